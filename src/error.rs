@@ -1,0 +1,264 @@
+//! The error every fallible operation returns: a status, one line of text, and the facts behind it.
+
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
+use crate::retry::Retry;
+use crate::status::{RetryKind, Status, StatusClass};
+
+/// How many causes deep an error may go. A deeper chain keeps its nearest causes, so that neither dropping
+/// nor printing an error can recurse without bound.
+const MAX_DEPTH: usize = 16;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong: immutable once made, cheap to share behind an `Arc`.
+#[derive(Clone, Debug)]
+pub struct Error {
+    status: Status,
+    message: CString,
+    errno: i32,
+    resolver_code: i32,
+    tls_alert: Option<u8>,
+    certificate_problem: CertificateProblem,
+    offset: Option<usize>,
+    causes: Vec<Arc<Error>>,
+    retry: Option<Arc<Retry>>,
+    depth: usize,
+}
+
+/// Why a peer's certificate was refused.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CertificateProblem {
+    #[default]
+    None = 0,
+    Expired = 1,
+    NotYetValid = 2,
+    UnknownIssuer = 3,
+    NameMismatch = 4,
+    Revoked = 5,
+    BadSignature = 6,
+    WrongPurpose = 7,
+    Malformed = 8,
+    Other = 9,
+}
+
+impl Error {
+    /// The message is one line; bytes that would break it (controls, NUL) are shown escaped.
+    pub fn new(status: Status, message: impl AsRef<str>) -> Error {
+        Error {
+            status,
+            message: one_line(message.as_ref()),
+            errno: 0,
+            resolver_code: 0,
+            tls_alert: None,
+            certificate_problem: CertificateProblem::None,
+            offset: None,
+            causes: Vec::new(),
+            retry: None,
+            depth: 0,
+        }
+    }
+
+    /// A failure of the caller's own layer, given by number.
+    pub fn reported(code: i32, message: &str, cause: Option<Arc<Error>>) -> Result<Error> {
+        let status = Status::from_code(code)
+            .filter(|status| !matches!(status.class(), StatusClass::Success | StatusClass::Progress))
+            .ok_or_else(|| Error::new(Status::InvalidArgument, format!("status {code} is not a failure")))?;
+        let error = Error::new(status, message);
+        Ok(match cause {
+            Some(cause) => error.with_cause(cause),
+            None => error,
+        })
+    }
+
+    /// A failed system call. `what` says what was being done, as in "cannot connect to 127.0.0.1 port 80".
+    pub fn from_io(status: Status, what: impl AsRef<str>, error: &std::io::Error) -> Error {
+        let errno = error.raw_os_error().unwrap_or(0);
+        Error::new(status, format!("{}: {}", what.as_ref(), describe_io(error))).with_errno(errno)
+    }
+
+    pub fn with_errno(mut self, errno: i32) -> Error {
+        self.errno = errno;
+        self
+    }
+
+    pub fn with_resolver_code(mut self, code: i32) -> Error {
+        self.resolver_code = code;
+        self
+    }
+
+    pub fn with_tls_alert(mut self, alert: u8) -> Error {
+        self.tls_alert = Some(alert);
+        self
+    }
+
+    pub fn with_certificate_problem(mut self, problem: CertificateProblem) -> Error {
+        self.certificate_problem = problem;
+        self
+    }
+
+    /// The byte of the input at which the problem is.
+    pub fn at(mut self, offset: usize) -> Error {
+        self.offset = Some(offset);
+        self
+    }
+
+    pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
+        let cause = if cause.depth + 1 >= MAX_DEPTH { Arc::new(cause.without_causes()) } else { cause };
+        self.depth = self.depth.max(cause.depth + 1);
+        self.causes.push(cause);
+        self
+    }
+
+    /// The exhausted Retry, for `MaxRetry`.
+    pub fn with_retry(mut self, retry: Arc<Retry>) -> Error {
+        self.retry = Some(retry);
+        self
+    }
+
+    /// The same error with words put before its message, as in "netlib_retry_options_set_total: …".
+    pub fn prefixed(mut self, prefix: &str) -> Error {
+        self.message = one_line(&format!("{prefix}: {}", self.message()));
+        self
+    }
+
+    fn without_causes(&self) -> Error {
+        Error { causes: Vec::new(), retry: None, depth: 0, ..self.clone() }
+    }
+
+    /// The same error holding no Retry, itself or in a cause. A Retry's history keeps errors in this form: an
+    /// error that kept a Retry whose history kept an error … would be freed recursively, without bound.
+    pub fn without_retry(self: &Arc<Error>) -> Arc<Error> {
+        if !self.holds_retry() {
+            return Arc::clone(self);
+        }
+        let causes = self.causes.iter().map(Error::without_retry).collect();
+        Arc::new(Error { causes, retry: None, ..(**self).clone() })
+    }
+
+    fn holds_retry(&self) -> bool {
+        self.retry.is_some() || self.causes.iter().any(|cause| cause.holds_retry())
+    }
+
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    pub fn message(&self) -> &str {
+        self.message.to_str().unwrap_or("")
+    }
+
+    pub fn message_c(&self) -> &CStr {
+        &self.message
+    }
+
+    /// 0 when no system call failed.
+    pub fn errno(&self) -> i32 {
+        self.errno
+    }
+
+    /// The `EAI_*` code of a failed lookup, 0 when there was none.
+    pub fn resolver_code(&self) -> i32 {
+        self.resolver_code
+    }
+
+    pub fn tls_alert(&self) -> Option<u8> {
+        self.tls_alert
+    }
+
+    pub fn certificate_problem(&self) -> CertificateProblem {
+        self.certificate_problem
+    }
+
+    pub fn offset(&self) -> Option<usize> {
+        self.offset
+    }
+
+    pub fn causes(&self) -> &[Arc<Error>] {
+        &self.causes
+    }
+
+    pub fn retry(&self) -> Option<&Arc<Retry>> {
+        self.retry.as_ref()
+    }
+
+    /// The counter this failure consumes: a proxy's failure counts as what caused it.
+    pub fn retry_kind(&self) -> RetryKind {
+        match self.status.retry_kind() {
+            RetryKind::ByCause => match self.causes.first().map(|cause| cause.retry_kind()) {
+                // Of a proxy only the failure to reach it is known not to have reached the server.
+                Some(RetryKind::Connect) => RetryKind::Connect,
+                _ => RetryKind::Other,
+            },
+            kind => kind,
+        }
+    }
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn one_line(text: &str) -> CString {
+    let mut clean = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        let mut utf8 = [0; 4];
+        if c.is_control() {
+            clean.extend(c.escape_default().map(|escaped| escaped as u8));
+        } else {
+            clean.extend_from_slice(c.encode_utf8(&mut utf8).as_bytes());
+        }
+    }
+    CString::new(clean).unwrap_or_default()
+}
+
+/// The system's words without Rust's " (os error N)" tail: the number has its own accessor.
+fn describe_io(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_one_line() {
+        let error = Error::new(Status::InvalidUrl, "a\nb\0c\u{7f}é");
+        assert_eq!(error.message(), "a\\nb\\u{0}c\\u{7f}é");
+    }
+
+    #[test]
+    fn cause_chains_are_bounded() {
+        let mut error = Arc::new(Error::new(Status::Io, "0"));
+        for i in 1..100_000 {
+            error = Arc::new(Error::new(Status::Io, i.to_string()).with_cause(error));
+        }
+        let mut depth = 0;
+        let mut at = &error;
+        while let Some(cause) = at.causes().first() {
+            (depth, at) = (depth + 1, cause);
+        }
+        assert!((1..=MAX_DEPTH).contains(&depth), "{depth}");
+    }
+
+    #[test]
+    fn a_proxy_error_counts_as_its_cause() {
+        let kind = |status| {
+            let cause = Arc::new(Error::new(status, "cause"));
+            Error::new(Status::Proxy, "proxy").with_cause(cause).retry_kind()
+        };
+        assert_eq!(kind(Status::NewConnection), RetryKind::Connect);
+        assert_eq!(kind(Status::ReadTimeout), RetryKind::Other);
+        assert_eq!(Error::new(Status::Proxy, "alone").retry_kind(), RetryKind::Other);
+    }
+}

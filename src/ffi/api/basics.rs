@@ -1,0 +1,326 @@
+//! Versions, statuses and errors.
+
+use std::ffi::{CStr, c_char};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::ffi::args::{arg_shared_opt, arg_str};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_text, read};
+use crate::ffi::{Handle, Shared, guard, handle};
+use crate::status::{Status, StatusClass};
+
+/// The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new
+/// release; `netlib_status_class` tells what to do with one you do not know.
+pub type netlib_status = i32;
+
+/// Groups of statuses. Returned by `netlib_status_class`.
+#[repr(C)]
+pub enum netlib_class {
+    /// `NETLIB_OK`.
+    NETLIB_CLASS_SUCCESS = 0,
+    /// Not an error, and no error object: more input, more output, a wait that ended, a clean end.
+    NETLIB_CLASS_PROGRESS = 1,
+    /// The caller passed something that cannot be used; the message names the parameter.
+    NETLIB_CLASS_ARGUMENT = 2,
+    /// The handle is not in a state in which this call can be made.
+    NETLIB_CLASS_STATE = 3,
+    /// The operating system, or a caught bug of netlib.
+    NETLIB_CLASS_SYSTEM = 4,
+    /// A time limit passed, or the wait was cancelled.
+    NETLIB_CLASS_TIME = 5,
+    /// Text that is not a URL.
+    NETLIB_CLASS_URL = 6,
+    /// No connection: resolution, refusal, a proxy.
+    NETLIB_CLASS_CONNECT = 7,
+    /// TLS: verification, names, alerts, a broken stream.
+    NETLIB_CLASS_TLS = 8,
+    /// The peer's HTTP, or the status it answered.
+    NETLIB_CLASS_HTTP = 9,
+    /// The retry policy ended the request.
+    NETLIB_CLASS_RETRY = 10,
+}
+
+/// Which counter of a `netlib_retry` a failure consumes. Returned by `netlib_status_retry_kind`.
+#[repr(C)]
+pub enum netlib_retry_kind {
+    /// Not a failure of the request: never retried. `netlib_retry_increment` hands such an error back.
+    NETLIB_RETRY_KIND_NEVER = 0,
+    /// The request did not reach the server: the `connect` counter.
+    NETLIB_RETRY_KIND_CONNECT = 1,
+    /// The request was sent and its effect is unknown: the `read` counter.
+    NETLIB_RETRY_KIND_READ = 2,
+    /// Any other failure: the `other` counter.
+    NETLIB_RETRY_KIND_OTHER = 3,
+    /// A proxy's failure: the error's cause decides between `connect` and `other`.
+    NETLIB_RETRY_KIND_BY_CAUSE = 4,
+}
+
+/// Why a peer's certificate was refused. Returned by `netlib_error_certificate_problem`.
+#[repr(C)]
+pub enum netlib_certificate_problem {
+    /// The error is not about a certificate.
+    NETLIB_CERTIFICATE_OK = 0,
+    /// Its validity has ended.
+    NETLIB_CERTIFICATE_EXPIRED = 1,
+    /// Its validity has not begun.
+    NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
+    /// No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate.
+    NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
+    /// It names other hosts than the one asked for.
+    NETLIB_CERTIFICATE_NAME_MISMATCH = 4,
+    /// Its authority has withdrawn it.
+    NETLIB_CERTIFICATE_REVOKED = 5,
+    /// A signature in the chain is wrong.
+    NETLIB_CERTIFICATE_BAD_SIGNATURE = 6,
+    /// It was issued for another purpose, or it is an authority's own certificate.
+    NETLIB_CERTIFICATE_WRONG_PURPOSE = 7,
+    /// It cannot be parsed.
+    NETLIB_CERTIFICATE_MALFORMED = 8,
+    /// Any other problem: the message says which.
+    NETLIB_CERTIFICATE_OTHER = 9,
+}
+
+/// An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
+/// fail store one through their last parameter, `err`; free it with `netlib_error_free`. Make one of your own with
+/// `netlib_error_new` to report a failure of your HTTP layer to the retry policy.
+pub struct netlib_error {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_error {
+    type Value = Error;
+    type Ownership = Shared;
+}
+
+/// The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version
+/// of this header.
+///
+/// @return a constant string, never NULL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_version() -> *const c_char {
+    const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => c"",
+    };
+    VERSION.as_ptr()
+}
+
+/// The version of the library that is loaded, as a number: major * 1,000,000 + minor * 1,000 + patch, as
+/// `NETLIB_VERSION_NUMBER`.
+///
+/// @return the number.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_version_number() -> i32 {
+    const fn number(text: &str) -> i32 {
+        let mut value = 0;
+        let mut i = 0;
+        while i < text.len() {
+            value = value * 10 + (text.as_bytes()[i] - b'0') as i32;
+            i += 1;
+        }
+        value
+    }
+    const NUMBER: i32 = number(env!("CARGO_PKG_VERSION_MAJOR")) * 1_000_000
+        + number(env!("CARGO_PKG_VERSION_MINOR")) * 1_000
+        + number(env!("CARGO_PKG_VERSION_PATCH"));
+    NUMBER
+}
+
+/// The constant's name of a status, as "NETLIB_MAX_RETRY".
+///
+/// @param status any number.
+/// @return a constant string; "NETLIB_UNKNOWN_STATUS" for a number that is no status of this release. Never NULL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_status_name(status: netlib_status) -> *const c_char {
+    Status::from_code(status).map_or(c"NETLIB_UNKNOWN_STATUS", Status::name).as_ptr()
+}
+
+/// What a status means, in one sentence. An error's own message says more: see `netlib_error_message`.
+///
+/// @param status any number.
+/// @return a constant string; "unknown status" for a number that is no status of this release. Never NULL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_status_text(status: netlib_status) -> *const c_char {
+    Status::from_code(status).map_or(c"unknown status", Status::text).as_ptr()
+}
+
+/// The group a status belongs to.
+///
+/// @param status any number.
+/// @return one of `enum netlib_class`; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_status_class(status: netlib_status) -> i32 {
+    Status::from_code(status).map_or(StatusClass::System, Status::class) as i32
+}
+
+/// Which retry counter a failure with this status consumes.
+///
+/// @param status any number.
+/// @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> i32 {
+    Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)
+}
+
+/// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
+///
+/// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind decides how the
+///        failure is counted.
+/// @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
+/// @param cause what led to it; the new error keeps its own reference. May be NULL: no cause.
+/// @param error out, owned: the new error. Not NULL.
+/// @param err out, owned: why none could be made. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_new(
+    status: netlib_status,
+    message: *const c_char,
+    cause: *const netlib_error,
+    error: *mut *mut netlib_error,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let error = outs!(error);
+        let message = arg_str!(message);
+        let cause = arg_shared_opt!(cause);
+        error.give(Arc::new(Error::reported(status, message, cause)?));
+        Ok(())
+    })
+}
+
+/// Another reference to the same error.
+///
+/// @param error the error. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_error_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_clone(error: *const netlib_error) -> *mut netlib_error {
+    handle::clone(error)
+}
+
+/// Releases an error. What was borrowed from it ends with its last reference.
+///
+/// @param error owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_free(error: *mut netlib_error) {
+    guard::nothing(|| handle::free(error));
+}
+
+/// The status of an error.
+///
+/// @param error the error. May be NULL: `NETLIB_OK` is returned.
+/// @return one of `enum netlib_status_code`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netlib_status {
+    read(error, Status::Ok as i32, |error| error.status() as i32)
+}
+
+/// What failed, on which input and at which byte, in one line of UTF-8. It never contains credentials.
+///
+/// @param error the error. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `error`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *mut usize) -> *const c_char {
+    lend_text(error, len, |error| Some(error.message_c()))
+}
+
+/// The `errno` of the system call that failed.
+///
+/// @param error the error. May be NULL: 0 is returned.
+/// @return 0 when no system call failed.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_errno(error: *const netlib_error) -> i32 {
+    read(error, 0, Error::errno)
+}
+
+/// The `EAI_…` code of the name lookup that failed; `gai_strerror` has its text.
+///
+/// @param error the error. May be NULL: 0 is returned.
+/// @return 0 when no lookup failed.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_resolver_code(error: *const netlib_error) -> i32 {
+    read(error, 0, Error::resolver_code)
+}
+
+/// The TLS alert that ended the session: the number of RFC 8446 section 6, whether the peer or netlib sent it.
+///
+/// @param error the error. May be NULL: -1 is returned.
+/// @return 0 to 255; -1 when there was none.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i32 {
+    read(error, -1, |error| error.tls_alert().map_or(-1, i32::from))
+}
+
+/// Why the peer's certificate was refused.
+///
+/// @param error the error. May be NULL: `NETLIB_CERTIFICATE_OK` is returned.
+/// @return one of `enum netlib_certificate_problem`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_certificate_problem(error: *const netlib_error) -> i32 {
+    read(error, 0, |error| error.certificate_problem() as i32)
+}
+
+/// Where in the input the problem is.
+///
+/// @param error the error. May be NULL: -1 is returned.
+/// @return the offset in bytes from the input's start; -1 when the error is not about a place in an input.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 {
+    read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
+}
+
+/// How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason.
+///
+/// @param error the error. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_cause_count(error: *const netlib_error) -> usize {
+    read(error, 0, |error| error.causes().len())
+}
+
+/// One cause of an error.
+///
+/// @param error the error. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @return borrowed from `error`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_cause(error: *const netlib_error, index: usize) -> *const netlib_error {
+    read(error, std::ptr::null(), |error| handle::lend(error.causes().get(index)))
+}

@@ -1,0 +1,100 @@
+//! Limits: the one way to stop waiting.
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::args::arg;
+use crate::ffi::out::outs;
+use crate::ffi::strings::read;
+use crate::ffi::{Handle, Shared, guard, handle};
+use crate::limit::Limit;
+use std::sync::Arc;
+
+/// A deadline and a cancel trigger. **Thread-safe**: every call may be made from any thread at any time. Whatever
+/// blocks in netlib takes one, or holds one, and returns within 20 ms of its deadline or its cancellation.
+pub struct netlib_limit {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_limit {
+    type Value = Limit;
+    type Ownership = Shared;
+}
+
+/// Makes a limit whose clock starts now.
+///
+/// @param seconds how long until the deadline, in seconds: 0 or more, or `NETLIB_TIMEOUT_NONE` for no deadline, so
+///        that only `netlib_limit_cancel` ends it.
+/// @param limit out, owned: free it with `netlib_limit_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_limit_new(
+    seconds: f64,
+    limit: *mut *mut netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let limit = outs!(limit);
+        limit.give(Arc::new(Limit::new(seconds)?));
+        Ok(())
+    })
+}
+
+/// Another reference to the same limit: cancelling one cancels both.
+///
+/// @param limit the limit. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_limit_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_limit_clone(limit: *const netlib_limit) -> *mut netlib_limit {
+    handle::clone(limit)
+}
+
+/// Releases a limit. A stream that holds it keeps its own reference.
+///
+/// @param limit owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
+    guard::nothing(|| handle::free(limit));
+}
+
+/// Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. Async-signal-safe: it may be
+/// called from a signal handler.
+///
+/// @param limit the limit. May be NULL: nothing happens.
+/// @threads any, and signal handlers
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
+    read(limit, (), Limit::cancel);
+}
+
+/// Says whether waiting must stop.
+///
+/// @param limit the limit. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_limit_check(
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(limit).check())
+}
+
+/// The time left until the deadline.
+///
+/// @param limit the limit. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
+/// @return seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_limit_remaining(limit: *const netlib_limit) -> f64 {
+    read(limit, f64::INFINITY, |limit| limit.remaining().map_or(f64::INFINITY, |left| left.as_secs_f64()))
+}

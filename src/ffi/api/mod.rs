@@ -1,0 +1,9 @@
+//! One file per section of netlib.h, in its order.
+//!
+//! The functions are `unsafe extern "C"`: their safety contract is the documentation that the header carries.
+#![allow(non_camel_case_types, clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
+
+pub mod basics;
+pub mod limit;
+#[cfg(feature = "self-test")]
+mod self_test;

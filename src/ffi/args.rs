@@ -1,0 +1,141 @@
+//! Arguments on their way in. Each macro takes the parameter itself, so that the error names it as the header does.
+
+use std::ffi::{CStr, c_char};
+
+use crate::error::{Error, Result};
+use crate::ffi::handle::null_argument;
+use crate::status::Status;
+
+/// The length that says "up to the NUL".
+pub(crate) const NTS: usize = usize::MAX;
+
+/// A live handle: `&Value`, or an error naming the parameter.
+macro_rules! arg {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a live handle of this type.
+        unsafe { $crate::ffi::handle::borrow($p, stringify!($p)) }?
+    };
+}
+
+/// A handle that may be NULL: `Option<&Value>`.
+macro_rules! arg_opt {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a live handle of this type.
+        if $p.is_null() { None } else { Some(unsafe { $crate::ffi::handle::borrow($p, stringify!($p)) }?) }
+    };
+}
+
+/// A handle used by one thread at a time: `&mut Value`.
+macro_rules! arg_mut {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a live handle of this type that no other call is using.
+        unsafe { $crate::ffi::handle::borrow_mut($p, stringify!($p)) }?
+    };
+}
+
+/// A shared handle that the callee keeps: `Arc<Value>`.
+macro_rules! arg_shared {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a live handle of this type.
+        unsafe { $crate::ffi::handle::share($p, stringify!($p)) }?
+    };
+}
+
+/// A shared handle that the callee keeps and that may be NULL: `Option<Arc<Value>>`.
+macro_rules! arg_shared_opt {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a live handle of this type.
+        if $p.is_null() { None } else { Some(unsafe { $crate::ffi::handle::share($p, stringify!($p)) }?) }
+    };
+}
+
+/// A NUL-terminated string: `&CStr`.
+macro_rules! arg_cstr {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        unsafe { $crate::ffi::args::c_str($p, stringify!($p)) }?
+    };
+}
+
+/// A NUL-terminated string that must be text: `&str`.
+macro_rules! arg_str {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        unsafe { $crate::ffi::args::text($p, stringify!($p)) }?
+    };
+}
+
+/// As `arg_str`, NULL being `None`.
+macro_rules! arg_str_opt {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        if $p.is_null() { None } else { Some(unsafe { $crate::ffi::args::text($p, stringify!($p)) }?) }
+    };
+}
+
+/// Bytes given as pointer and length, where `(NULL, 0)` is empty and the length `NETLIB_NTS` means "up to the NUL".
+macro_rules! arg_bytes {
+    ($p:ident, $len:ident) => {
+        // SAFETY: netlib.h: `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS.
+        unsafe { $crate::ffi::args::bytes($p.cast(), $len, stringify!($p), stringify!($len)) }?
+    };
+}
+
+/// A C truth value: 0 or 1, anything else is refused.
+macro_rules! arg_bool {
+    ($p:ident) => {
+        $crate::ffi::args::boolean($p, stringify!($p))?
+    };
+}
+
+pub(crate) use {
+    arg, arg_bool, arg_bytes, arg_cstr, arg_mut, arg_opt, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+};
+
+/// # Safety
+/// `p` is NULL or a NUL-terminated string that lives for `'a`.
+pub(crate) unsafe fn c_str<'a>(p: *const c_char, name: &str) -> Result<&'a CStr> {
+    if p.is_null() {
+        return Err(null_argument(name));
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { CStr::from_ptr(p) })
+}
+
+/// # Safety
+/// As [`c_str`].
+pub(crate) unsafe fn text<'a>(p: *const c_char, name: &str) -> Result<&'a str> {
+    // SAFETY: the caller's promise.
+    utf8(unsafe { c_str(p, name) }?.to_bytes(), name)
+}
+
+/// # Safety
+/// `p` points to `len` readable bytes that live for `'a`; or `len` is 0; or `len` is [`NTS`] and `p` is NUL-terminated.
+pub(crate) unsafe fn bytes<'a>(p: *const u8, len: usize, name: &str, len_name: &str) -> Result<&'a [u8]> {
+    match (p.is_null(), len) {
+        (true, 0) => Ok(&[]),
+        (true, _) => Err(null_argument(name)),
+        // SAFETY: the caller's promise.
+        (false, NTS) => Ok(unsafe { CStr::from_ptr(p.cast()) }.to_bytes()),
+        (false, len) if len > isize::MAX as usize => {
+            Err(Error::new(Status::InvalidArgument, format!("{len_name} is larger than any object: {len}")))
+        }
+        // SAFETY: the caller's promise; the length fits an object.
+        (false, len) => Ok(unsafe { std::slice::from_raw_parts(p, len) }),
+    }
+}
+
+pub(crate) fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
+    std::str::from_utf8(bytes).map_err(|bad| {
+        let at = bad.valid_up_to();
+        Error::new(Status::InvalidUtf8, format!("{name} is not valid UTF-8 at byte {at}")).at(at)
+    })
+}
+
+pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(Error::new(Status::InvalidArgument, format!("{name} must be 0 or 1; it is {other}"))),
+    }
+}

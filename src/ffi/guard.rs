@@ -1,0 +1,56 @@
+//! The panic guard: every exported function's body runs inside one of these, so that a bug in netlib becomes a status
+//! (or the documented fallback) and never unwinds into C, which would be undefined behaviour.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::handle;
+use crate::status::Status;
+
+/// For functions that return `netlib_status`: overwrites `*err` with the error, or with NULL on success and progress.
+///
+/// # Safety
+/// `err` is NULL or points to a writable `netlib_error *`.
+pub(crate) unsafe fn status<T: Into<Status>>(
+    err: *mut *mut netlib_error,
+    body: impl FnOnce() -> Result<T>,
+) -> netlib_status {
+    // `AssertUnwindSafe`: a value that a panic left half-changed is behind a mutex that is then poisoned, or is a
+    // single-threaded handle whose fields are each valid in any combination.
+    let outcome = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(panic_error(&*panic)));
+    let (status, error) = match outcome {
+        Ok(done) => (done.into(), None),
+        Err(error) => (error.status(), Some(error)),
+    };
+    // SAFETY: the caller's promise.
+    if let Some(err) = unsafe { err.as_mut() } {
+        *err = error.map_or(std::ptr::null_mut(), |error| handle::give(Arc::new(error)));
+    }
+    status as netlib_status
+}
+
+/// For functions that return a value and have no way to report an error: `fallback` is what their documentation says
+/// they return for arguments they cannot use.
+pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(value)) => value,
+        Ok(Err(_)) | Err(_) => fallback,
+    }
+}
+
+/// For functions that return nothing.
+pub(crate) fn nothing(body: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(body));
+}
+
+fn panic_error(panic: &(dyn Any + Send)) -> Error {
+    let what = panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("a panic without a message");
+    Error::new(Status::Internal, format!("an error inside netlib was caught: {what}"))
+}

@@ -1,0 +1,61 @@
+//! Option builders: setters return nothing; the first bad value is kept and reported by the function that uses them.
+
+use crate::error::{Error, Result};
+use crate::ffi::guard;
+use crate::ffi::handle::{self, Handle, Ownership, Unique};
+
+/// The value behind every `netlib_…_options` handle.
+#[derive(Default)]
+pub(crate) struct Options<T> {
+    value: T,
+    first_error: Option<Error>,
+}
+
+impl<T: Clone> Options<T> {
+    pub(crate) fn new(value: T) -> Options<T> {
+        Options { value, first_error: None }
+    }
+
+    /// The collected options, or the first bad value's error.
+    pub(crate) fn check(&self) -> Result<T> {
+        match &self.first_error {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.value.clone()),
+        }
+    }
+}
+
+/// The body of a setter. The error it keeps begins with the setter's name. NULL options: nothing happens, because
+/// there is nowhere to report it.
+///
+/// # Safety
+/// `options` is NULL or a live handle that no other call is using.
+pub(crate) unsafe fn set<H, T>(options: *mut H, setter: &str, apply: impl FnOnce(&mut T) -> Result<()>)
+where
+    H: Handle<Value = Options<T>, Ownership = Unique>,
+    Unique: Ownership<Options<T>>,
+{
+    guard::nothing(|| {
+        // SAFETY: the caller's promise.
+        let Ok(options) = (unsafe { handle::borrow_mut(options, "options") }) else { return };
+        if options.first_error.is_none() {
+            options.first_error = apply(&mut options.value).err().map(|error| error.prefixed(setter));
+        }
+    });
+}
+
+/// The value of options that may be NULL, which stands for all defaults.
+///
+/// # Safety
+/// `options` is NULL or a live handle.
+pub(crate) unsafe fn get<H, T>(options: *const H) -> Result<T>
+where
+    H: Handle<Value = Options<T>>,
+    T: Clone + Default,
+{
+    if options.is_null() {
+        return Ok(T::default());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { handle::borrow(options, "options") }?.check()
+}

@@ -1,0 +1,64 @@
+//! Outputs: zeroed before anything can fail, filled only on success.
+
+use crate::error::Result;
+use crate::ffi::handle::{self, Handle, Owned, null_argument};
+
+/// Plain values that C may receive through a pointer.
+///
+/// # Safety
+/// All-zero bytes are a valid value of the type.
+pub(crate) unsafe trait OutValue {}
+// SAFETY: zero is a number, false, or a null pointer.
+unsafe impl OutValue for bool {}
+unsafe impl OutValue for i32 {}
+unsafe impl OutValue for i64 {}
+unsafe impl OutValue for usize {}
+unsafe impl OutValue for f64 {}
+unsafe impl<T> OutValue for *mut T {}
+unsafe impl<T> OutValue for *const T {}
+
+/// A place that the caller gave for a result.
+pub(crate) struct Out<'a, T>(&'a mut T);
+
+impl<T> Out<'_, T> {
+    pub(crate) fn set(self, value: T) {
+        *self.0 = value;
+    }
+}
+
+impl<H: Handle> Out<'_, *mut H> {
+    /// Gives the caller ownership.
+    pub(crate) fn give(self, owned: Owned<H>) {
+        self.set(handle::give(owned));
+    }
+}
+
+/// # Safety
+/// `p` is NULL or points to writable memory for a `T`.
+pub(crate) unsafe fn zero<T: OutValue>(p: *mut T) {
+    if !p.is_null() {
+        // SAFETY: writable by the caller's promise, and zero is a `T` by the trait's.
+        unsafe { p.write_bytes(0, 1) };
+    }
+}
+
+/// # Safety
+/// `p` is NULL or points to an initialised `T`, as [`zero`] leaves it, that nothing else uses during the call.
+pub(crate) unsafe fn out<'a, T: OutValue>(p: *mut T, name: &str) -> Result<Out<'a, T>> {
+    // SAFETY: the caller's promise.
+    unsafe { p.as_mut() }.map(Out).ok_or_else(|| null_argument(name))
+}
+
+/// Zeroes every given output, then makes a tuple of [`Out`]s, or an error naming the first that is NULL.
+/// Stands first in a body, so that no earlier failure leaves an output as it was.
+macro_rules! outs {
+    ($($p:ident),+) => {{
+        // SAFETY: netlib.h: each is NULL or points to memory for its type, and none aliases another argument.
+        unsafe {
+            $($crate::ffi::out::zero($p);)+
+            ($($crate::ffi::out::out($p, stringify!($p))?),+)
+        }
+    }};
+}
+
+pub(crate) use outs;

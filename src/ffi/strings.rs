@@ -1,0 +1,42 @@
+//! Strings on their way out: borrowed from a handle, NUL-terminated, with an optional length.
+
+use std::ffi::{CStr, c_char};
+
+use crate::ffi::guard;
+use crate::ffi::handle::{self, Handle};
+
+/// The body of a getter that lends text: NULL with length 0 when it is absent or the handle is NULL.
+///
+/// # Safety
+/// `handle` is NULL or live; `len` is NULL or writable.
+pub(crate) unsafe fn lend_text<H: Handle>(
+    handle: *const H,
+    len: *mut usize,
+    get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a CStr>,
+) -> *const c_char {
+    // SAFETY: the caller's promises. The text lives in the handle's value.
+    let text = unsafe { read(handle, None, |value| get(value)) };
+    // SAFETY: the caller's promise.
+    if let Some(len) = unsafe { len.as_mut() } {
+        *len = text.map_or(0, CStr::count_bytes);
+    }
+    text.map_or(std::ptr::null(), CStr::as_ptr)
+}
+
+/// The body of a getter that cannot fail: `fallback` when the handle is NULL.
+///
+/// # Safety
+/// `handle` is NULL or live.
+pub(crate) unsafe fn read<'a, H: Handle, T>(handle: *const H, fallback: T, get: impl FnOnce(&'a H::Value) -> T) -> T
+where
+    H::Value: 'a,
+{
+    // Checked first, so that a NULL allocates no error: `netlib_limit_cancel` runs in signal handlers.
+    if handle.is_null() {
+        return fallback;
+    }
+    guard::value(fallback, || {
+        // SAFETY: the caller's promise.
+        Ok(get(unsafe { handle::borrow(handle, "handle") }?))
+    })
+}

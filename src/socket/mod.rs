@@ -1,0 +1,3 @@
+//! Sockets: resolving, connecting, waiting.
+
+pub(crate) mod sys;

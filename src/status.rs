@@ -1,0 +1,179 @@
+//! The status table: the one list from which the Rust enum, the C constants, the classes, names, texts,
+//! retry kinds and `docs/status.md` are made. A number is never reused and never changes.
+
+use std::ffi::CStr;
+
+/// Which retry counter a failure consumes when it is reported to `Retry::increment`.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryKind {
+    /// Not a failure of the request (a bad argument, a cancelled wait): never retried.
+    Never = 0,
+    /// The request did not reach the server: the `connect` counter.
+    Connect = 1,
+    /// The request was sent, its effect is unknown: the `read` counter.
+    Read = 2,
+    /// Any other failure: the `other` counter.
+    Other = 3,
+    /// A proxy failure: its cause decides.
+    ByCause = 4,
+}
+
+/// Groups of statuses, so that a caller can switch on few cases. A status' hundreds are its class.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatusClass {
+    Success = 0,
+    Progress = 1,
+    Argument = 2,
+    State = 3,
+    System = 4,
+    Time = 5,
+    Url = 6,
+    Connect = 7,
+    Tls = 8,
+    Http = 9,
+    Retry = 10,
+}
+
+macro_rules! statuses {
+    ($($variant:ident = $code:literal $name:ident $class:ident $retry:ident $text:literal;)*) => {
+        /// What every fallible operation answers.
+        #[repr(i32)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Status { $(#[doc = $text] $variant = $code),* }
+
+        impl Status {
+            /// Every status, in the order of the table.
+            pub const ALL: &'static [Status] = &[$(Status::$variant),*];
+
+            const fn row(self) -> Row {
+                match self { $(Status::$variant => Row {
+                    name: match CStr::from_bytes_with_nul(concat!("NETLIB_", stringify!($name), "\0").as_bytes()) {
+                        Ok(name) => name, Err(_) => c"",
+                    },
+                    text: match CStr::from_bytes_with_nul(concat!($text, "\0").as_bytes()) {
+                        Ok(text) => text, Err(_) => c"",
+                    },
+                    class: StatusClass::$class,
+                    retry: RetryKind::$retry,
+                }),* }
+            }
+
+            /// The status with this number, if there is one.
+            pub const fn from_code(code: i32) -> Option<Status> {
+                match code { $($code => Some(Status::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+struct Row {
+    name: &'static CStr,
+    text: &'static CStr,
+    class: StatusClass,
+    retry: RetryKind,
+}
+
+statuses! {
+    Ok                  =    0 OK                  Success  Never   "success";
+
+    WantRead            =  100 WANT_READ           Progress Never   "more input is needed: wait until the descriptor is readable and call again";
+    WantWrite           =  101 WANT_WRITE          Progress Never   "output is waiting: wait until the descriptor is writable and call again";
+    Timeout             =  102 TIMEOUT             Progress Never   "the wait ended before the event came";
+    EndOfStream         =  103 END_OF_STREAM       Progress Never   "the stream ended cleanly";
+
+    NullArgument        =  200 NULL_ARGUMENT       Argument Never   "a pointer that must not be NULL is NULL";
+    InvalidArgument     =  201 INVALID_ARGUMENT    Argument Never   "an argument's value is not allowed";
+    InvalidUtf8         =  202 INVALID_UTF8        Argument Never   "text is not valid UTF-8";
+    Unsupported         =  203 UNSUPPORTED         Argument Never   "this library does not offer what was asked, by design";
+    InvalidHeader       =  204 INVALID_HEADER      Argument Other   "a header's name or value is not valid";
+    InvalidPem          =  205 INVALID_PEM         Argument Never   "a certificate or key could not be read";
+    KeyMismatch         =  206 KEY_MISMATCH        Argument Never   "the private key does not belong to the certificate";
+    NoTrustAnchors      =  207 NO_TRUST_ANCHORS    Argument Never   "verification is required but no trusted certificate could be loaded";
+
+    TimeoutState        =  300 TIMEOUT_STATE       State    Never   "the timeout's clock is not in the state this call needs";
+    Busy                =  301 BUSY                State    Never   "another call is using this handle";
+    Closed              =  302 CLOSED              State    Never   "the stream has been closed for this direction";
+    UnrewindableBody    =  303 UNREWINDABLE_BODY   State    Never   "the body cannot be moved back, so the request cannot be sent again";
+    CallbackFailed      =  304 CALLBACK_FAILED     State    Never   "a callback reported failure or returned a value that makes no sense";
+
+    Internal            =  400 INTERNAL            System   Never   "an error inside this library was caught: please report it";
+    OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be reserved";
+    Io                  =  402 IO                  System   Other   "a system call failed";
+    TooManyLookups      =  403 TOO_MANY_LOOKUPS    System   Other   "too many name lookups are outstanding";
+
+    Cancelled           =  500 CANCELLED           Time     Never   "the limit was cancelled";
+    DeadlineExceeded    =  501 DEADLINE_EXCEEDED   Time     Never   "the limit's deadline passed";
+    ConnectTimeout      =  502 CONNECT_TIMEOUT     Time     Connect "connecting took longer than the connect timeout";
+    ReadTimeout         =  503 READ_TIMEOUT        Time     Read    "nothing arrived within the read timeout";
+    WriteTimeout        =  504 WRITE_TIMEOUT       Time     Read    "nothing could be sent within the write timeout";
+
+    InvalidUrl          =  600 INVALID_URL         Url      Other   "the text is not a URL";
+
+    NameResolution      =  700 NAME_RESOLUTION     Connect  Connect "the host name could not be resolved";
+    NewConnection       =  701 NEW_CONNECTION      Connect  Connect "no connection could be made";
+    Proxy               =  702 PROXY               Connect  ByCause "the proxy could not be used";
+
+    CertificateVerify   =  800 CERTIFICATE_VERIFY  Tls      Other   "the peer's certificate was not accepted";
+    HostnameMismatch    =  801 HOSTNAME_MISMATCH   Tls      Other   "the peer's certificate is for another name";
+    FingerprintMismatch =  802 FINGERPRINT_MISMATCH Tls     Other   "the certificate's fingerprint is not the expected one";
+    NotTls              =  803 NOT_TLS             Tls      Other   "the peer does not speak TLS";
+    TlsAlert            =  804 TLS_ALERT           Tls      Other   "the peer ended the session with an alert";
+    TlsProtocol         =  805 TLS_PROTOCOL        Tls      Other   "the peer broke the TLS protocol";
+    TlsTruncated        =  806 TLS_TRUNCATED       Tls      Read    "the connection ended without the TLS closing message";
+
+    Protocol            =  900 PROTOCOL            Http     Read    "the peer broke the HTTP protocol or dropped the connection";
+    IncompleteRead      =  901 INCOMPLETE_READ     Http     Read    "the body ended before its announced length";
+    HeaderParsing       =  902 HEADER_PARSING      Http     Other   "the header block has defects";
+    ResponseStatus      =  903 RESPONSE_STATUS     Http     Other   "too many error responses";
+    TooManyRedirects    =  904 TOO_MANY_REDIRECTS  Http     Other   "too many redirects";
+
+    MaxRetry            = 1000 MAX_RETRY           Retry    Other   "the retries are used up";
+    UnsafeRedirect      = 1001 UNSAFE_REDIRECT     Retry    Never   "the redirect is not allowed by the redirect profile";
+}
+
+impl Status {
+    /// The constant's name in C.
+    pub const fn name(self) -> &'static CStr {
+        self.row().name
+    }
+
+    /// One sentence saying what the status means.
+    pub const fn text(self) -> &'static CStr {
+        self.row().text
+    }
+
+    pub const fn class(self) -> StatusClass {
+        self.row().class
+    }
+
+    pub const fn retry_kind(self) -> RetryKind {
+        self.row().retry
+    }
+}
+
+impl From<()> for Status {
+    fn from((): ()) -> Status {
+        Status::Ok
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_consistent() {
+        for (i, &status) in Status::ALL.iter().enumerate() {
+            let code = status as i32;
+            assert_eq!(Status::from_code(code), Some(status));
+            assert_eq!(code / 100, status.class() as i32, "{:?}'s hundreds are its class", status);
+            assert!(status.name().to_str().unwrap().starts_with("NETLIB_"));
+            assert!(!status.text().is_empty());
+            assert!(i == 0 || (Status::ALL[i - 1] as i32) < code, "{:?} keeps the table sorted", status);
+        }
+        assert_eq!(Status::from_code(-1), None);
+        assert_eq!(Status::from_code(99), None);
+    }
+}

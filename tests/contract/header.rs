@@ -1,0 +1,133 @@
+//! Makes netlib.h: cbindgen turns each file of `src/ffi/api` into a section; the template holds the opening page.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use netlib::status::Status;
+
+/// The header's sections, in reading order: a file of `src/ffi/api` each.
+const SECTIONS: &[&str] =
+    &["basics", "limit", "url", "timeout", "retry", "headers", "response", "body", "socket", "tls", "deprecated"];
+
+/// The whole text of `include/netlib.h`.
+pub fn generate(root: &Path) -> String {
+    let template = read(&root.join("src/ffi/netlib.h.in"));
+    let mut handles = String::new();
+    let mut sections = String::new();
+    for name in SECTIONS {
+        let file = root.join(format!("src/ffi/api/{name}.rs"));
+        if file.exists() {
+            add_section(root, name, &mut handles, &mut sections);
+        }
+    }
+    let [major, minor, patch] =
+        [env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH")];
+    template
+        .replace("@VERSION@", env!("CARGO_PKG_VERSION"))
+        .replace("@MAJOR@", major)
+        .replace("@MINOR@", minor)
+        .replace("@PATCH@", patch)
+        .replace("@HANDLES@", handles.trim_end())
+        .replace("@SECTIONS@", &sections)
+}
+
+fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut String) {
+    let file = root.join(format!("src/ffi/api/{name}.rs"));
+    let source = read(&file);
+    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
+    // Enums stand beside functions that take and return plain integers, so nothing refers to them.
+    config.export.include = names_after(&source, "pub enum ");
+    let mut text = Vec::new();
+    cbindgen::Builder::new().with_config(config).with_src(&file).generate().expect("cbindgen").write(&mut text);
+    let text = String::from_utf8(text).expect("UTF-8");
+
+    let title = source.lines().next().unwrap_or("").trim_start_matches("//! ");
+    let rule = "=".repeat(114);
+    let _ = write!(sections, "/* {rule}\n * {name}: {}\n * {rule} */\n\n", lower_first(title));
+    if name == "basics" {
+        sections.push_str(&status_codes());
+    }
+    for line in compact(&text).lines() {
+        match line.strip_prefix("typedef struct ").and_then(|rest| rest.strip_suffix(';')) {
+            // The typedefs stand together at the top, so that a section may use a later one's handles; the type's
+            // documentation stays in its section, on a declaration that C and C++ allow any number of times.
+            Some(pair) if !pair.contains('{') => {
+                let handle = pair.split(' ').next().unwrap_or("");
+                let _ = writeln!(handles, "typedef struct {handle} {handle};");
+                let _ = writeln!(sections, "struct {handle};");
+            }
+            _ => {
+                sections.push_str(line);
+                sections.push('\n');
+            }
+        }
+    }
+    sections.push('\n');
+}
+
+/// One-line comments on one line, and enums as `enum name`, so that C++ and C name them alike.
+fn compact(text: &str) -> String {
+    let lines: Vec<&str> = text.trim().lines().collect();
+    let mut out: Vec<String> = Vec::new();
+    let mut enum_start = None;
+    let mut at = 0;
+    while at < lines.len() {
+        let line = lines[at];
+        let indent = &line[..line.len() - line.trim_start().len()];
+        if line.trim() == "/**" && lines.get(at + 2).is_some_and(|end| end.trim() == "*/") {
+            out.push(format!("{indent}/** {} */", lines[at + 1].trim().trim_start_matches("* ")));
+            at += 3;
+            continue;
+        }
+        if line == "typedef enum {" {
+            enum_start = Some(out.len());
+        }
+        match (enum_start, line.strip_prefix("} ").and_then(|rest| rest.strip_suffix(';'))) {
+            (Some(start), Some(name)) => {
+                out[start] = format!("enum {name} {{");
+                if let Some(last) = out.last_mut() {
+                    *last = last.trim_end_matches(',').to_owned();
+                }
+                out.push("};".to_owned());
+                enum_start = None;
+            }
+            _ => out.push(line.to_owned()),
+        }
+        at += 1;
+    }
+    out.join("\n")
+}
+
+fn status_codes() -> String {
+    let mut text = String::from("/** Every status. A code's hundreds are its class. */\nenum netlib_status_code {\n");
+    for (i, status) in Status::ALL.iter().enumerate() {
+        let comma = if i + 1 < Status::ALL.len() { "," } else { "" };
+        let name = status.name().to_str().unwrap();
+        let meaning = sentence(status.text().to_str().unwrap());
+        let _ = writeln!(text, "    /** {meaning} */\n    {name} = {}{comma}", *status as i32);
+    }
+    text.push_str("};\n\n");
+    text
+}
+
+fn names_after(source: &str, keyword: &str) -> Vec<String> {
+    source
+        .lines()
+        .filter_map(|line| line.strip_prefix(keyword))
+        .map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
+        .collect()
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| format!("{}{}", first.to_lowercase(), letters.as_str()))
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
