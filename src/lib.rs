@@ -1,16 +1,28 @@
 //! netlib: the hard small parts of an HTTP client, usable on their own, from C, C++ and any language with a C FFI.
 //!
-//! The modules stand in the order of the header's sections. The core below knows nothing of C; [`ffi`] gives it its
-//! C ABI. `unsafe` is allowed in `ffi` and in `socket::sys` only.
+//! The modules stand in the order of the header's sections. The core knows nothing of C; [`ffi`] gives it its C ABI.
+//! `unsafe` is allowed in `ffi` and in `socket::sys` only.
 #![deny(unsafe_code)]
 
+pub mod callback;
 pub mod error;
 pub mod limit;
 pub mod status;
 
 pub mod url;
 
+pub mod timeout;
+
 pub mod retry;
+
+pub mod headers;
+
+pub mod response;
+
+pub mod body;
+
 pub mod socket;
+
+pub mod tls;
 
 pub mod ffi;

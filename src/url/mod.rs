@@ -1,1 +1,1 @@
-
+//! URLs: parsing, normalising, writing, resolving.

@@ -5,5 +5,14 @@
 
 pub mod basics;
 pub mod limit;
+pub mod url;
+pub mod timeout;
+pub mod retry;
+pub mod headers;
+pub mod response;
+pub mod body;
+pub mod socket;
+pub mod tls;
+pub mod deprecated;
 #[cfg(feature = "self-test")]
 mod self_test;

@@ -1,0 +1,73 @@
+/* A small harness: checks that count themselves, and a main that prints the count. */
+#ifndef NETLIB_TEST_HARNESS_H
+#define NETLIB_TEST_HARNESS_H
+
+#include <math.h>
+#include <netlib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned long checks_passed, checks_failed;
+
+static inline void check_report(bool ok, const char *file, int line, const char *what) {
+    if (ok) {
+        checks_passed++;
+    } else {
+        checks_failed++;
+        fprintf(stderr, "%s:%d: failed: %s\n", file, line, what);
+    }
+}
+
+static inline void check_int(long long expected, long long actual, const char *file, int line, const char *what) {
+    check_report(expected == actual, file, line, what);
+    if (expected != actual) fprintf(stderr, "    expected %lld, got %lld\n", expected, actual);
+}
+
+static inline void check_double(double expected, double actual, const char *file, int line, const char *what) {
+    /* Exact: the tests choose values that are. Two infinities of one sign are equal, two NaNs too. */
+    bool same = !(expected < actual) && !(expected > actual) && !isnan(expected) == !isnan(actual);
+    check_report(same, file, line, what);
+    if (!same) fprintf(stderr, "    expected %.17g, got %.17g\n", expected, actual);
+}
+
+/* NULL equals only NULL. */
+static inline void check_str(const char *expected, const char *actual, const char *file, int line, const char *what) {
+    bool same = expected == actual || (expected != NULL && actual != NULL && strcmp(expected, actual) == 0);
+    check_report(same, file, line, what);
+    if (!same) fprintf(stderr, "    expected \"%s\", got \"%s\"\n", expected ? expected : "(NULL)", actual ? actual : "(NULL)");
+}
+
+/* Checks the status and that an error object came exactly when it should; frees it. */
+static inline void check_status(netlib_status expected, netlib_status actual, netlib_error **err, const char *file, int line,
+                                const char *what) {
+    check_report(expected == actual, file, line, what);
+    if (expected != actual) {
+        const char *message = err != NULL ? netlib_error_message(*err, NULL) : NULL;
+        fprintf(stderr, "    expected %s, got %s: %s\n", netlib_status_name(expected), netlib_status_name(actual),
+                message != NULL ? message : "");
+    }
+    if (err != NULL) {
+        bool wanted = netlib_status_class(actual) > NETLIB_CLASS_PROGRESS;
+        check_report((*err != NULL) == wanted, file, line, "an error object comes with failures only");
+        if (*err != NULL) check_report(netlib_error_status(*err) == actual, file, line, "the error's status is the function's");
+        netlib_error_free(*err);
+        *err = NULL;
+    }
+}
+
+#define CHECK(condition) check_report((condition), __FILE__, __LINE__, #condition)
+#define CHECK_INT(expected, actual) check_int((expected), (actual), __FILE__, __LINE__, #actual)
+#define CHECK_DOUBLE(expected, actual) check_double((expected), (actual), __FILE__, __LINE__, #actual)
+#define CHECK_STR(expected, actual) check_str((expected), (actual), __FILE__, __LINE__, #actual)
+/* `call` passes &err of a `netlib_error *err` in scope. */
+#define CHECK_STATUS(expected, call) check_status((expected), (call), &err, __FILE__, __LINE__, #call)
+#define CHECK_OK(call) CHECK_STATUS(NETLIB_OK, call)
+
+/* The last statement of main. */
+static inline int report(const char *suite) {
+    printf("%s: %lu passed, %lu failed\n", suite, checks_passed, checks_failed);
+    return checks_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif

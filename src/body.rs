@@ -1,0 +1,1 @@
+//! Bodies that can be moved back.

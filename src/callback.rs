@@ -1,0 +1,1 @@
+//! The functions of a program that netlib calls: clocks, sleep, randomness.

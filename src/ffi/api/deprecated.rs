@@ -1,0 +1,1 @@
+//! Old names, kept for programs that use them.

@@ -1,0 +1,1 @@
+//! Request headers, ready for the wire.

@@ -1,0 +1,1 @@
+//! Response heads: parsing them and asking them.

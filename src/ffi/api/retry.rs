@@ -1,0 +1,1 @@
+//! How often, for which failures, and after which delay a request is sent again.

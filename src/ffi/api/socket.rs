@@ -1,0 +1,1 @@
+//! Connecting, and waiting for descriptors.

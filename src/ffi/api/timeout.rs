@@ -1,0 +1,1 @@
+//! Connect, read and total time limits.

@@ -1,0 +1,1 @@
+//! TLS on a socket you already have.

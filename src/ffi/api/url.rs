@@ -1,0 +1,1 @@
+//! Parsing URLs, and what they are made of.

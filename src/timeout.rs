@@ -1,0 +1,1 @@
+//! Time limits of a request, and the clock that measures its connect.
