@@ -1,4 +1,10 @@
 //! Sockets: resolving, connecting, waiting.
 
+pub(crate) mod connect;
+mod dropped;
+mod resolve;
 pub(crate) mod sys;
 pub(crate) mod wait;
+
+pub(crate) use dropped::is_connection_dropped;
+pub(crate) use resolve::allowed_gai_family;
