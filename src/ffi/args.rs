@@ -88,8 +88,15 @@ macro_rules! arg_bool {
     };
 }
 
+/// A port: 0 to 65535.
+macro_rules! arg_port {
+    ($p:ident) => {
+        $crate::ffi::args::port($p, stringify!($p))?
+    };
+}
+
 pub(crate) use {
-    arg, arg_bool, arg_bytes, arg_cstr, arg_mut, arg_opt, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_bytes, arg_cstr, arg_mut, arg_opt, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -138,4 +145,9 @@ pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
         1 => Ok(true),
         other => Err(Error::new(Status::InvalidArgument, format!("{name} must be 0 or 1; it is {other}"))),
     }
+}
+
+pub(crate) fn port(value: i32, name: &str) -> Result<u16> {
+    u16::try_from(value)
+        .map_err(|_| Error::new(Status::InvalidArgument, format!("{name} must be 0 to 65535; it is {value}")))
 }

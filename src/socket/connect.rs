@@ -11,17 +11,50 @@ use socket2::{Domain, Socket, Type};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::socket::resolve::{Query, Resolver};
-use crate::socket::sys;
 use crate::socket::wait::wait;
+use crate::socket::{TIMEOUT_DEFAULT, sys, timeout_of};
 use crate::status::Status;
 
 /// How to connect.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ConnectOptions {
-    /// For each address; `None` waits as long as the system does.
-    pub timeout: Option<Duration>,
+    /// For each address, in seconds: the process default, or none, which waits as long as the system does.
+    pub timeout: f64,
     pub source: Option<SourceAddress>,
     pub socket_options: Vec<SocketOption>,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> ConnectOptions {
+        ConnectOptions { timeout: TIMEOUT_DEFAULT, source: None, socket_options: Vec::new() }
+    }
+}
+
+impl ConnectOptions {
+    pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
+        // Checked now; the process default is asked for at the time of the connect.
+        timeout_of(seconds)?;
+        self.timeout = seconds;
+        Ok(())
+    }
+
+    pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
+        if !host.is_empty() {
+            Query::new(host, port)?;
+        }
+        self.source = Some(SourceAddress { host: host.to_owned(), port });
+        Ok(())
+    }
+
+    pub fn add_socket_option(&mut self, level: i32, name: i32, value: &[u8]) -> Result<()> {
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(value.len()).map_err(|_| {
+            Error::new(Status::OutOfMemory, format!("no memory for a socket option of {} bytes", value.len()))
+        })?;
+        copy.extend_from_slice(value);
+        self.socket_options.push(SocketOption { level, name, value: copy });
+        Ok(())
+    }
 }
 
 /// Where connections come from. An empty host, or port 0, leaves that part to the system.
@@ -52,12 +85,13 @@ fn connect_with(
     limit: Option<&Limit>,
 ) -> Result<OwnedFd> {
     let query = Query::new(host, port)?;
+    let timeout = timeout_of(options.timeout)?;
     let source = options.source.as_ref().map(|source| Source::find(source, resolver, limit)).transpose()?;
     let addresses = resolver.resolve(query, limit)?;
     let mut failures = Vec::new();
     for address in addresses {
-        let attempt = Attempt { address, began: Instant::now() };
-        match attempt.run(options, source.as_ref(), limit) {
+        let attempt = Attempt { address, timeout, began: Instant::now() };
+        match attempt.run(&options.socket_options, source.as_ref(), limit) {
             Ok(socket) => return Ok(socket.into()),
             Err(Stopped::Address(failure)) => failures.push(failure),
             Err(Stopped::Limit(error)) => return Err(with_causes(error, failures)),
@@ -98,6 +132,7 @@ impl Source {
 /// One address, and when its turn came.
 struct Attempt {
     address: SocketAddr,
+    timeout: Option<Duration>,
     began: Instant,
 }
 
@@ -120,7 +155,7 @@ struct Failure {
 impl Attempt {
     fn run(
         &self,
-        options: &ConnectOptions,
+        socket_options: &[SocketOption],
         source: Option<&Source>,
         limit: Option<&Limit>,
     ) -> std::result::Result<Socket, Stopped> {
@@ -129,7 +164,7 @@ impl Attempt {
         }
         let socket = Socket::new(Domain::for_address(self.address), Type::STREAM, None)
             .map_err(|error| self.failed("cannot open a socket", &error))?;
-        for option in &options.socket_options {
+        for option in socket_options {
             sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
                 self.failed(&format!("cannot set socket option {} of level {}", option.name, option.level), &error)
             })?;
@@ -146,7 +181,7 @@ impl Attempt {
             Ok(()) => {}
             // EINTR leaves the connection under way, as EINPROGRESS does.
             Err(error) if matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => {
-                self.finish(&socket, options.timeout, limit)?;
+                self.finish(&socket, limit)?;
             }
             Err(error) => return Err(refused(error)),
         }
@@ -155,13 +190,8 @@ impl Attempt {
     }
 
     /// Waits until the connection stands or has failed.
-    fn finish(
-        &self,
-        socket: &Socket,
-        timeout: Option<Duration>,
-        limit: Option<&Limit>,
-    ) -> std::result::Result<(), Stopped> {
-        match wait(socket.as_raw_fd(), sys::POLL_OUT, timeout, limit) {
+    fn finish(&self, socket: &Socket, limit: Option<&Limit>) -> std::result::Result<(), Stopped> {
+        match wait(socket.as_raw_fd(), sys::POLL_OUT, self.timeout, limit) {
             Ok(true) => match socket.take_error() {
                 Ok(None) => Ok(()),
                 Ok(Some(error)) | Err(error) => Err(self.failed("", &error)),
@@ -302,7 +332,7 @@ mod tests {
     #[test]
     fn the_timeout_is_each_address_s_and_the_last_failure_speaks() {
         let ((_l, _fillers, silent), (_a, dead), (_listener, good)) = (silent(), refusing(), listening());
-        let options = ConnectOptions { timeout: Some(Duration::from_millis(30)), ..ConnectOptions::default() };
+        let options = ConnectOptions { timeout: 0.03, ..ConnectOptions::default() };
         let connect = |list: Vec<SocketAddr>| connect_with(&answering(list), "name.test", 80, &options, None);
         let error = connect(vec![dead, silent]).unwrap_err();
         assert_eq!((error.status(), error.errno()), (Status::ConnectTimeout, 0));
