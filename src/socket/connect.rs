@@ -177,7 +177,11 @@ impl Attempt {
                 .map_err(|error| self.failed(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
         }
         let refused = |error| self.failed("", &error);
-        socket.set_nonblocking(true).map_err(refused)?;
+        // What nothing can end early may block in the system call.
+        let bounded = self.timeout.is_some() || limit.is_some();
+        if bounded {
+            socket.set_nonblocking(true).map_err(refused)?;
+        }
         match socket.connect(&self.address.into()) {
             Ok(()) => {}
             // EINTR leaves the connection under way, as EINPROGRESS does.
@@ -186,7 +190,9 @@ impl Attempt {
             }
             Err(error) => return Err(refused(error)),
         }
-        socket.set_nonblocking(false).map_err(refused)?;
+        if bounded {
+            socket.set_nonblocking(false).map_err(refused)?;
+        }
         Ok(socket)
     }
 

@@ -14,6 +14,7 @@ use crate::limit::Limit;
 use crate::socket::sys::{self, Wake};
 use crate::socket::wait::wait;
 use crate::status::Status;
+use crate::url;
 
 /// Longer than any name that can be resolved (a domain name has at most 253 bytes), shorter than any attack.
 const MAX_HOST: usize = 1024;
@@ -55,11 +56,9 @@ impl Query {
         if inner.contains(':') {
             return Query::of_ascii(inner, port);
         }
-        let name = if inner.is_ascii() {
-            inner.to_owned()
-        } else {
-            idna::domain_to_ascii(inner).map_err(|_| refused("is not a valid internationalised name"))?
-        };
+        let mut name = Vec::new();
+        url::append_idna(&mut name, inner.as_bytes(), |at| at + skipped)?;
+        let name = String::from_utf8_lossy(&name);
         let mut at = 0;
         // A last dot makes the name absolute: it ends the last label.
         for label in name.strip_suffix('.').unwrap_or(&name).split('.') {
@@ -280,7 +279,15 @@ mod tests {
             ("a\r\nb", bad(Some(1))),
             ("a\0b", bad(Some(1))),
             ("a\x7f", bad(Some(1))),
-            (&"ü".repeat(60), bad(None)),
+            ("Bücher.EXAMPLE", ok("xn--bcher-kva.example")),
+            ("bücher。example", ok("xn--bcher-kva.example")),
+            (&"ü".repeat(60), bad(Some(0))),
+            // Letters that fold to a colon, a slash, a space: no address, and no other name, comes out of a name.
+            ("：：1", bad(Some(0))),
+            ("x.a／b", bad(Some(2))),
+            ("a\u{a0}b", bad(Some(0))),
+            // Digits that fold to ASCII do make an address, as they do in URLs.
+            ("１２７.0.0.1", ok("127.0.0.1")),
             (&"a.".repeat(513), bad(None)),
         ] {
             assert_eq!(host(input), expected, "{input:?}");
