@@ -432,9 +432,7 @@ pub unsafe extern "C" fn netlib_retry_history_url(
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_error(retry: *const netlib_retry, index: usize) -> *const netlib_error {
-    read(retry, std::ptr::null(), |retry| {
-        handle::lend(retry.history().get(index).and_then(|entry| entry.error()))
-    })
+    read(retry, std::ptr::null(), |retry| handle::lend(retry.history().get(index).and_then(|entry| entry.error())))
 }
 
 /// The response's status of a request of the history.
@@ -758,7 +756,8 @@ pub unsafe extern "C" fn netlib_retry_default_allowed_methods(count: *mut usize)
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_default_remove_headers_on_redirect(count: *mut usize) -> *const *const c_char {
-    static LIST: TextList<{ retry::DEFAULT_REMOVE_HEADERS_ON_REDIRECT.len() }> = TextList::new(retry::DEFAULT_REMOVE_HEADERS_ON_REDIRECT);
+    static LIST: TextList<{ retry::DEFAULT_REMOVE_HEADERS_ON_REDIRECT.len() }> =
+        TextList::new(retry::DEFAULT_REMOVE_HEADERS_ON_REDIRECT);
     LIST.lend(count)
 }
 

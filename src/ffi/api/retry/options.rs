@@ -145,9 +145,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_retry_options, count: i32) {
-    options::set(options, "netlib_retry_options_set_status", |o| {
-        o.set_status(Count::from_code(count))
-    });
+    options::set(options, "netlib_retry_options_set_status", |o| o.set_status(Count::from_code(count)));
 }
 
 /// How many retries after failures of any other kind: they may have been processed. Set it to 0 when `total` is
@@ -160,9 +158,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_retry_options, count: i32) {
-    options::set(options, "netlib_retry_options_set_other", |o| {
-        o.set_other(Count::from_code(count))
-    });
+    options::set(options, "netlib_retry_options_set_other", |o| o.set_other(Count::from_code(count)));
 }
 
 /// Which methods may be retried after a read error or because of a status. Default:
@@ -174,7 +170,11 @@ pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_ret
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(options: *mut netlib_retry_options, methods: *const *const c_char, count: usize) {
+pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
+    options: *mut netlib_retry_options,
+    methods: *const *const c_char,
+    count: usize,
+) {
     options::set(options, "netlib_retry_options_set_allowed_methods", |o| {
         let methods = arg_cstrs!(methods, count);
         o.set_allowed_methods(MethodsSetting::AllowedMethods, methods)
@@ -188,9 +188,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(options: *mut 
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
-    options::set(options, "netlib_retry_options_allow_any_method", |o| {
-        o.allow_any_method()
-    });
+    options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
 }
 
 /// Which response statuses are retried, if the method is allowed. Default: none.
@@ -201,7 +199,11 @@ pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut net
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(options: *mut netlib_retry_options, codes: *const i32, count: usize) {
+pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
+    options: *mut netlib_retry_options,
+    codes: *const i32,
+    count: usize,
+) {
     options::set(options, "netlib_retry_options_set_status_forcelist", |o| {
         o.set_status_forcelist(arg_i32s!(codes, count))
     });
@@ -216,9 +218,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(options: *mut
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut netlib_retry_options, seconds: f64) {
-    options::set(options, "netlib_retry_options_set_backoff_factor", |o| {
-        o.set_backoff_factor(seconds)
-    });
+    options::set(options, "netlib_retry_options_set_backoff_factor", |o| o.set_backoff_factor(seconds));
 }
 
 /// The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. It does not bound a Retry-After.
@@ -229,9 +229,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut n
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netlib_retry_options, seconds: f64) {
-    options::set(options, "netlib_retry_options_set_backoff_max", |o| {
-        o.set_backoff_max(seconds)
-    });
+    options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
 }
 
 /// How much is added to a backoff at most: a random part of it, so that clients do not come back all at once.
@@ -243,9 +241,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netl
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut netlib_retry_options, seconds: f64) {
-    options::set(options, "netlib_retry_options_set_backoff_jitter", |o| {
-        o.set_backoff_jitter(seconds)
-    });
+    options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
 }
 
 /// The longest wait that a Retry-After header can ask for; a longer one is cut to it. Default:
@@ -257,9 +253,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut netlib_retry_options, seconds: f64) {
-    options::set(options, "netlib_retry_options_set_retry_after_max", |o| {
-        o.set_retry_after_max(seconds)
-    });
+    options::set(options, "netlib_retry_options_set_retry_after_max", |o| o.set_retry_after_max(seconds));
 }
 
 /// What `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
@@ -299,7 +293,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut 
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(options: *mut netlib_retry_options, respect: i32) {
+pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
+    options: *mut netlib_retry_options,
+    respect: i32,
+) {
     options::set(options, "netlib_retry_options_set_respect_retry_after_header", |o| {
         o.set_respect_retry_after_header(arg_bool!(respect));
         Ok(())
@@ -315,7 +312,11 @@ pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(opt
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(options: *mut netlib_retry_options, names: *const *const c_char, count: usize) {
+pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
+    options: *mut netlib_retry_options,
+    names: *const *const c_char,
+    count: usize,
+) {
     options::set(options, "netlib_retry_options_set_remove_headers_on_redirect", |o| {
         let names = arg_cstrs!(names, count);
         o.set_remove_headers_on_redirect(names)
@@ -330,9 +331,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(opt
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mut netlib_retry_options) {
-    options::set(options, "netlib_retry_options_add_sensitive_headers", |o| {
-        o.add_sensitive_headers()
-    });
+    options::set(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
 }
 
 /// How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`.
@@ -364,7 +363,14 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(options: *mut
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_add_history(options: *mut netlib_retry_options, method: *const c_char, url: *const c_char, error: *const netlib_error, status: i32, redirect_location: *const c_char) {
+pub unsafe extern "C" fn netlib_retry_options_add_history(
+    options: *mut netlib_retry_options,
+    method: *const c_char,
+    url: *const c_char,
+    error: *const netlib_error,
+    status: i32,
+    redirect_location: *const c_char,
+) {
     options::set(options, "netlib_retry_options_add_history", |o| {
         let error = arg_shared_opt!(error);
         let location = arg_cstr_opt!(redirect_location);
@@ -381,7 +387,11 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(options: *mut netlib_r
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(options: *mut netlib_retry_options, clock: netlib_wall_clock_fn, ctx: *mut c_void) {
+pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
+    options: *mut netlib_retry_options,
+    clock: netlib_wall_clock_fn,
+    ctx: *mut c_void,
+) {
     options::set(options, "netlib_retry_options_set_wall_clock", |o| {
         o.set_wall_clock(callback::number(clock, ctx, "wall clock"));
         Ok(())
@@ -397,7 +407,11 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(options: *mut netli
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_sleep(options: *mut netlib_retry_options, sleep: netlib_sleep_fn, ctx: *mut c_void) {
+pub unsafe extern "C" fn netlib_retry_options_set_sleep(
+    options: *mut netlib_retry_options,
+    sleep: netlib_sleep_fn,
+    ctx: *mut c_void,
+) {
     options::set(options, "netlib_retry_options_set_sleep", |o| {
         o.set_sleep(callback::sleep(sleep, ctx));
         Ok(())
@@ -412,10 +426,13 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(options: *mut netlib_ret
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_random(options: *mut netlib_retry_options, random: netlib_random_fn, ctx: *mut c_void) {
+pub unsafe extern "C" fn netlib_retry_options_set_random(
+    options: *mut netlib_retry_options,
+    random: netlib_random_fn,
+    ctx: *mut c_void,
+) {
     options::set(options, "netlib_retry_options_set_random", |o| {
         o.set_random(callback::number(random, ctx, "random"));
         Ok(())
     });
 }
-
