@@ -89,6 +89,22 @@ macro_rules! arg_cstrs {
     };
 }
 
+/// An array of numbers, where `(NULL, 0)` is empty: `&[i32]`.
+macro_rules! arg_i32s {
+    ($p:ident, $count:ident) => {
+        // SAFETY: netlib.h: `$count` readable numbers.
+        unsafe { $crate::ffi::args::slice::<i32>($p, $count, stringify!($p), stringify!($count)) }?
+    };
+}
+
+/// As `arg_cstr`, NULL being `None`.
+macro_rules! arg_cstr_opt {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        if $p.is_null() { None } else { Some(unsafe { $crate::ffi::args::c_str($p, stringify!($p)) }?) }
+    };
+}
+
 /// A C truth value: 0 or 1, anything else is refused.
 macro_rules! arg_bool {
     ($p:ident) => {
@@ -97,7 +113,8 @@ macro_rules! arg_bool {
 }
 
 pub(crate) use {
-    arg, arg_bool, arg_bytes, arg_cstr, arg_cstrs, arg_mut, arg_opt, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_i32s, arg_mut, arg_opt, arg_shared,
+    arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
