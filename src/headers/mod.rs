@@ -6,9 +6,11 @@ use std::sync::OnceLock;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
+mod defects;
 mod make;
 pub(crate) mod parse;
 
+pub use defects::assert_header_parsing;
 pub use make::{HeaderOptions, make_headers};
 pub use parse::MAX_FIELDS;
 
