@@ -28,9 +28,7 @@ pub struct Response {
 impl Response {
     pub fn new(request_method: &str, status: u16, headers: Arc<Headers>) -> Result<Response> {
         let request_method = check_method(request_method)?;
-        if !(100..=999).contains(&status) {
-            return Err(Error::new(Status::InvalidArgument, format!("status must be 100 to 999; it is {status}")));
-        }
+        let status = check_status(status.into())?;
         let joined_location = join_locations(&headers);
         Ok(Response { request_method, status, headers, reason: None, minor_version: None, joined_location })
     }
@@ -69,6 +67,14 @@ impl Response {
     /// Whether the request was HEAD, in any case of letters.
     pub fn is_response_to_head(&self) -> bool {
         self.request_method.to_bytes().eq_ignore_ascii_case(b"HEAD")
+    }
+}
+
+/// A status code: three digits, the first not 0.
+pub fn check_status(status: i32) -> Result<u16> {
+    match u16::try_from(status) {
+        Ok(code @ 100..=999) => Ok(code),
+        _ => Err(Error::new(Status::InvalidArgument, format!("status must be 100 to 999; it is {status}"))),
     }
 }
 
