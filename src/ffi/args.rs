@@ -112,9 +112,24 @@ macro_rules! arg_bool {
     };
 }
 
+/// Memory to be filled: `&mut [u8]`, where `(NULL, 0)` is empty.
+macro_rules! arg_buffer {
+    ($p:ident, $len:ident) => {
+        // SAFETY: netlib.h: `$len` writable bytes that nothing else uses during the call.
+        unsafe { $crate::ffi::args::buffer($p.cast(), $len, stringify!($p), stringify!($len)) }?
+    };
+}
+
+/// A port: 0 to 65535.
+macro_rules! arg_port {
+    ($p:ident) => {
+        $crate::ffi::args::port($p, stringify!($p))?
+    };
+}
+
 pub(crate) use {
-    arg, arg_bool, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_i32s, arg_mut, arg_opt, arg_shared,
-    arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_i32s, arg_mut, arg_opt, arg_port,
+    arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -215,15 +230,6 @@ pub(crate) unsafe fn text_or_none<'a>(p: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(p) }.to_str().ok()
 }
 
-/// Memory to be filled: `&mut [u8]`, where `(NULL, 0)` is empty.
-macro_rules! arg_buffer {
-    ($p:ident, $len:ident) => {
-        // SAFETY: netlib.h: `$len` writable bytes that nothing else uses during the call.
-        unsafe { $crate::ffi::args::buffer($p.cast(), $len, stringify!($p), stringify!($len)) }?
-    };
-}
-pub(crate) use arg_buffer;
-
 /// What the bytes hold before is never read: they are C's, and may not have been written yet.
 ///
 /// # Safety
@@ -238,4 +244,9 @@ pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &s
         // SAFETY: the caller's promise; the length fits an object.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
     }
+}
+
+pub(crate) fn port(value: i32, name: &str) -> Result<u16> {
+    u16::try_from(value)
+        .map_err(|_| Error::new(Status::InvalidArgument, format!("{name} must be 0 to 65535; it is {value}")))
 }
