@@ -4,7 +4,11 @@ use crate::env::Env;
 use crate::report::Report;
 
 pub mod c_tests;
+pub mod docs;
 pub mod generated;
+pub mod matrix;
+pub mod nulls;
+pub mod statuses;
 pub mod symbols;
 pub mod unit;
 
@@ -23,7 +27,11 @@ const fn suite(name: &'static str, what: &'static str, run: fn(&Env, &mut Report
 pub const ALL: &[Suite] = &[
     suite("unit", "the Rust unit tests (cargo test --lib)", unit::run),
     suite("header", "netlib.h and its companions are what the sources generate; its programs run", generated::run),
+    suite("docs", "every public item is documented in the grammar", docs::run),
+    suite("matrix", "netlib.h under each compiler and language version", matrix::run),
     suite("symbols", "what the libraries export, SONAME, flags", symbols::run),
+    suite("nulls", "every function with every pointer NULL, one at a time", nulls::run),
+    suite("statuses", "every status from C equals the table", statuses::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
 ];
