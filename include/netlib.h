@@ -63,9 +63,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The first number of this header's version. */
 #define NETLIB_VERSION_MAJOR 0
+/** The second number of this header's version. */
 #define NETLIB_VERSION_MINOR 1
+/** The third number of this header's version. */
 #define NETLIB_VERSION_PATCH 0
+/** The version of this header, as text: compare with netlib_version(), the library's. */
 #define NETLIB_VERSION "0.1.0"
 /** The version of this header: compare with netlib_version_number(), the library's. */
 #define NETLIB_VERSION_NUMBER (NETLIB_VERSION_MAJOR * 1000000 + NETLIB_VERSION_MINOR * 1000 + NETLIB_VERSION_PATCH)
@@ -96,8 +100,13 @@
 #define NETLIB_FALSE (INT32_MIN + 1)
 /** As a timeout in seconds: the process default, see netlib_set_default_timeout. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
-/** As a timeout in seconds: none, wait for ever. It is infinity. */
-#define NETLIB_TIMEOUT_NONE ((double)1e999)
+/** As a timeout in seconds: none, wait for ever. It is infinity, the HUGE_VAL of <math.h>. */
+#if defined(__GNUC__) || defined(__clang__)
+#define NETLIB_TIMEOUT_NONE __builtin_inf()
+#else
+#include <math.h>
+#define NETLIB_TIMEOUT_NONE HUGE_VAL
+#endif
 /** As a body position: not recorded. */
 #define NETLIB_POSITION_NONE ((int64_t)-1)
 /** As a body position: the body could not tell its position. */
