@@ -3,299 +3,31 @@
  *
  * The program to start from: an HTTP/1.1 client in which every decision is a call to netlib. What to retry and how
  * long to wait, where a redirect leads and which headers may go there, whether the body has to be sent again: the
- * policy answers, this file does as it says. http.c moves the bytes; all of TLS, connecting and waiting is netlib's.
+ * policy answers, this file does as it says. TLS, connecting and waiting are netlib's; what is left to do lies in
+ * fetch/: http.c moves the bytes, options.c reads the command line, output.c writes the body.
  *
- *     cc fetch.c http.c $(pkg-config --cflags --libs netlib) -o fetch
+ *     cc fetch.c fetch/*.c $(pkg-config --cflags --libs netlib) -o fetch
  *     fetch -v --retries 5 -o page.html https://example.com/
  *
  * Read it from main upwards: small functions stand before the ones that use them.
  *
  * The body goes to standard output or to a file. A file appears under its name only when the body is complete: until
  * then it is FILE.part, which is written anew by every attempt. What went to standard output cannot be taken back, so
- * an attempt that breaks after its first byte is the last. The exit code says what went wrong: see exit_codes.
+ * an attempt that breaks after its first byte is the last. The exit code says what went wrong: see
+ * fetch/options.h.
  */
-#include "http.h"
+#include "fetch/http.h"
+#include "fetch/options.h"
+#include "fetch/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* One exit code for each kind of failure. */
-enum exit_code {
-    EXIT_DONE = 0,
-    EXIT_LOCAL = 1,
-    EXIT_USAGE = 2,
-    EXIT_URL = 3,
-    EXIT_RESOLVE = 4,
-    EXIT_CONNECT = 5,
-    EXIT_CONNECT_TIMEOUT = 6,
-    EXIT_CERTIFICATE_TIME = 7,
-    EXIT_CERTIFICATE_NAME = 8,
-    EXIT_CERTIFICATE_ISSUER = 9,
-    EXIT_CERTIFICATE = 10,
-    EXIT_TLS = 11,
-    EXIT_SILENCE = 12,
-    EXIT_MAX_TIME = 13,
-    EXIT_PROTOCOL = 14,
-    EXIT_INCOMPLETE = 15,
-    EXIT_REDIRECT = 16,
-    EXIT_BODY = 17,
-    EXIT_STATUS = 22,
-    EXIT_INTERRUPTED = 130
-};
-
-static const struct {
-    enum exit_code code;
-    const char *meaning;
-} exit_codes[] = {
-    {EXIT_DONE, "the response is complete, and its status is below 400"},
-    {EXIT_LOCAL, "a file, memory, or another thing of this machine"},
-    {EXIT_USAGE, "the command line"},
-    {EXIT_URL, "the URL, or one that the server redirected to"},
-    {EXIT_RESOLVE, "the host name could not be resolved"},
-    {EXIT_CONNECT, "no connection: refused, unreachable"},
-    {EXIT_CONNECT_TIMEOUT, "no connection within --connect-timeout"},
-    {EXIT_CERTIFICATE_TIME, "the certificate has expired, or is not valid yet"},
-    {EXIT_CERTIFICATE_NAME, "the certificate is for another host"},
-    {EXIT_CERTIFICATE_ISSUER, "the certificate's issuer is not trusted"},
-    {EXIT_CERTIFICATE, "the certificate, for another reason"},
-    {EXIT_TLS, "TLS, for another reason"},
-    {EXIT_SILENCE, "the server was silent for --read-timeout"},
-    {EXIT_MAX_TIME, "--max-time has passed, or would before the next attempt"},
-    {EXIT_PROTOCOL, "the server did not speak HTTP, or dropped the connection"},
-    {EXIT_INCOMPLETE, "the body ended early"},
-    {EXIT_REDIRECT, "too many redirects, or one that is not safe to follow"},
-    {EXIT_BODY, "the request's body could not be sent again"},
-    {EXIT_STATUS, "the server answered 400 or above; its body is delivered"},
-    {EXIT_INTERRUPTED, "interrupted"},
-};
-
-/* --- the command line --------------------------------------------------------------------------------------------- */
-
-struct options {
-    const char *url;
-    const char *method; /* NULL: GET, or POST with data */
-    const char *data;   /* -d as given; NULL: no body */
-    const char *output; /* NULL: standard output */
-    const char *cacert;
-    int32_t retries;
-    double connect_timeout, read_timeout, max_time;
-    bool insecure, verbose, help;
-    netlib_headers_options *headers;
-    bool has_user_agent, has_content_type; /* among the -H: ours are not added */
-};
-
-static void print_help(void) {
-    puts("usage: fetch [options] URL\n"
-         "\n"
-         "  -H 'Name: value'       add a request header; may be repeated\n"
-         "  -X METHOD              the method; GET unless given, POST with -d\n"
-         "  -d TEXT | -d @FILE     send TEXT, or the contents of FILE, as the request's body\n"
-         "  -o FILE                write the body to FILE instead of standard output\n"
-         "  --retries N            how often each kind of failure is retried: no connection, a broken response,\n"
-         "                         429, 502, 503 and 504 (default 3). POST and PATCH are sent once only, unless the\n"
-         "                         request cannot have arrived\n"
-         "  --connect-timeout S    the longest wait for a connection to one address, in seconds (default 10)\n"
-         "  --read-timeout S       the longest silence of the server, in seconds (default 30)\n"
-         "  --max-time S           the longest the whole may take, in seconds (default: no limit)\n"
-         "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
-         "  --insecure             do not verify the server's certificate\n"
-         "  --user USER:PASSWORD   send Basic credentials, to the URL's own origin only\n"
-         "  -v                     tell what happens, and why, on standard error\n"
-         "  --help                 this text\n"
-         "\n"
-         "exit codes:");
-    for (size_t i = 0; i < sizeof exit_codes / sizeof exit_codes[0]; i++) {
-        printf("  %3d  %s\n", (int)exit_codes[i].code, exit_codes[i].meaning);
-    }
-}
-
-static bool usage_error(const char *what, const char *value) {
-    fprintf(stderr, "fetch: %s: %s (fetch --help explains)\n", what, value);
-    return false;
-}
-
-static bool parse_seconds(const char *text, const char *option, double *seconds) {
-    char *end = NULL;
-    *seconds = strtod(text, &end);
-    if (end != text && *end == '\0' && *seconds > 0) return true;
-    return usage_error(option, "a number of seconds above 0 is needed");
-}
-
-static bool parse_count(const char *text, const char *option, int32_t *count) {
-    char *end = NULL;
-    long value = strtol(text, &end, 10);
-    *count = (int32_t)value;
-    if (end != text && *end == '\0' && value >= 0 && value <= 1000) return true;
-    return usage_error(option, "a number from 0 to 1000 is needed");
-}
-
-static bool is_one_of(const char *name, const char *const *names) {
-    while (*names != NULL && strcasecmp(name, *names) != 0) names++;
-    return *names != NULL;
-}
-
-/* `Name: value`. What is wrong with either is netlib's to say, when the headers are made. */
-static bool add_header(struct options *options, char *line) {
-    static const char *const ours[] = {"connection", "content-length", "transfer-encoding", NULL};
-    char *colon = strchr(line, ':');
-    if (colon == NULL) return usage_error("-H", "'Name: value' is needed");
-    *colon = '\0';
-    if (is_one_of(line, ours)) return usage_error(line, "fetch sets this header itself");
-    if (strcasecmp(line, "user-agent") == 0) options->has_user_agent = true;
-    if (strcasecmp(line, "content-type") == 0) options->has_content_type = true;
-    const char *value = colon + 1;
-    netlib_headers_options_add_header(options->headers, line, value + strspn(value, " \t"));
-    return true;
-}
-
-/* netlib checks everything that goes into the request but this. */
-static bool is_token(const char *method) {
-    static const char allowed[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    return method[0] != '\0' && method[strspn(method, allowed)] == '\0';
-}
-
-enum { OPT_RETRIES = 256, OPT_CONNECT_TIMEOUT, OPT_READ_TIMEOUT, OPT_MAX_TIME, OPT_CACERT, OPT_INSECURE, OPT_USER, OPT_HELP };
-
-static const struct option long_options[] = {
-    {"retries", required_argument, NULL, OPT_RETRIES},
-    {"connect-timeout", required_argument, NULL, OPT_CONNECT_TIMEOUT},
-    {"read-timeout", required_argument, NULL, OPT_READ_TIMEOUT},
-    {"max-time", required_argument, NULL, OPT_MAX_TIME},
-    {"cacert", required_argument, NULL, OPT_CACERT},
-    {"insecure", no_argument, NULL, OPT_INSECURE},
-    {"user", required_argument, NULL, OPT_USER},
-    {"help", no_argument, NULL, OPT_HELP},
-    {NULL, 0, NULL, 0},
-};
-
-static bool parse_option(struct options *options, int option, char *value) {
-    switch (option) {
-        case 'H': return add_header(options, value);
-        case 'X': options->method = value; return is_token(value) || usage_error("-X", "this is no method");
-        case 'd': options->data = value; return true;
-        case 'o': options->output = value; return true;
-        case 'v': options->verbose = true; return true;
-        case OPT_RETRIES: return parse_count(value, "--retries", &options->retries);
-        case OPT_CONNECT_TIMEOUT: return parse_seconds(value, "--connect-timeout", &options->connect_timeout);
-        case OPT_READ_TIMEOUT: return parse_seconds(value, "--read-timeout", &options->read_timeout);
-        case OPT_MAX_TIME: return parse_seconds(value, "--max-time", &options->max_time);
-        case OPT_CACERT: options->cacert = value; return true;
-        case OPT_INSECURE: options->insecure = true; return true;
-        case OPT_USER: netlib_headers_options_set_basic_auth(options->headers, value); return true;
-        case OPT_HELP: options->help = true; return true;
-        default: fputs("fetch --help explains the options\n", stderr); return false;
-    }
-}
-
-static bool parse_options(struct options *options, int argc, char **argv) {
-    int option;
-    while ((option = getopt_long(argc, argv, "H:X:d:o:v", long_options, NULL)) != -1) {
-        if (!parse_option(options, option, optarg)) return false;
-    }
-    if (options->help) return true;
-    if (optind + 1 != argc) return usage_error("URL", "exactly one is needed");
-    options->url = argv[optind];
-    return true;
-}
-
-/* --- the output: complete, or not there --------------------------------------------------------------------------- */
-
-struct output {
-    const char *path;  /* NULL: standard output */
-    char *part;        /* where a file grows until it is complete; NULL: written directly */
-    FILE *file;        /* NULL: not open */
-    int64_t written;
-    int64_t expected;  /* -1: not announced */
-    bool show_progress;
-    double last_shown; /* when the progress bar was last drawn */
-};
-
-static netlib_status output_failed(const char *what, const struct output *output, netlib_error **err) {
-    const char *name = output->path != NULL ? output->path : "standard output";
-    return http_fail(NETLIB_IO, err, "cannot %s %s: %s", what, name, strerror(errno));
-}
-
-/* Devices and pipes are written directly: there is nothing to rename. */
-static bool is_special(const char *path) {
-    struct stat facts;
-    return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);
-}
-
-static netlib_status output_begin(struct output *output, int64_t expected, netlib_error **err) {
-    output->written = 0;
-    output->expected = expected;
-    if (output->path == NULL) {
-        output->file = stdout;
-        return NETLIB_OK;
-    }
-    if (output->part == NULL && !is_special(output->path)) {
-        output->part = malloc(strlen(output->path) + sizeof ".part");
-        if (output->part == NULL) return http_fail(NETLIB_OUT_OF_MEMORY, err, "no memory for a file name");
-        strcat(strcpy(output->part, output->path), ".part");
-    }
-    output->file = fopen(output->part != NULL ? output->part : output->path, "wb");
-    return output->file != NULL ? NETLIB_OK : output_failed("open", output, err);
-}
-
-static const double mebibyte = 1024.0 * 1024.0;
-
-static void draw_progress(struct output *output) {
-    enum { WIDTH = 40 };
-    double now = netlib_current_time();
-    bool finished = output->written == output->expected;
-    if (!output->show_progress || (now - output->last_shown < 0.1 && !finished)) return;
-    output->last_shown = now;
-    if (output->expected < 0) {
-        if ((double)output->written > mebibyte) fprintf(stderr, "\r%.1f MiB", (double)output->written / mebibyte);
-    } else if ((double)output->expected > mebibyte) {
-        int done = (int)(output->written * WIDTH / output->expected);
-        fprintf(stderr, "\r[%.*s%*s] %.1f of %.1f MiB", done, "########################################", WIDTH - done,
-                "", (double)output->written / mebibyte, (double)output->expected / mebibyte);
-    }
-}
-
-static void erase_progress(const struct output *output) {
-    if (output->show_progress && output->last_shown > 0) fprintf(stderr, "\r%75s\r", "");
-}
-
-/* An http_sink. */
-static netlib_status output_write(void *ctx, const char *data, size_t len, netlib_error **err) {
-    struct output *output = ctx;
-    if (fwrite(data, 1, len, output->file) != len) return output_failed("write", output, err);
-    output->written += (int64_t)len;
-    draw_progress(output);
-    return NETLIB_OK;
-}
-
-static netlib_status output_complete(struct output *output, netlib_error **err) {
-    FILE *file = output->file;
-    output->file = NULL;
-    if ((file == stdout ? fflush(file) : fclose(file)) != 0) return output_failed("write", output, err);
-    if (output->part == NULL) return NETLIB_OK;
-    if (rename(output->part, output->path) != 0) return output_failed("make", output, err);
-    return NETLIB_OK;
-}
-
-/* Whether a broken body can still be replaced by a whole one. */
-static bool output_can_restart(const struct output *output) {
-    return output->written == 0 || output->part != NULL;
-}
-
-/* Leaves nothing that could be taken for the whole. */
-static void output_discard(struct output *output) {
-    if (output->file != NULL && output->file != stdout) fclose(output->file);
-    if (output->file != NULL && output->part != NULL) remove(output->part);
-    output->file = NULL;
-}
 
 /* --- the request, which changes from attempt to attempt ----------------------------------------------------------- */
 
@@ -432,7 +164,7 @@ struct client {
 
 static void trace(const struct client *client, const char *format, ...) {
     if (!client->options->verbose) return;
-    erase_progress(&client->output);
+    output_erase_progress(&client->output);
     va_list arguments;
     va_start(arguments, format);
     fputs("* ", stderr);
@@ -556,7 +288,7 @@ static netlib_status deliver(struct client *client, struct http *http, const net
     if (status != NETLIB_OK) return status;
     status = output_begin(&client->output, framing == NETLIB_BODY_LENGTH ? length : -1, err);
     if (status == NETLIB_OK) status = http_read_body(http, response, output_write, &client->output, err);
-    erase_progress(&client->output);
+    output_erase_progress(&client->output);
     if (status == NETLIB_OK) status = output_complete(&client->output, err);
     if (status != NETLIB_OK) {
         output_discard(&client->output);
@@ -721,16 +453,16 @@ static void free_client(struct client *client) {
     netlib_tls_context_free(client->tls);
     netlib_timeout_free(client->timeout);
     netlib_limit_free(client->limit);
-    free(client->output.part);
+    output_free(&client->output);
 }
 
 static enum exit_code fetch(const struct options *options) {
-    struct client client = {.options = options, .output = {.path = options->output}};
+    struct client client = {.options = options};
     struct request request = {.body_fd = -1};
     netlib_error *err = NULL;
     bool done = false;
 
-    client.output.show_progress = isatty(STDERR_FILENO) && (options->output != NULL || !isatty(STDOUT_FILENO));
+    output_init(&client.output, options->output);
     netlib_status status = make_client(&client, &err);
     if (status == NETLIB_OK) status = make_request(&request, options, &err);
     while (status == NETLIB_OK && !done) status = attempt(&client, &request, &done, &err);

@@ -21,6 +21,11 @@ netlib_status http_fail(netlib_status status, netlib_error **err, const char *fo
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     netlib_status made = netlib_error_new(status, message, NULL, err, NULL);
+    if (made == NETLIB_INVALID_UTF8) {
+        /* A file's name may be anything; a message is text. */
+        for (char *c = message; *c != '\0'; c++) *c = (unsigned char)*c < 0x80 ? *c : '?';
+        made = netlib_error_new(status, message, NULL, err, NULL);
+    }
     return made == NETLIB_OK ? status : made;
 }
 
