@@ -1,3 +1,4 @@
 //! Sockets: resolving, connecting, waiting.
 
 pub(crate) mod sys;
+pub(crate) mod wait;

@@ -2,8 +2,8 @@
 //! a bad descriptor is the kernel's EBADF, never undefined behaviour.
 #![allow(unsafe_code)]
 
-use std::io;
-use std::os::fd::RawFd;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -11,6 +11,8 @@ use crate::status::Status;
 
 pub(crate) const POLL_IN: i16 = libc::POLLIN;
 pub(crate) const POLL_OUT: i16 = libc::POLLOUT;
+/// Among the events that came: the descriptor is not open.
+pub(crate) const POLL_INVALID: i16 = libc::POLLNVAL;
 
 /// One descriptor of a `poll`: what is waited for, and what came.
 pub(crate) type PollFd = libc::pollfd;
@@ -50,33 +52,116 @@ fn round_up_to_ms(wait: Duration) -> i32 {
     wait.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i32
 }
 
-/// A descriptor on which [`raise_wake_fd`] makes POLLIN true for good.
-pub(crate) fn open_wake_fd() -> Result<RawFd> {
-    // SAFETY: no pointers are passed.
-    let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+/// A descriptor that [`Wake::raise`] makes readable for good, to be polled beside what is waited for.
+#[derive(Debug)]
+pub(crate) struct Wake {
+    read: OwnedFd,
+    /// An eventfd is its own other end; elsewhere a pipe has two.
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    write: OwnedFd,
+}
+
+impl Wake {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(crate) fn open() -> Result<Wake> {
+        // SAFETY: no pointers are passed.
+        let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        Ok(Wake { read: owned(fd).map_err(cannot_open_wake)? })
+    }
+
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    pub(crate) fn open() -> Result<Wake> {
+        let (read, write) = std::io::pipe().map_err(cannot_open_wake)?;
+        let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
+        // So that a raise in a signal handler cannot block on a pipe that was raised many times.
+        set_nonblocking(write.as_raw_fd(), true).map_err(cannot_open_wake)?;
+        Ok(Wake { read, write })
+    }
+
+    pub(crate) fn fd(&self) -> RawFd {
+        self.read.as_raw_fd()
+    }
+
+    /// Async-signal-safe; keeps errno.
+    pub(crate) fn raise(&self) {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let fd = self.read.as_raw_fd();
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        let fd = self.write.as_raw_fd();
+        let one = 1u64.to_ne_bytes();
+        // SAFETY: the buffer is eight readable bytes; errno's address is valid on every thread.
+        unsafe {
+            let errno = *errno_location();
+            // A full counter or pipe (EAGAIN) is readable already, which is all that is wanted.
+            let _ = libc::write(fd, one.as_ptr().cast(), one.len());
+            *errno_location() = errno;
+        }
+    }
+}
+
+fn cannot_open_wake(error: io::Error) -> Error {
+    Error::from_io(Status::Io, "cannot open a descriptor to be woken by", &error)
+}
+
+#[cfg(any(target_os = "android", target_os = "netbsd", target_os = "openbsd"))]
+use libc::__errno as errno_location;
+#[cfg(any(target_os = "linux", target_os = "emscripten", target_os = "hurd", target_os = "redox"))]
+use libc::__errno_location as errno_location;
+#[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
+use libc::__error as errno_location;
+
+/// Takes over a descriptor that a system call has just made, or its failure.
+fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
-        return Err(Error::from_io(Status::Io, "cannot open an event descriptor", &io::Error::last_os_error()));
+        return Err(io::Error::last_os_error());
     }
-    Ok(fd)
+    // SAFETY: it was opened for this call and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Async-signal-safe; keeps errno.
-pub(crate) fn raise_wake_fd(fd: RawFd) {
-    let one = 1u64.to_ne_bytes();
-    // SAFETY: the buffer is eight readable bytes; errno's address is valid on every thread.
-    unsafe {
-        let errno = *libc::__errno_location();
-        // A full counter (EAGAIN) is readable already, which is all that is wanted.
-        let _ = libc::write(fd, one.as_ptr().cast(), one.len());
-        *libc::__errno_location() = errno;
-    }
+pub(crate) const DONT_WAIT: i32 = libc::MSG_DONTWAIT;
+pub(crate) const PEEK: i32 = libc::MSG_PEEK;
+pub(crate) const NO_SIGNAL: i32 = libc::MSG_NOSIGNAL;
+
+/// recv(2) of the `MSG_…` flags; EINTR starts it again.
+pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
+    // SAFETY: the pointer and length describe `buffer`, which lives across the call.
+    retried(|| unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
 }
 
-/// For descriptors that netlib opened.
-pub(crate) fn close_fd(fd: RawFd) {
-    // SAFETY: closing is memory-safe for any number; the callers own theirs.
-    unsafe {
-        libc::close(fd);
+/// What a [`recv`] would give, without taking it and without waiting.
+pub(crate) fn peek(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    recv(fd, buffer, DONT_WAIT | PEEK)
+}
+
+/// send(2) that never raises SIGPIPE; EINTR starts it again.
+pub(crate) fn send(fd: RawFd, data: &[u8], flags: i32) -> io::Result<usize> {
+    // SAFETY: the pointer and length describe `data`, which lives across the call.
+    retried(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
+}
+
+/// [`send`] of several pieces in one call, which may be cut short anywhere, also within a piece.
+pub(crate) fn send_vectored(fd: RawFd, pieces: &[IoSlice<'_>], flags: i32) -> io::Result<usize> {
+    // SAFETY: all-zero is a valid msghdr: no name, no pieces, no control data.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = pieces.as_ptr().cast_mut().cast();
+    message.msg_iovlen = pieces.len().min(MAX_PIECES) as _;
+    // SAFETY: IoSlice is documented to be laid out as iovec; sendmsg only reads what `message` points to.
+    retried(|| unsafe { libc::sendmsg(fd, &message, flags | NO_SIGNAL) })
+}
+
+/// The number of pieces every Unix takes in one call (IOV_MAX is 1024 on all of them).
+const MAX_PIECES: usize = 1024;
+
+fn retried(mut call: impl FnMut() -> isize) -> io::Result<usize> {
+    loop {
+        if let Ok(count) = usize::try_from(call()) {
+            return Ok(count);
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
     }
 }
 

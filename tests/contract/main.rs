@@ -1,9 +1,45 @@
-mod header;
+//! The contract tests: what the library promises to C, checked on the library that users get.
+//!
+//!     cargo test --test contract                  every suite
+//!     cargo test --test contract -- nulls c       the suites named
+//!     cargo test --test contract -- list          their names
+//!     cargo test --test contract -- bless         writes what is generated: netlib.h, netlib.exports, status.md
+//!
+//! A suite is a file of `suites`, prints one line with its counts, and each failure with its reason. The last line is
+//! the total. See docs/testing.md.
 
-fn main() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = header::generate(root);
-    if std::env::args().nth(1).as_deref() == Some("bless") {
-        std::fs::write(root.join("include/netlib.h"), text).unwrap();
+mod env;
+mod header;
+mod model;
+mod report;
+mod suites;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let env = env::Env::new();
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    match args.first().map(String::as_str) {
+        Some("bless") => return suites::generated::bless(&env),
+        Some("list") => {
+            suites::ALL.iter().for_each(|suite| println!("{:10} {}", suite.name, suite.what));
+            return ExitCode::SUCCESS;
+        }
+
+        _ => {}
     }
+    if let Some(unknown) = args.iter().find(|arg| suites::ALL.iter().all(|suite| suite.name != arg.as_str())) {
+        eprintln!("there is no suite \"{unknown}\"; `make suites` lists them");
+        return ExitCode::FAILURE;
+    }
+    let (mut passed, mut failed) = (0, 0);
+    for suite in suites::ALL {
+        if if args.is_empty() { suite.by_default } else { args.iter().any(|arg| arg == suite.name) } {
+            let report = report::run(suite.name, |report| (suite.run)(&env, report));
+            passed += report.passed;
+            failed += report.failed();
+        }
+    }
+    println!("{passed} passed, {failed} failed");
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

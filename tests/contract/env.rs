@@ -1,0 +1,227 @@
+//! The machine the tests run on: directories, tools, running programs within a time, in parallel.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use crate::model::Header;
+
+/// What C code must compile with.
+pub const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+
+pub struct Env {
+    pub root: PathBuf,
+    /// cargo's target directory.
+    pub target: PathBuf,
+    library: OnceLock<PathBuf>,
+}
+
+impl Env {
+    pub fn new() -> Env {
+        let target = Path::new(std::env!("CARGO_TARGET_TMPDIR")).parent().expect("target/tmp").to_owned();
+        Env { root: PathBuf::from(std::env!("CARGO_MANIFEST_DIR")), target, library: OnceLock::new() }
+    }
+
+    /// The directory with the library that users get, built when first asked for.
+    pub fn library(&self) -> &Path {
+        self.library.get_or_init(|| {
+            let out = self.target.join("netlib");
+            let built = self.command("scripts/build-lib").arg(&out).env("CARGO_TARGET_DIR", &self.target).run(1800);
+            assert!(built.ok, "scripts/build-lib failed:\n{}", built.text);
+            out
+        })
+    }
+
+    /// An empty directory for a suite.
+    pub fn scratch(&self, suite: &str) -> PathBuf {
+        let directory = self.target.join("contract").join(suite);
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).expect("a directory under target");
+        directory
+    }
+
+    pub fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+    }
+
+    pub fn header_text(&self) -> String {
+        self.read("include/netlib.h")
+    }
+
+    pub fn header(&self) -> Header {
+        Header::parse(&self.header_text())
+    }
+
+    /// The project's files under `directory` whose name begins and ends so, sorted.
+    pub fn files(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = fs::read_dir(self.root.join(directory))
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default();
+        files.retain(|file| file.is_file() && name(file).starts_with(prefix) && name(file).ends_with(suffix));
+        files.sort();
+        files
+    }
+
+    /// A program, run from the project's root.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Program {
+        let program = program.as_ref();
+        let mut command = match program.to_str().is_some_and(|name| name.contains('/')) {
+            true => Command::new(self.root.join(program)),
+            false => Command::new(program),
+        };
+        command.current_dir(&self.root).stdin(Stdio::null());
+        Program(command)
+    }
+
+    /// The C compiler of the machine.
+    pub fn cc(&self) -> Program {
+        self.command(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()))
+    }
+
+    /// `cc` with the project's flags for C11 and its include directories.
+    pub fn strict_cc(&self) -> Program {
+        let mut cc = self.cc();
+        cc.args(["-std=c11", "-g", "-Iinclude", "-Ic-tests"]).args(STRICT).arg("-Wstrict-prototypes");
+        cc
+    }
+
+    /// Compiles one C file against the shared library in `library`.
+    pub fn compile(&self, source: &Path, out: &Path, library: &Path) -> Result<(), String> {
+        self.strict_cc().arg(source).arg("-o").arg(out).link_to(library).run(300).or_text()
+    }
+}
+
+/// A command, with few conveniences.
+pub struct Program(Command);
+
+impl Program {
+    pub fn arg(&mut self, arg: impl AsRef<OsStr>) -> &mut Program {
+        self.0.arg(arg);
+        self
+    }
+
+    pub fn args<A: AsRef<OsStr>>(&mut self, args: impl IntoIterator<Item = A>) -> &mut Program {
+        self.0.args(args);
+        self
+    }
+
+    pub fn env(&mut self, name: &str, value: impl AsRef<OsStr>) -> &mut Program {
+        self.0.env(name, value);
+        self
+    }
+
+    /// Links with the shared library in a directory. POSIX threads and mathematics are what the tests use besides.
+    pub fn link_to(&mut self, library: &Path) -> &mut Program {
+        let mut directory = std::ffi::OsString::from("-L");
+        directory.push(library);
+        self.arg(directory).args(["-lnetlib", "-lm", "-pthread"])
+    }
+
+    /// Loads shared libraries from a directory.
+    pub fn load_from(&mut self, library: &Path) -> &mut Program {
+        self.env("LD_LIBRARY_PATH", library)
+    }
+
+    /// Runs it, for so many seconds at most.
+    pub fn run(&mut self, seconds: u64) -> Ran {
+        let name = self.0.get_program().to_string_lossy().into_owned();
+        // A group of its own, so that what it started ends with it.
+        let spawned = self.0.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
+        let mut child = match spawned {
+            Ok(child) => child,
+            Err(error) => return Ran { ok: false, code: None, out: String::new(), text: format!("{name}: {error}") },
+        };
+        let (mut stdout, mut stderr) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
+        let reader = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = stdout.read_to_end(&mut bytes);
+            bytes
+        });
+        let error_reader = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = stderr.read_to_end(&mut bytes);
+            bytes
+        });
+        let deadline = Instant::now() + Duration::from_secs(seconds);
+        let mut pause = Duration::from_micros(200);
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break Some(status),
+                _ if Instant::now() > deadline => {
+                    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    break None;
+                }
+                _ => std::thread::sleep(pause),
+            }
+            pause = (pause * 2).min(Duration::from_millis(20));
+        };
+        let out = String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
+        let mut text = out.clone() + &String::from_utf8_lossy(&error_reader.join().unwrap_or_default());
+        match status {
+            None => text += &format!("\n{name} was still running after {seconds} s"),
+            Some(status) if status.code().is_none() => text += &format!("\n{name} ended by {status}"),
+            Some(_) => {}
+        }
+        Ran { ok: status.is_some_and(|s| s.success()), code: status.and_then(|s| s.code()), out, text }
+    }
+}
+
+/// What came of a program.
+pub struct Ran {
+    pub ok: bool,
+    pub code: Option<i32>,
+    /// Its standard output.
+    pub out: String,
+    /// Its standard output, then its standard error, then how it ended if that was not by itself.
+    pub text: String,
+}
+
+impl Ran {
+    pub fn or_text(self) -> Result<(), String> {
+        if self.ok { Ok(()) } else { Err(self.text) }
+    }
+}
+
+pub fn name(path: &Path) -> &str {
+    path.file_name().and_then(OsStr::to_str).unwrap_or("?")
+}
+
+pub fn stem(path: &Path) -> &str {
+    path.file_stem().and_then(OsStr::to_str).unwrap_or("?")
+}
+
+/// Whether a program is on the PATH.
+pub fn has(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+/// Applies `work` to each item, on all processors; the results keep the order.
+pub fn parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(2, |n| n.get()).min(items.len().max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((at, item)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| items.get(at).map(|item| (at, item)))
+                {
+                    let result = work(item);
+                    results.lock().expect("no worker panics holding it").push((at, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().expect("the workers are done");
+    results.sort_by_key(|&(at, _)| at);
+    results.into_iter().map(|(_, result)| result).collect()
+}

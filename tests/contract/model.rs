@@ -1,0 +1,268 @@
+//! netlib.h as data: every public item with its documentation. It reads what cbindgen and the template write, which
+//! is C in one regular form; a line it does not understand is a panic, so that nothing public escapes the checks.
+
+use std::collections::BTreeMap;
+
+#[derive(Default)]
+pub struct Header {
+    pub functions: Vec<Function>,
+    pub callbacks: Vec<Function>,
+    pub handles: Vec<Item>,
+    pub enums: Vec<Enum>,
+    pub typedefs: Vec<Item>,
+    pub macros: Vec<Item>,
+}
+
+/// Something with a name and a documentation comment, empty if there is none.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub name: String,
+    pub doc: Doc,
+}
+
+pub struct Enum {
+    pub name: String,
+    pub doc: Doc,
+    pub values: Vec<Item>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Function {
+    pub name: String,
+    pub returns: String,
+    pub params: Vec<Param>,
+    pub doc: Doc,
+    pub deprecated: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Param {
+    pub name: String,
+    /// Spelled with single blanks and no blank before or between stars: `const char*const*`.
+    pub ctype: String,
+}
+
+/// A documentation comment, by its tags. Text is on one line.
+#[derive(Clone, Debug, Default)]
+pub struct Doc {
+    pub summary: String,
+    /// In the order written, so that doubles can be seen.
+    pub params: Vec<(String, String)>,
+    pub returns: Option<String>,
+    pub threads: Option<String>,
+    pub since: Option<String>,
+    pub whole: String,
+}
+
+impl Header {
+    pub fn parse(text: &str) -> Header {
+        let mut header = Header::default();
+        let mut doc = String::new();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let mut item = line.trim().to_owned();
+            if item.is_empty() || item.starts_with("#") && !item.starts_with("#define ") {
+                // Conditions stand between a documentation comment and the macro it is about.
+                continue;
+            }
+            if item.starts_with("/*") {
+                while !item.contains("*/") {
+                    item.push('\n');
+                    item.push_str(lines.next().expect("a comment ends").trim());
+                }
+                doc = if item.starts_with("/**") { item } else { String::new() };
+                continue;
+            }
+            if let Some(rest) = item.strip_prefix("#define ") {
+                let name: String = rest.chars().take_while(|&c| c.is_alphanumeric() || c == '_').collect();
+                if name != "NETLIB_H" && header.macros.iter().all(|known| known.name != name) {
+                    header.macros.push(Item { name, doc: Doc::parse(&doc) });
+                }
+                // An `#else` branch may define it again under the same comment.
+                continue;
+            }
+            if item == "extern \"C\" {" || item == "}" {
+                continue;
+            }
+            let is_enum = item.starts_with("enum ");
+            let mut enum_values = Vec::new();
+            if is_enum {
+                let mut value_doc = String::new();
+                for line in lines.by_ref() {
+                    let line = line.trim();
+                    if line == "};" {
+                        break;
+                    } else if line.starts_with("/**") || !value_doc.is_empty() && !value_doc.contains("*/") {
+                        value_doc.push_str(line);
+                        value_doc.push('\n');
+                    } else if let Some((name, _)) = line.split_once(" = ") {
+                        enum_values.push(Item { name: name.to_owned(), doc: Doc::parse(&value_doc) });
+                        value_doc.clear();
+                    } else {
+                        panic!("netlib.h: what is \"{line}\" in an enum?");
+                    }
+                }
+            } else {
+                while !item.ends_with(';') {
+                    item.push(' ');
+                    item.push_str(lines.next().unwrap_or_else(|| panic!("netlib.h: no end to \"{item}\"")).trim());
+                }
+            }
+            let doc = Doc::parse(&std::mem::take(&mut doc));
+            header.add(item.trim_end_matches(';'), doc, enum_values);
+        }
+        header
+    }
+
+    fn add(&mut self, item: &str, doc: Doc, values: Vec<Item>) {
+        if let Some(name) = item.strip_prefix("enum ") {
+            self.enums.push(Enum { name: name.trim_end_matches(" {").to_owned(), doc, values });
+        } else if let Some(name) = item.strip_prefix("struct ") {
+            self.handles.push(Item { name: name.to_owned(), doc });
+        } else if item.starts_with("typedef struct ") {
+            // The list at the top: the documented declaration follows in its section.
+        } else if let Some(rest) = item.strip_prefix("typedef ") {
+            match rest.split_once("(*") {
+                Some((returns, rest)) => {
+                    let (name, params) = rest.split_once(")(").expect("a callback's parameters");
+                    self.callbacks.push(Function {
+                        name: name.to_owned(),
+                        returns: ctype(returns),
+                        params: parse_params(params.trim_end_matches(')')),
+                        doc,
+                        deprecated: false,
+                    });
+                }
+                None => {
+                    let name = rest.rsplit([' ', '*']).next().expect("a name").to_owned();
+                    self.typedefs.push(Item { name, doc });
+                }
+            }
+        } else {
+            self.functions.push(parse_function(item, doc));
+        }
+    }
+
+    /// Every name of a constant: enumerators and macros.
+    pub fn constants(&self) -> impl Iterator<Item = &Item> {
+        self.enums.iter().flat_map(|e| &e.values).chain(&self.macros)
+    }
+
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
+    }
+
+    /// Whether a name stands for anything in the header.
+    pub fn declares(&self, name: &str) -> bool {
+        self.function(name).is_some()
+            || self.constants().any(|item| item.name == name)
+            || self.handles.iter().chain(&self.typedefs).any(|item| item.name == name)
+            || self.callbacks.iter().any(|callback| callback.name == name)
+            || self.enums.iter().any(|e| e.name == name)
+    }
+
+    pub fn is_pointer(&self, param: &Param) -> bool {
+        param.ctype.contains('*') || self.callbacks.iter().any(|callback| callback.name == param.ctype)
+    }
+}
+
+impl Function {
+    pub fn returns_status(&self) -> bool {
+        self.returns == "netlib_status" && self.params.last().is_some_and(|last| last.ctype == "netlib_error**")
+    }
+}
+
+impl Doc {
+    fn parse(comment: &str) -> Doc {
+        let inner = comment.trim().trim_start_matches("/**").trim_end_matches("*/");
+        let mut doc = Doc::default();
+        let mut whole = Vec::new();
+        let mut tags: Vec<(String, String)> = vec![(String::new(), String::new())];
+        for line in inner.lines() {
+            let line = line.trim().trim_start_matches('*').trim();
+            whole.push(line.to_owned());
+            match line.strip_prefix('@') {
+                Some(tagged) => {
+                    let (tag, text) = tagged.split_once(' ').unwrap_or((tagged, ""));
+                    tags.push((tag.to_owned(), text.to_owned()));
+                }
+                None => {
+                    let text = &mut tags.last_mut().expect("it starts with one").1;
+                    if !text.is_empty() {
+                        text.push(' ');
+                    }
+                    text.push_str(line);
+                }
+            }
+        }
+        doc.whole = whole.join("\n").trim().to_owned();
+        for (tag, text) in tags {
+            let text = text.trim().to_owned();
+            match tag.as_str() {
+                "" => doc.summary = text,
+                "param" => {
+                    let (name, text) = text.split_once(' ').unwrap_or((&text, ""));
+                    doc.params.push((name.to_owned(), text.to_owned()));
+                }
+                "return" => doc.returns = Some(text),
+                "threads" => doc.threads = Some(text),
+                "since" => doc.since = Some(text),
+                other => doc.params.push((format!("@{other}"), text)),
+            }
+        }
+        doc
+    }
+
+    pub fn param(&self, name: &str) -> Option<&str> {
+        self.params.iter().find(|(param, _)| param == name).map(|(_, text)| text.as_str())
+    }
+
+    /// The doubles among the documented parameters.
+    pub fn repeated_params(&self) -> Vec<&str> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for (name, _) in &self.params {
+            *counts.entry(name).or_default() += 1;
+        }
+        counts.into_iter().filter(|&(_, count)| count > 1).map(|(name, _)| name).collect()
+    }
+}
+
+fn parse_function(item: &str, doc: Doc) -> Function {
+    let mut rest = item.trim();
+    let mut deprecated = false;
+    loop {
+        if let Some(after) = rest.strip_prefix("NETLIB_MUST_USE") {
+            rest = after.trim_start();
+        } else if let Some(after) = rest.strip_prefix("NETLIB_DEPRECATED_NOTE(") {
+            rest = after.split_once("\")").expect("a quoted note").1.trim_start();
+            deprecated = true;
+        } else {
+            break;
+        }
+    }
+    let (head, params) = rest.split_once('(').unwrap_or_else(|| panic!("netlib.h: what is \"{item}\"?"));
+    let params = params.trim_end().strip_suffix(')').unwrap_or_else(|| panic!("netlib.h: what is \"{item}\"?"));
+    let Param { name, ctype } = parse_param(head);
+    Function { name, returns: ctype, params: parse_params(params), doc, deprecated }
+}
+
+fn parse_params(text: &str) -> Vec<Param> {
+    match text.trim() {
+        "void" | "" => Vec::new(),
+        text => text.split(',').map(parse_param).collect(),
+    }
+}
+
+fn parse_param(text: &str) -> Param {
+    let text = text.trim();
+    let start = text.rfind(|c: char| !(c.is_alphanumeric() || c == '_')).map_or(0, |at| at + 1);
+    Param { name: text[start..].to_owned(), ctype: ctype(&text[..start]) }
+}
+
+fn ctype(text: &str) -> String {
+    let mut spelled = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (from, to) in [(" *", "*"), ("* ", "*"), ("*const*", "*const*")] {
+        spelled = spelled.replace(from, to);
+    }
+    spelled
+}

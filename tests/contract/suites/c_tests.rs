@@ -1,0 +1,94 @@
+//! The programs of c-tests: built with strict flags against the library that users get, and run; then once more under
+//! valgrind.
+
+use std::path::{Path, PathBuf};
+
+use crate::env::{Env, has, parallel, stem};
+use crate::report::Report;
+
+/// Longer than any of them takes, under valgrind too.
+const SECONDS: u64 = 300;
+
+pub const VALGRIND: &[&str] = &[
+    "--quiet",
+    "--leak-check=full",
+    "--errors-for-leak-kinds=definite,indirect",
+    "--error-exitcode=99",
+    "--num-callers=30",
+];
+
+pub fn run(env: &Env, report: &mut Report) {
+    let library = env.library();
+    let scratch = env.scratch("c");
+    let sources = env.files("c-tests", "test_", ".c");
+    report.check(!sources.is_empty(), "there are C tests");
+    for one in parallel(&sources, |source| test(env, source, &scratch, library, &[])) {
+        report.merge(one);
+    }
+}
+
+pub fn valgrind(env: &Env, report: &mut Report) {
+    if !has("valgrind") {
+        return report.skip("valgrind is not installed");
+    }
+    let library = env.library();
+    let scratch = env.scratch("valgrind");
+    for one in parallel(&env.files("c-tests", "test_", ".c"), |source| valgrind_test(env, source, &scratch, library))
+    {
+        report.merge(one);
+    }
+}
+
+pub fn valgrind_test(env: &Env, source: &Path, scratch: &Path, library: &Path) -> Report {
+    let mut under_valgrind = vec!["valgrind"];
+    under_valgrind.extend(VALGRIND);
+    let ran = test(env, source, scratch, library, &under_valgrind);
+    // One check a program: the tests' own counts are the suite c's.
+    let mut report = Report::default();
+    match ran.failed() {
+        0 => report.passed = 1,
+        _ => report.fail(format!(
+            "{} under valgrind\n{}",
+            stem(source),
+            ran.failures.join("\n") + &ran.notes.join("\n")
+        )),
+    }
+    report
+}
+
+/// Compiles and runs one program; `before` stands before it on its command line.
+pub fn test(env: &Env, source: &Path, scratch: &Path, library: &Path, before: &[&str]) -> Report {
+    let mut report = Report::default();
+    let program = scratch.join(stem(source));
+    if let Err(text) = env.compile(source, &program, library) {
+        report.fail(format!("{} does not compile\n{text}", source.display()));
+        return report;
+    }
+    run_counted(env, &program, library, before, &mut report);
+    report
+}
+
+/// Runs a program that ends its output with "NAME: N passed, M failed".
+pub fn run_counted(env: &Env, program: &Path, library: &Path, before: &[&str], report: &mut Report) {
+    let mut command: Vec<PathBuf> = before.iter().map(PathBuf::from).collect();
+    command.push(program.to_owned());
+    let ran = env.command(&command[0]).args(&command[1..]).load_from(library).run(SECONDS);
+    let counts = ran.out.lines().rev().find_map(counts);
+    if let Some((passed, failed)) = counts {
+        report.add(passed, failed);
+    }
+    let what = stem(program);
+    match counts {
+        None => report.fail(format!("{what} printed no count\n{}", ran.text)),
+        Some((0, 0)) => report.fail(format!("{what} checked nothing")),
+        Some((_, 0)) if !ran.ok => report.fail(format!("{what} ended with {:?}\n{}", ran.code, ran.text)),
+        Some((_, 0)) => {}
+        Some(_) => report.note(&ran.text),
+    }
+}
+
+/// Of a line "NAME: N passed, M failed".
+fn counts(line: &str) -> Option<(usize, usize)> {
+    let (passed, failed) = line.rsplit_once(": ")?.1.split_once(" passed, ")?;
+    Some((passed.parse().ok()?, failed.strip_suffix(" failed")?.parse().ok()?))
+}

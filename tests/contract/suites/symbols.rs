@@ -1,0 +1,108 @@
+//! What the libraries show to a linker: netlib_* and nothing else, in the shared and in the static library.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::env::{Env, has};
+use crate::report::Report;
+
+pub fn run(env: &Env, report: &mut Report) {
+    let library = env.library();
+    let committed: BTreeSet<String> = env.read("include/netlib.exports").lines().map(str::to_owned).collect();
+    let declared: BTreeSet<String> = env.header().functions.into_iter().map(|function| function.name).collect();
+    compare("netlib.h declares", &declared, "include/netlib.exports lists", &committed, report);
+    if !has("nm") || !has("readelf") {
+        return report.skip("nm and readelf (binutils) are not installed");
+    }
+    shared(env, &library.join("libnetlib.so"), &committed, report);
+    archive(env, &library.join("libnetlib.a"), &committed, report);
+    beside_another_rust_library(env, &library.join("libnetlib.a"), report);
+}
+
+/// The dynamic symbols, the SONAME and the flags of a shared library.
+pub fn shared(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &mut Report) {
+    let exported = defined(env, &["-D"], library);
+    report.problems("the shared library exports only netlib_*", strays(&exported));
+    compare("the shared library exports", &exported, "include/netlib.exports lists", committed, report);
+    let dynamic = env.command("readelf").args(["-d", "-W"]).arg(library).run(60).text;
+    let soname = format!("[libnetlib.so.{}]", std::env!("CARGO_PKG_VERSION_MAJOR"));
+    let line = |tag: &str| dynamic.lines().find(|line| line.contains(tag)).unwrap_or("").to_owned();
+    report.check(line("(SONAME)").contains(&soname), format!("the SONAME is {soname}: {}", line("(SONAME)")));
+    report.check(line("(FLAGS_1)").contains("NODELETE"), format!("dlclose keeps it mapped: {}", line("(FLAGS_1)")));
+    report.check(line("(TEXTREL)").is_empty(), "no relocation changes code");
+}
+
+/// The global symbols of a static library.
+pub fn archive(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &mut Report) {
+    let global = defined(env, &["-g"], library);
+    report.problems("the static library's globals are only netlib_*", strays(&global));
+    compare("the static library has", &global, "include/netlib.exports lists", committed, report);
+}
+
+/// The static library links into one program with another Rust static library, which brings Rust's own library again.
+fn beside_another_rust_library(env: &Env, library: &Path, report: &mut Report) {
+    let scratch = env.scratch("symbols");
+    let (source, other) = (scratch.join("other.rs"), scratch.join("libother.a"));
+    let rust = "#[unsafe(no_mangle)] pub extern \"C\" fn other(n: i32) -> i32 {\n\
+                    std::panic::catch_unwind(|| if n > 1 { panic!(\"{n}\") } else { n }).unwrap_or(-1)\n}\n";
+    let c = "#include <netlib.h>\n#include <stdio.h>\nint32_t other(int32_t n);\nint main(void) {\n\
+             netlib_error *error = NULL;\n\
+             if (netlib_error_new(NETLIB_IO, \"x\", NULL, &error, NULL) != NETLIB_OK) return 1;\n\
+             netlib_error_free(error);\n\
+             printf(\"%d %d\\n\", (int)other(1), (int)other(2));\n    return 0;\n}\n";
+    fs::write(&source, rust).expect("target is writable");
+    fs::write(scratch.join("main.c"), c).expect("target is writable");
+    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let made = env
+        .command(rustc)
+        .args(["--edition=2024", "--crate-type=staticlib", "-Copt-level=1", "-o"])
+        .arg(&other)
+        .arg(&source)
+        .run(300);
+    if !report.check(made.ok, format!("another Rust static library compiles\n{}", made.text)) {
+        return;
+    }
+    let program = scratch.join("both");
+    for (order, libraries) in [("first", [library, &other]), ("last", [&other, library])] {
+        let linked = env
+            .strict_cc()
+            .arg(scratch.join("main.c"))
+            .args(libraries)
+            .args(["-lm", "-ldl", "-pthread", "-o"])
+            .arg(&program)
+            .run(300);
+        report.check(linked.ok, format!("it links beside another Rust library, netlib {order}\n{}", linked.text));
+        if linked.ok {
+            let ran = env.command(&program).run(60);
+            report.check(ran.ok && ran.out == "1 -1\n", format!("both libraries work, netlib {order}\n{}", ran.text));
+        }
+    }
+}
+
+fn defined(env: &Env, options: &[&str], library: &Path) -> BTreeSet<String> {
+    let nm = env.command("nm").args(options).args(["--defined-only", "-P"]).arg(library).run(60);
+    nm.out
+        .lines()
+        .filter(|line| !line.ends_with(':'))
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn strays(symbols: &BTreeSet<String>) -> Vec<String> {
+    symbols.iter().filter(|symbol| !symbol.starts_with("netlib_")).cloned().collect()
+}
+
+/// One check for each name of either list.
+fn compare(left: &str, a: &BTreeSet<String>, right: &str, b: &BTreeSet<String>, report: &mut Report) {
+    for name in a.union(b) {
+        report.check(
+            a.contains(name) == b.contains(name),
+            match a.contains(name) {
+                true => format!("{left} {name}; {right} no such name"),
+                false => format!("{right} {name}; {left} no such name"),
+            },
+        );
+    }
+}
