@@ -89,10 +89,34 @@ macro_rules! arg_cstrs {
     };
 }
 
+/// An array of numbers, where `(NULL, 0)` is empty: `&[i32]`.
+macro_rules! arg_i32s {
+    ($p:ident, $count:ident) => {
+        // SAFETY: netlib.h: `$count` readable numbers.
+        unsafe { $crate::ffi::args::slice::<i32>($p, $count, stringify!($p), stringify!($count)) }?
+    };
+}
+
+/// As `arg_cstr`, NULL being `None`.
+macro_rules! arg_cstr_opt {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        if $p.is_null() { None } else { Some(unsafe { $crate::ffi::args::c_str($p, stringify!($p)) }?) }
+    };
+}
+
 /// A C truth value: 0 or 1, anything else is refused.
 macro_rules! arg_bool {
     ($p:ident) => {
         $crate::ffi::args::boolean($p, stringify!($p))?
+    };
+}
+
+/// Memory to be filled: `&mut [u8]`, where `(NULL, 0)` is empty.
+macro_rules! arg_buffer {
+    ($p:ident, $len:ident) => {
+        // SAFETY: netlib.h: `$len` writable bytes that nothing else uses during the call.
+        unsafe { $crate::ffi::args::buffer($p.cast(), $len, stringify!($p), stringify!($len)) }?
     };
 }
 
@@ -104,8 +128,8 @@ macro_rules! arg_port {
 }
 
 pub(crate) use {
-    arg, arg_bool, arg_bytes, arg_cstr, arg_cstrs, arg_mut, arg_opt, arg_port, arg_shared, arg_shared_opt, arg_str,
-    arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_i32s, arg_mut, arg_opt, arg_port,
+    arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -191,6 +215,34 @@ pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
         0 => Ok(false),
         1 => Ok(true),
         other => Err(Error::new(Status::InvalidArgument, format!("{name} must be 0 or 1; it is {other}"))),
+    }
+}
+
+/// Text for a function that has no way to report an error: `None` for NULL and for what is not UTF-8.
+///
+/// # Safety
+/// As [`c_str`].
+pub(crate) unsafe fn text_or_none<'a>(p: *const c_char) -> Option<&'a str> {
+    if p.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(p) }.to_str().ok()
+}
+
+/// What the bytes hold before is never read: they are C's, and may not have been written yet.
+///
+/// # Safety
+/// `p` points to `len` writable bytes that nothing else uses for `'a`; or `len` is 0.
+pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &str) -> Result<&'a mut [u8]> {
+    match (p.is_null(), len) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => Err(null_argument(name)),
+        (false, len) if len > isize::MAX as usize => {
+            Err(Error::new(Status::InvalidArgument, format!("{len_name} is larger than any object: {len}")))
+        }
+        // SAFETY: the caller's promise; the length fits an object.
+        (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
     }
 }
 

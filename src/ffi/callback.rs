@@ -6,11 +6,15 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use crate::callback::Sleep;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
 /// Stores a number through its second parameter: a clock, a random source.
 pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32;
+
+/// Waits for so many seconds.
+pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
 
 #[derive(Clone, Copy)]
 struct Context(*mut c_void);
@@ -41,6 +45,15 @@ pub(crate) fn number(
         let result = unsafe { callback(ctx.pointer(), &mut value) };
         succeeded(result, name)?;
         Ok(value)
+    }))
+}
+
+pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep> {
+    let (callback, ctx) = (callback?, Context(ctx));
+    Some(Arc::new(move |seconds| {
+        // SAFETY: netlib.h: the function takes its `ctx` and a double.
+        let result = unsafe { callback(ctx.pointer(), seconds) };
+        succeeded(result, "sleep")
     }))
 }
 
