@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use socket2::{Domain, Socket, Type};
 
@@ -162,20 +162,26 @@ impl Resolver {
             let message = format!("cannot resolve {}: {} other lookups are outstanding", query.text(), self.most);
             Error::new(Status::TooManyLookups, message)
         })?;
-        let answer = Arc::new(Answer { found: Mutex::new(None), ready: Wake::open()? });
+        let ready = Wake::open()?;
+        let ready_fd = ready.fd();
+        let answer = Arc::new(Mutex::new(Answer { found: None, ready: Some(ready) }));
         // Weak: a caller that gives up frees the answer at once, whatever the thread is doing.
         let reporter = Reporter(Arc::downgrade(&answer));
         let (lookup, asked) = (Arc::clone(&self.lookup), query.clone());
         let run = move || {
-            let _slot = slot;
-            reporter.report(lookup(&asked));
+            let found = lookup(&asked);
+            drop(slot);
+            reporter.report(found);
         };
         start_thread(run).map_err(|error| {
             Error::from_io(Status::Io, format!("cannot start a thread to resolve {}", query.text()), &error)
         })?;
-        wait(answer.ready.fd(), sys::POLL_IN, None, Some(limit))?;
-        let found = answer.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-        found.unwrap_or_else(|| Err(Error::new(Status::Internal, "a lookup ended without an answer")))
+        let waited = wait(ready_fd, sys::POLL_IN, None, Some(limit));
+        let mut answer = locked(&answer);
+        // Closed now, not when the thread lets go of the answer.
+        drop(answer.ready.take());
+        waited?;
+        answer.found.take().unwrap_or_else(|| Err(Error::new(Status::Internal, "a lookup ended without an answer")))
     }
 }
 
@@ -212,27 +218,34 @@ impl Drop for Slot {
     }
 }
 
-/// Where the thread puts what it found; owned by the one who waits.
+/// What the thread found; owned by the one who waits.
 struct Answer {
-    found: Mutex<Option<Result<Vec<SocketAddr>>>>,
-    ready: Wake,
+    found: Option<Result<Vec<SocketAddr>>>,
+    /// Raised when the thread is done; gone once nobody waits.
+    ready: Option<Wake>,
+}
+
+fn locked(answer: &Mutex<Answer>) -> MutexGuard<'_, Answer> {
+    answer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The thread's end of an [`Answer`]. Wakes the one who waits even if the lookup panics.
-struct Reporter(Weak<Answer>);
+struct Reporter(Weak<Mutex<Answer>>);
 
 impl Reporter {
     fn report(self, found: Result<Vec<SocketAddr>>) {
         if let Some(answer) = self.0.upgrade() {
-            *answer.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            locked(&answer).found = Some(found);
         }
     }
 }
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        if let Some(answer) = self.0.upgrade() {
-            answer.ready.raise();
+        if let Some(answer) = self.0.upgrade()
+            && let Some(ready) = &locked(&answer).ready
+        {
+            ready.raise();
         }
     }
 }
