@@ -60,7 +60,10 @@ pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_header
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(options: *mut netlib_headers_options, keep_alive: i32) {
+pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
+    options: *mut netlib_headers_options,
+    keep_alive: i32,
+) {
     options::set(options, "netlib_headers_options_set_keep_alive", |o: &mut HeaderOptions| {
         o.keep_alive(arg_bool!(keep_alive));
         Ok(())
