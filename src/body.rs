@@ -26,12 +26,17 @@ enum Source {
 
 /// The program's own source of bytes. What these return is checked.
 pub struct Callbacks {
-    /// How many bytes it put into the buffer; 0 at the end.
-    pub read: Box<dyn FnMut(&mut [u8]) -> Result<usize> + Send>,
-    pub tell: Option<Box<dyn FnMut() -> Result<i64> + Send>>,
-    pub seek: Option<Box<dyn FnMut(i64) -> Result<()> + Send>>,
-    pub is_closed: Option<Box<dyn FnMut() -> Result<bool> + Send>>,
+    pub read: ReadCallback,
+    pub tell: Option<TellCallback>,
+    pub seek: Option<SeekCallback>,
+    pub is_closed: Option<IsClosedCallback>,
 }
+
+/// How many bytes it put into the buffer; 0 at the end.
+pub type ReadCallback = Box<dyn FnMut(&mut [u8]) -> Result<usize> + Send>;
+pub type TellCallback = Box<dyn FnMut() -> Result<i64> + Send>;
+pub type SeekCallback = Box<dyn FnMut(i64) -> Result<()> + Send>;
+pub type IsClosedCallback = Box<dyn FnMut() -> Result<bool> + Send>;
 
 /// Where a body was when that was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
