@@ -112,9 +112,24 @@ macro_rules! arg_bool {
     };
 }
 
+/// Memory to be filled: `&mut [u8]`, where `(NULL, 0)` is empty.
+macro_rules! arg_buffer {
+    ($p:ident, $len:ident) => {
+        // SAFETY: netlib.h: `$len` writable bytes that nothing else uses during the call.
+        unsafe { $crate::ffi::args::buffer($p.cast(), $len, stringify!($p), stringify!($len)) }?
+    };
+}
+
+/// A port: 0 to 65535.
+macro_rules! arg_port {
+    ($p:ident) => {
+        $crate::ffi::args::port($p, stringify!($p))?
+    };
+}
+
 pub(crate) use {
-    arg, arg_bool, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_i32s, arg_mut, arg_opt, arg_shared,
-    arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_i32s, arg_mut, arg_opt, arg_port,
+    arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -201,4 +216,37 @@ pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
         1 => Ok(true),
         other => Err(Error::new(Status::InvalidArgument, format!("{name} must be 0 or 1; it is {other}"))),
     }
+}
+
+/// Text for a function that has no way to report an error: `None` for NULL and for what is not UTF-8.
+///
+/// # Safety
+/// As [`c_str`].
+pub(crate) unsafe fn text_or_none<'a>(p: *const c_char) -> Option<&'a str> {
+    if p.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(p) }.to_str().ok()
+}
+
+/// What the bytes hold before is never read: they are C's, and may not have been written yet.
+///
+/// # Safety
+/// `p` points to `len` writable bytes that nothing else uses for `'a`; or `len` is 0.
+pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &str) -> Result<&'a mut [u8]> {
+    match (p.is_null(), len) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => Err(null_argument(name)),
+        (false, len) if len > isize::MAX as usize => {
+            Err(Error::new(Status::InvalidArgument, format!("{len_name} is larger than any object: {len}")))
+        }
+        // SAFETY: the caller's promise; the length fits an object.
+        (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
+    }
+}
+
+pub(crate) fn port(value: i32, name: &str) -> Result<u16> {
+    u16::try_from(value)
+        .map_err(|_| Error::new(Status::InvalidArgument, format!("{name} must be 0 to 65535; it is {value}")))
 }
