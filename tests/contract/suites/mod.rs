@@ -12,6 +12,7 @@ pub mod install;
 pub mod matrix;
 pub mod nulls;
 pub mod panics;
+pub mod spec_map;
 pub mod statuses;
 pub mod symbols;
 pub mod threads;
@@ -44,6 +45,7 @@ pub const ALL: &[Suite] = &[
     suite("nulls", "every function with every pointer NULL, one at a time", nulls::run),
     suite("statuses", "every status from C equals the table", statuses::run),
     suite("panic", "a panic inside the library is a status", panics::run),
+    suite("spec-map", "docs/spec-map.md has every row, and what it says is so", spec_map::run),
     suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
     suite("install", "make install, moved; programs built from there only", install::run),
