@@ -1,5 +1,4 @@
 # `make help` lists the targets.
-.POSIX:
 .DEFAULT_GOAL := all
 
 CARGO = cargo

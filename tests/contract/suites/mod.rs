@@ -10,6 +10,7 @@ pub mod examples;
 pub mod generated;
 pub mod install;
 pub mod matrix;
+pub mod negative;
 pub mod nulls;
 pub mod panics;
 pub mod spec_map;
@@ -52,5 +53,6 @@ pub const ALL: &[Suite] = &[
     suite("examples", "examples-c compile, and end cleanly", examples::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
+    suite("negative", "each of these suites fails on what it is there to find", negative::run),
     long("asan", "the C tests with both halves instrumented", asan::run),
 ];
