@@ -1,1 +1,83 @@
-//! The functions of a program that netlib calls: clocks, sleep, randomness.
+//! The functions of a program that netlib calls: clocks, sleep, randomness. Each has a default of the system's, and
+//! what a program's own returns is checked before it is used.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// A monotonic clock: seconds since any fixed moment.
+pub type Clock = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
+
+/// The time of day: seconds since 1970-01-01 00:00:00 UTC.
+pub type WallClock = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
+
+/// Waits for so many seconds.
+pub type Sleep = Arc<dyn Fn(f64) -> Result<()> + Send + Sync>;
+
+/// A random number, 0 or more and less than 1, each as likely.
+pub type Random = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
+
+/// The time of day by the given clock, or by the system's.
+pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {
+    let Some(clock) = clock else {
+        // A system clock before 1970 counts backwards from it.
+        return Ok(match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(since) => since.as_secs_f64(),
+            Err(before) => -before.duration().as_secs_f64(),
+        });
+    };
+    let seconds = clock()?;
+    if !seconds.is_finite() {
+        return Err(senseless("wall clock", seconds, "a finite number of seconds"));
+    }
+    Ok(seconds)
+}
+
+/// A number in [0, 1) from the given source, or from the system's.
+pub(crate) fn random_unit(random: Option<&Random>) -> Result<f64> {
+    let Some(random) = random else {
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes)
+            .map_err(|error| Error::new(Status::Io, format!("the system gave no random number: {error}")))?;
+        // The 53 bits that a double holds exactly.
+        return Ok((u64::from_ne_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64);
+    };
+    let value = random()?;
+    if !(0.0..1.0).contains(&value) {
+        return Err(senseless("random", value, "0 or more and less than 1"));
+    }
+    Ok(value)
+}
+
+fn senseless(callback: &str, value: f64, wanted: &str) -> Error {
+    Error::new(Status::CallbackFailed, format!("the {callback} callback gave {value}; it must give {wanted}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_callbacks_return_is_checked() {
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let clock: WallClock = Arc::new(move || Ok(value));
+            assert_eq!(wall_time(Some(&clock)).unwrap_err().status(), Status::CallbackFailed);
+        }
+        for value in [f64::NAN, -0.1, 1.0, f64::INFINITY] {
+            let random: Random = Arc::new(move || Ok(value));
+            assert_eq!(random_unit(Some(&random)).unwrap_err().status(), Status::CallbackFailed);
+        }
+        let clock: WallClock = Arc::new(|| Ok(-5.0));
+        assert_eq!(wall_time(Some(&clock)).unwrap(), -5.0);
+    }
+
+    #[test]
+    fn the_systems_own_make_sense() {
+        assert!(wall_time(None).unwrap() > 1.7e9);
+        let draws: Vec<f64> = (0..64).map(|_| random_unit(None).unwrap()).collect();
+        assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));
+        assert!(draws.iter().any(|draw| *draw != draws[0]));
+    }
+}

@@ -1,11 +1,12 @@
 //! The one way to stop waiting: an absolute deadline and a trigger that anyone may pull.
 
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::socket::sys;
+use crate::socket::sys::Wake;
 use crate::status::Status;
 
 /// A deadline and a cancel trigger, shared by everything that must stop together.
@@ -13,8 +14,8 @@ use crate::status::Status;
 pub struct Limit {
     deadline: Option<Instant>,
     cancelled: AtomicBool,
-    /// Readable once cancelled. Opened by the first wait, because most limits are never waited on; -1 before.
-    wake: AtomicI32,
+    /// Readable once cancelled. Opened by the first wait, because most limits are never waited on.
+    wake: OnceLock<Wake>,
 }
 
 impl Limit {
@@ -26,15 +27,16 @@ impl Limit {
                 format!("seconds must be 0 or more, or NETLIB_TIMEOUT_NONE; it is {seconds}"),
             ));
         }
-        Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wake: AtomicI32::new(-1) })
+        Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wake: OnceLock::new() })
     }
 
-    /// Async-signal-safe: two atomic operations and at most one write(2).
+    /// Async-signal-safe: atomic operations and at most one write(2), no lock and no allocation.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
-        let wake = self.wake.load(Ordering::SeqCst);
-        if wake >= 0 {
-            sys::raise_wake_fd(wake);
+        // Pairs with the fence of `wake_fd`: either this sees the descriptor, or `wake_fd` sees the flag.
+        fence(Ordering::SeqCst);
+        if let Some(wake) = self.wake.get() {
+            wake.raise();
         }
     }
 
@@ -53,44 +55,39 @@ impl Limit {
 
     /// Fails when waiting must stop.
     pub fn check(&self) -> Result<()> {
-        if self.is_cancelled() {
-            return Err(Error::new(Status::Cancelled, "the limit was cancelled"));
-        }
+        self.check_cancelled()?;
         if self.remaining() == Some(Duration::ZERO) {
-            return Err(Error::new(Status::DeadlineExceeded, "the limit's deadline has passed"));
+            return Err(Limit::deadline_exceeded());
         }
         Ok(())
     }
 
+    /// Fails when the trigger was pulled, whatever the deadline.
+    pub(crate) fn check_cancelled(&self) -> Result<()> {
+        if self.is_cancelled() {
+            return Err(Error::new(Status::Cancelled, "the limit was cancelled"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn deadline_exceeded() -> Error {
+        Error::new(Status::DeadlineExceeded, "the limit's deadline has passed")
+    }
+
     /// A descriptor that becomes readable when the limit is cancelled, to be polled beside whatever is waited for.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
-        let current = self.wake.load(Ordering::SeqCst);
-        if current >= 0 {
-            return Ok(current);
+        if let Some(wake) = self.wake.get() {
+            return Ok(wake.fd());
         }
-        let fresh = sys::open_wake_fd()?;
-        match self.wake.compare_exchange(-1, fresh, Ordering::SeqCst, Ordering::SeqCst) {
-            Ok(_) => {
-                // A cancel that ran before the exchange saw no descriptor to write to.
-                if self.is_cancelled() {
-                    sys::raise_wake_fd(fresh);
-                }
-                Ok(fresh)
-            }
-            Err(winner) => {
-                sys::close_fd(fresh);
-                Ok(winner)
-            }
+        // Opened outside the cell's initialiser, which cannot fail; of two first waits the slower one closes its own.
+        let fresh = Wake::open()?;
+        let wake = self.wake.get_or_init(|| fresh);
+        fence(Ordering::SeqCst);
+        // A cancel that ran before saw no descriptor to write to.
+        if self.is_cancelled() {
+            wake.raise();
         }
-    }
-}
-
-impl Drop for Limit {
-    fn drop(&mut self) {
-        let wake = *self.wake.get_mut();
-        if wake >= 0 {
-            sys::close_fd(wake);
-        }
+        Ok(wake.fd())
     }
 }
 
@@ -102,6 +99,7 @@ pub(crate) fn deadline_after(seconds: f64) -> Option<Instant> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::socket::sys::is_readable_now;
 
     #[test]
     fn refuses_what_is_no_duration() {
@@ -128,10 +126,10 @@ mod tests {
             }
             let fd = limit.wake_fd().unwrap();
             if !early {
-                assert!(!sys::is_readable_now(fd));
+                assert!(!is_readable_now(fd));
                 limit.cancel();
             }
-            assert!(sys::is_readable_now(fd));
+            assert!(is_readable_now(fd));
         }
     }
 }

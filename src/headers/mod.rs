@@ -1,1 +1,304 @@
-//! Request headers.
+//! Request and response headers: the ordered list, the shortcut that makes one, and what is wrong with a raw block.
+
+use std::ffi::{CStr, CString};
+use std::sync::OnceLock;
+
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+mod defects;
+mod make;
+pub(crate) mod parse;
+
+pub use defects::assert_header_parsing;
+pub use make::{HeaderOptions, make_headers};
+pub use parse::MAX_FIELDS;
+
+/// The most bytes of names and values one list may hold. Far above what any server accepts; it keeps every size that
+/// is derived from a list (its wire form, its copies) small enough to be reserved without asking.
+pub const MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// An ordered list of header fields, immutable once built. Names compare without case and keep the case they were
+/// given; a repeated name stays repeated.
+#[derive(Debug, Default)]
+pub struct Headers {
+    fields: Fields,
+    wire: OnceLock<CString>,
+}
+
+/// Names and values one after the other, each with its NUL, so that a field is lent as text without a copy and a list
+/// of any length is two allocations.
+#[derive(Clone, Debug, Default)]
+struct Fields {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+/// Where a field's name and value begin; the value ends, NUL included, at `end`.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    name: usize,
+    value: usize,
+    end: usize,
+}
+
+impl Fields {
+    fn at(&self, index: usize) -> Option<(&CStr, &CStr)> {
+        let span = self.spans.get(index)?;
+        let name = CStr::from_bytes_with_nul(self.bytes.get(span.name..span.value)?).ok()?;
+        let value = CStr::from_bytes_with_nul(self.bytes.get(span.value..span.end)?).ok()?;
+        Some((name, value))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (&CStr, &CStr)> {
+        (0..self.spans.len()).filter_map(|index| self.at(index))
+    }
+}
+
+impl Headers {
+    pub fn len(&self) -> usize {
+        self.fields.spans.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fields.spans.is_empty()
+    }
+
+    /// One field: its name and its value.
+    pub fn at(&self, index: usize) -> Option<(&CStr, &CStr)> {
+        self.fields.at(index)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&CStr, &CStr)> {
+        self.fields.iter()
+    }
+
+    /// The first value of a name.
+    pub fn get(&self, name: &str) -> Option<&CStr> {
+        self.iter().find(|(field, _)| field.to_bytes().eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
+    }
+
+    /// Every value of a name, in order.
+    pub fn get_all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a CStr> {
+        self.iter()
+            .filter(move |(field, _)| field.to_bytes().eq_ignore_ascii_case(name.as_bytes()))
+            .map(|(_, value)| value)
+    }
+
+    /// The bytes to send: a line for each field, without the empty line that ends a head. Made once, then kept.
+    pub fn wire(&self) -> &CStr {
+        self.wire.get_or_init(|| {
+            // Two NULs of each field become ": " and CRLF: two bytes more than are held.
+            let mut lines = Vec::with_capacity(self.fields.bytes.len() + 2 * self.len() + 1);
+            for (name, value) in self.iter() {
+                lines.extend_from_slice(name.to_bytes());
+                lines.extend_from_slice(b": ");
+                lines.extend_from_slice(value.to_bytes());
+                lines.extend_from_slice(b"\r\n");
+            }
+            CString::new(lines).unwrap_or_default()
+        })
+    }
+
+    /// A copy without the fields for which `drop`, given the name as it was added, says true.
+    pub fn without(&self, drop: impl Fn(&str) -> bool) -> Headers {
+        let mut kept = Fields::default();
+        for (name, value) in self.iter() {
+            // A name is a token, hence ASCII.
+            if !drop(name.to_str().unwrap_or("")) {
+                let start = kept.bytes.len();
+                kept.bytes.extend_from_slice(name.to_bytes_with_nul());
+                let middle = kept.bytes.len();
+                kept.bytes.extend_from_slice(value.to_bytes_with_nul());
+                kept.spans.push(Span { name: start, value: middle, end: kept.bytes.len() });
+            }
+        }
+        Headers { fields: kept, wire: OnceLock::new() }
+    }
+}
+
+/// A list in the making: the one way to one, so that no list holds a name or value that could break out of its line.
+#[derive(Clone, Debug, Default)]
+pub struct HeadersBuilder {
+    fields: Fields,
+}
+
+impl HeadersBuilder {
+    pub fn new() -> HeadersBuilder {
+        HeadersBuilder::default()
+    }
+
+    pub fn len(&self) -> usize {
+        self.fields.spans.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.fields.spans.is_empty()
+    }
+
+    /// Adds a field at the end. The name must be a token (RFC 9110 section 5.1); the value may be any bytes but CR, LF
+    /// and NUL (section 5.5).
+    pub fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
+        check_name(name)?;
+        check_value(name, value)?;
+        let fields = &mut self.fields;
+        let more = name.len().saturating_add(value.len()).saturating_add(2);
+        if fields.bytes.len().saturating_add(more) > MAX_BYTES {
+            return Err(Error::new(
+                Status::InvalidHeader,
+                format!("header {}: the list would hold more than {MAX_BYTES} bytes", show_name(name)),
+            ));
+        }
+        if fields.bytes.try_reserve(more).is_err() || fields.spans.try_reserve(1).is_err() {
+            return Err(Error::new(Status::OutOfMemory, format!("no memory for a header of {more} bytes")));
+        }
+        let start = fields.bytes.len();
+        fields.bytes.extend_from_slice(name);
+        fields.bytes.push(0);
+        let middle = fields.bytes.len();
+        fields.bytes.extend_from_slice(value);
+        fields.bytes.push(0);
+        fields.spans.push(Span { name: start, value: middle, end: fields.bytes.len() });
+        Ok(())
+    }
+
+    pub fn build(self) -> Headers {
+        Headers { fields: self.fields, wire: OnceLock::new() }
+    }
+}
+
+/// RFC 9110 section 5.6.2: the letters of a token.
+pub(crate) fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn check_name(name: &[u8]) -> Result<()> {
+    if name.is_empty() {
+        return Err(Error::new(Status::InvalidHeader, "a header's name is empty").at(0));
+    }
+    match name.iter().position(|&byte| !is_token_byte(byte)) {
+        None => Ok(()),
+        Some(at) => {
+            // Only what stands before the bad byte is shown: of a whole line given as a name, that is the name.
+            let good = show_name(name.get(..at).unwrap_or_default());
+            let bad = name.get(at).copied().unwrap_or_default();
+            let message = format!("header name beginning \"{good}\": {} is not allowed at byte {at}", show_byte(bad));
+            Err(Error::new(Status::InvalidHeader, message).at(at))
+        }
+    }
+}
+
+/// `name` is for the message, which never shows a value: it may be a credential.
+fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
+    match value.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+        None => Ok(()),
+        Some(at) => {
+            let bad = value.get(at).copied().unwrap_or_default();
+            let name = show_name(name);
+            let message = format!("header {name}: {} is not allowed in the value at byte {at}", show_byte(bad));
+            Err(Error::new(Status::InvalidHeader, message).at(at))
+        }
+    }
+}
+
+/// A name for a message: enough to recognise it by.
+pub(crate) fn show_name(name: &[u8]) -> String {
+    const SHOWN: usize = 64;
+    let shown = String::from_utf8_lossy(name.get(..SHOWN).unwrap_or(name)).into_owned();
+    if name.len() > SHOWN { shown + "..." } else { shown }
+}
+
+pub(crate) fn show_byte(byte: u8) -> String {
+    match byte {
+        b'\r' => "CR".to_owned(),
+        b'\n' => "LF".to_owned(),
+        0 => "NUL".to_owned(),
+        b'\t' => "a tab".to_owned(),
+        b' ' => "a space".to_owned(),
+        b'!'..=b'~' => format!("\"{}\"", char::from(byte)),
+        _ => format!("byte 0x{byte:02x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(fields: &[(&str, &str)]) -> Headers {
+        let mut builder = HeadersBuilder::new();
+        for (name, value) in fields {
+            builder.add(name.as_bytes(), value.as_bytes()).unwrap();
+        }
+        builder.build()
+    }
+
+    #[test]
+    fn keeps_order_case_and_repetition() {
+        let headers = list(&[("Set-Cookie", "a=1"), ("X-Y", ""), ("set-cookie", "b=2")]);
+        assert_eq!((headers.len(), headers.is_empty()), (3, false));
+        assert_eq!(headers.at(0), Some((c"Set-Cookie", c"a=1")));
+        assert_eq!(headers.at(1), Some((c"X-Y", c"")));
+        assert_eq!(headers.at(3), None);
+        assert_eq!(headers.get("SET-cookie"), Some(c"a=1"));
+        assert_eq!(headers.get("cookie"), None);
+        assert_eq!(headers.get_all("set-Cookie").collect::<Vec<_>>(), [c"a=1", c"b=2"]);
+        assert_eq!(headers.wire(), c"Set-Cookie: a=1\r\nX-Y: \r\nset-cookie: b=2\r\n");
+        assert!(std::ptr::eq(headers.wire(), headers.wire()));
+    }
+
+    #[test]
+    fn an_empty_list_has_an_empty_wire_form() {
+        let headers = HeadersBuilder::new().build();
+        assert_eq!((headers.len(), headers.at(0), headers.wire()), (0, None, c""));
+    }
+
+    #[test]
+    fn without_drops_by_name() {
+        let headers = list(&[("Authorization", "x"), ("Accept", "*/*"), ("AUTHORIZATION", "y")]);
+        let kept = headers.without(|name| name.eq_ignore_ascii_case("authorization"));
+        assert_eq!(kept.wire(), c"Accept: */*\r\n");
+        assert_eq!(headers.len(), 3);
+    }
+
+    #[test]
+    fn nothing_breaks_out_of_its_line() {
+        for (bad, word) in [(b'\r', "CR"), (b'\n', "LF"), (0, "NUL")] {
+            for at in 0..4 {
+                let mut value = *b"s3cr";
+                value[at] = bad;
+                let error = HeadersBuilder::new().add(b"Authorization", &value).unwrap_err();
+                assert_eq!((error.status(), error.offset()), (Status::InvalidHeader, Some(at)));
+                let expected = format!("header Authorization: {word} is not allowed in the value at byte {at}");
+                assert_eq!(error.message(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn names_are_tokens() {
+        for byte in 0..=255u8 {
+            let allowed = HeadersBuilder::new().add(&[b'a', byte], b"v").is_ok();
+            let token = byte.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(char::from(byte));
+            assert_eq!(allowed, token, "{byte}");
+        }
+        assert_eq!(HeadersBuilder::new().add(b"", b"v").unwrap_err().offset(), Some(0));
+        let error = HeadersBuilder::new().add(b"Authorization: Basic c2VjcmV0", b"").unwrap_err();
+        assert_eq!(error.message(), "header name beginning \"Authorization\": \":\" is not allowed at byte 13");
+    }
+
+    #[test]
+    fn a_list_has_a_largest_size() {
+        let mut builder = HeadersBuilder::new();
+        let value = vec![b'v'; MAX_BYTES - 3];
+        builder.add(b"n", &value).unwrap();
+        assert_eq!(builder.add(b"n", b"").unwrap_err().status(), Status::InvalidHeader);
+        assert_eq!(builder.len(), 1);
+        assert_eq!(builder.build().wire().count_bytes(), MAX_BYTES + 2);
+    }
+
+    #[test]
+    fn shared_between_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Headers>();
+    }
+}

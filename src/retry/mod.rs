@@ -1,3 +1,148 @@
-//! placeholder
-#[derive(Debug)]
-pub struct Retry;
+//! How often, for which failures, and after which delay a request is sent again.
+//!
+//! A [`Retry`] is immutable: [`Retry::increment`] makes the next one. `decide` composes what the other files offer.
+
+mod backoff;
+mod constants;
+mod count;
+mod decide;
+mod history;
+mod http_date;
+mod increment;
+mod names;
+mod policy;
+mod redirect;
+mod retry_after;
+mod sleep;
+#[cfg(test)]
+mod vectors;
+
+use std::ffi::CStr;
+use std::sync::{Arc, OnceLock};
+
+pub use backoff::Backoff;
+pub use constants::{
+    DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT, RETRY_AFTER_STATUS_CODES, SENSITIVE_HEADERS,
+};
+pub use count::Count;
+pub use decide::{Action, Attempt, Decision};
+pub use history::HistoryEntry;
+pub use increment::Counter;
+pub use names::NameSet;
+pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
+pub use sleep::{Delay, DelayReason};
+
+use crate::error::Result;
+use redirect::Chain;
+
+/// The statuses that, with a Location, redirect.
+pub const REDIRECT_STATUS_CODES: &[i32] = &[301, 302, 303, 307, 308];
+
+/// A retry policy with what is left of its counts and what has happened so far.
+#[derive(Clone, Debug)]
+pub struct Retry {
+    counts: Counts,
+    policy: Arc<Policy>,
+    history: Vec<Arc<HistoryEntry>>,
+    chain: Chain,
+}
+
+impl Retry {
+    pub fn new(options: RetryOptions) -> Retry {
+        let RetryOptions { mut counts, mut policy, history, chain, .. } = options;
+        if counts.total == Count::False || counts.redirect == Count::False {
+            counts.redirect = Count::Number(0);
+            policy.raise_on_redirect = false;
+        }
+        Retry { counts, policy: Arc::new(policy), history, chain }
+    }
+
+    /// The policy of who chose none: three retries in all.
+    pub fn default_retry() -> &'static Arc<Retry> {
+        static DEFAULT: OnceLock<Arc<Retry>> = OnceLock::new();
+        DEFAULT.get_or_init(|| {
+            let mut options = RetryOptions::default();
+            options.set_total(Count::Number(3));
+            Arc::new(Retry::new(options))
+        })
+    }
+
+    /// The old way to say it: a number of retries, and whether redirects are followed.
+    pub fn from_int(count: Count, redirect: bool, default: Option<Arc<Retry>>) -> Arc<Retry> {
+        if count == Count::None {
+            return default.unwrap_or_else(|| Arc::clone(Retry::default_retry()));
+        }
+        let mut options = RetryOptions::default();
+        options.set_total(count);
+        options.set_redirect(if redirect { Count::None } else { Count::False });
+        Arc::new(Retry::new(options))
+    }
+
+    /// Options that make an equal Retry.
+    pub fn to_options(&self) -> RetryOptions {
+        RetryOptions::of(self.counts, &self.policy, &self.history, self.chain)
+    }
+
+    /// Whether a response is one to ask again for. `has_retry_after`: it has a Retry-After header.
+    pub fn is_retry(&self, method: &CStr, status: i32, has_retry_after: bool) -> Result<bool> {
+        names::check_token("method", method)?;
+        if !self.policy.methods.allow(method) {
+            return Ok(false);
+        }
+        Ok(self.policy.status_forcelist.binary_search(&status).is_ok()
+            || (self.counts.total.is_nonzero()
+                && self.policy.respect_retry_after_header
+                && has_retry_after
+                && RETRY_AFTER_STATUS_CODES.contains(&status)))
+    }
+
+    /// More retries were made than one of the counts allows.
+    pub fn is_exhausted(&self) -> bool {
+        self.counts.all().into_iter().any(Count::is_spent)
+    }
+
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    pub fn methods(&self) -> &Methods {
+        &self.policy.methods
+    }
+
+    pub fn status_forcelist(&self) -> &[i32] {
+        &self.policy.status_forcelist
+    }
+
+    pub fn backoff(&self) -> &Backoff {
+        &self.policy.backoff
+    }
+
+    /// Infinity when there is no bound.
+    pub fn retry_after_max(&self) -> f64 {
+        self.policy.retry_after_max
+    }
+
+    pub fn raise_on_redirect(&self) -> bool {
+        self.policy.raise_on_redirect
+    }
+
+    pub fn raise_on_status(&self) -> bool {
+        self.policy.raise_on_status
+    }
+
+    pub fn respect_retry_after_header(&self) -> bool {
+        self.policy.respect_retry_after_header
+    }
+
+    pub fn remove_headers_on_redirect(&self) -> &NameSet {
+        &self.policy.remove_headers_on_redirect
+    }
+
+    pub fn redirect_profile(&self) -> RedirectProfile {
+        self.policy.redirect_profile
+    }
+
+    pub fn history(&self) -> &[Arc<HistoryEntry>] {
+        &self.history
+    }
+}

@@ -1,0 +1,132 @@
+/* See options.h. */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void print_help(void) {
+    puts("usage: fetch [options] URL\n"
+         "\n"
+         "  -H 'Name: value'       add a request header; may be repeated\n"
+         "  -X METHOD              the method; GET unless given, POST with -d\n"
+         "  -d TEXT | -d @FILE     send TEXT, or the contents of FILE, as the request's body\n"
+         "  -o FILE                write the body to FILE instead of standard output\n"
+         "  --retries N            how often each kind of failure is retried: no connection, a broken response,\n"
+         "                         429, 502, 503 and 504 (default 3). POST and PATCH are sent once only, unless the\n"
+         "                         request cannot have arrived\n"
+         "  --connect-timeout S    the longest wait for a connection to one address, in seconds (default 10)\n"
+         "  --read-timeout S       the longest silence of the server, in seconds (default 30)\n"
+         "  --max-time S           the longest the whole may take, in seconds (default: no limit)\n"
+         "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
+         "  --insecure             do not verify the server's certificate\n"
+         "  --user USER:PASSWORD   send Basic credentials, to the URL's own origin only\n"
+         "  -v                     tell what happens, and why, on standard error\n"
+         "  --help                 this text\n"
+         "\n"
+         "exit codes:");
+#define LINE(name, code, meaning) printf("  %3d  %s\n", code, meaning);
+    EXIT_CODES(LINE)
+#undef LINE
+}
+
+static bool usage_error(const char *what, const char *value) {
+    fprintf(stderr, "fetch: %s: %s (fetch --help explains)\n", what, value);
+    return false;
+}
+
+static bool parse_seconds(const char *text, const char *option, double *seconds) {
+    char *end = NULL;
+    *seconds = strtod(text, &end);
+    if (end != text && *end == '\0' && *seconds > 0) return true;
+    return usage_error(option, "a number of seconds above 0 is needed");
+}
+
+static bool parse_count(const char *text, const char *option, int32_t *count) {
+    char *end = NULL;
+    long value = strtol(text, &end, 10);
+    *count = (int32_t)value;
+    if (end != text && *end == '\0' && value >= 0 && value <= 1000) return true;
+    return usage_error(option, "a number from 0 to 1000 is needed");
+}
+
+static bool is_one_of(const char *name, const char *const *names) {
+    while (*names != NULL && strcasecmp(name, *names) != 0) names++;
+    return *names != NULL;
+}
+
+/* `Name: value`. What is wrong with either is netlib's to say, when the headers are made. */
+static bool add_header(struct options *options, char *line) {
+    static const char *const ours[] = {"connection", "content-length", "transfer-encoding", NULL};
+    char *colon = strchr(line, ':');
+    if (colon == NULL) return usage_error("-H", "'Name: value' is needed");
+    *colon = '\0';
+    if (is_one_of(line, ours)) return usage_error(line, "fetch sets this header itself");
+    if (strcasecmp(line, "user-agent") == 0) options->has_user_agent = true;
+    if (strcasecmp(line, "content-type") == 0) options->has_content_type = true;
+    const char *value = colon + 1;
+    netlib_headers_options_add_header(options->headers, line, value + strspn(value, " \t"));
+    return true;
+}
+
+/* netlib checks everything that goes into the request but this. */
+static bool is_token(const char *method) {
+    static const char allowed[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    return method[0] != '\0' && method[strspn(method, allowed)] == '\0';
+}
+
+/* Options without a letter. */
+enum {
+    OPT_RETRIES = 256,
+    OPT_CONNECT_TIMEOUT,
+    OPT_READ_TIMEOUT,
+    OPT_MAX_TIME,
+    OPT_CACERT,
+    OPT_INSECURE,
+    OPT_USER,
+    OPT_HELP
+};
+
+static const struct option long_options[] = {
+    {"retries", required_argument, NULL, OPT_RETRIES},
+    {"connect-timeout", required_argument, NULL, OPT_CONNECT_TIMEOUT},
+    {"read-timeout", required_argument, NULL, OPT_READ_TIMEOUT},
+    {"max-time", required_argument, NULL, OPT_MAX_TIME},
+    {"cacert", required_argument, NULL, OPT_CACERT},
+    {"insecure", no_argument, NULL, OPT_INSECURE},
+    {"user", required_argument, NULL, OPT_USER},
+    {"help", no_argument, NULL, OPT_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+static bool parse_option(struct options *options, int option, char *value) {
+    switch (option) {
+        case 'H': return add_header(options, value);
+        case 'X': options->method = value; return is_token(value) || usage_error("-X", "this is no method");
+        case 'd': options->data = value; return true;
+        case 'o': options->output = value; return true;
+        case 'v': options->verbose = true; return true;
+        case OPT_RETRIES: return parse_count(value, "--retries", &options->retries);
+        case OPT_CONNECT_TIMEOUT: return parse_seconds(value, "--connect-timeout", &options->connect_timeout);
+        case OPT_READ_TIMEOUT: return parse_seconds(value, "--read-timeout", &options->read_timeout);
+        case OPT_MAX_TIME: return parse_seconds(value, "--max-time", &options->max_time);
+        case OPT_CACERT: options->cacert = value; return true;
+        case OPT_INSECURE: options->insecure = true; return true;
+        case OPT_USER: netlib_headers_options_set_basic_auth(options->headers, value); return true;
+        case OPT_HELP: options->help = true; return true;
+        default: fputs("fetch --help explains the options\n", stderr); return false;
+    }
+}
+
+bool parse_options(struct options *options, int argc, char **argv) {
+    int option;
+    while ((option = getopt_long(argc, argv, "H:X:d:o:v", long_options, NULL)) != -1) {
+        if (!parse_option(options, option, optarg)) return false;
+    }
+    if (options->help) return true;
+    if (optind + 1 != argc) return usage_error("URL", "exactly one is needed");
+    options->url = argv[optind];
+    return true;
+}

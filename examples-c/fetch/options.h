@@ -1,0 +1,54 @@
+/* options.h - fetch's command line: options in, exit codes out. */
+#ifndef EXAMPLES_FETCH_OPTIONS_H
+#define EXAMPLES_FETCH_OPTIONS_H
+
+#include <netlib.h>
+
+/* One exit code for each kind of failure; --help prints this list. */
+#define EXIT_CODES(X) \
+    X(EXIT_DONE, 0, "the response is complete, and its status is below 400")         \
+    X(EXIT_LOCAL, 1, "a file, memory, or another thing of this machine")             \
+    X(EXIT_USAGE, 2, "the command line")                                             \
+    X(EXIT_URL, 3, "the URL, or one that the server redirected to")                  \
+    X(EXIT_RESOLVE, 4, "the host name could not be resolved")                        \
+    X(EXIT_CONNECT, 5, "no connection: refused, unreachable")                        \
+    X(EXIT_CONNECT_TIMEOUT, 6, "no connection within --connect-timeout")             \
+    X(EXIT_CERTIFICATE_TIME, 7, "the certificate has expired, or is not valid yet")  \
+    X(EXIT_CERTIFICATE_NAME, 8, "the certificate is for another host")               \
+    X(EXIT_CERTIFICATE_ISSUER, 9, "the certificate's issuer is not trusted")         \
+    X(EXIT_CERTIFICATE, 10, "the certificate, for another reason")                   \
+    X(EXIT_TLS, 11, "TLS, for another reason")                                       \
+    X(EXIT_SILENCE, 12, "the server was silent for --read-timeout")                  \
+    X(EXIT_MAX_TIME, 13, "--max-time has passed, or would before the next attempt")  \
+    X(EXIT_PROTOCOL, 14, "the server did not speak HTTP, or dropped the connection") \
+    X(EXIT_INCOMPLETE, 15, "the body ended early")                                   \
+    X(EXIT_REDIRECT, 16, "too many redirects, or one that is not safe to follow")    \
+    X(EXIT_BODY, 17, "the request's body could not be sent again")                   \
+    X(EXIT_STATUS, 22, "the server answered 400 or above; its body is delivered")    \
+    X(EXIT_INTERRUPTED, 130, "interrupted")
+
+enum exit_code {
+#define ENUMERATOR(name, code, meaning) name = code,
+    EXIT_CODES(ENUMERATOR)
+#undef ENUMERATOR
+};
+
+struct options {
+    const char *url;
+    const char *method; /* NULL: GET, or POST with data */
+    const char *data;   /* -d as given; NULL: no body */
+    const char *output; /* NULL: standard output */
+    const char *cacert;
+    int32_t retries;
+    double connect_timeout, read_timeout, max_time;
+    bool insecure, verbose, help;
+    netlib_headers_options *headers;
+    bool has_user_agent, has_content_type; /* among the -H: ours are not added */
+};
+
+/* Fills in what the command line says. False when it cannot be used; it has been said why. */
+bool parse_options(struct options *options, int argc, char **argv);
+
+void print_help(void);
+
+#endif

@@ -1,0 +1,75 @@
+//! The constants of a Retry.
+
+use std::ffi::CStr;
+
+/// Idempotent: sending them again does no more than sending them once.
+pub const DEFAULT_ALLOWED_METHODS: &[&CStr] = &[c"DELETE", c"GET", c"HEAD", c"OPTIONS", c"PUT", c"TRACE"];
+
+pub const DEFAULT_REMOVE_HEADERS_ON_REDIRECT: &[&CStr] = &[c"Authorization"];
+
+/// The statuses for which a Retry-After header is obeyed.
+pub const RETRY_AFTER_STATUS_CODES: &[i32] = &[413, 429, 503];
+
+/// Request headers that carry credentials.
+pub const SENSITIVE_HEADERS: &[&CStr] = &[
+    c"Authorization",
+    c"Cookie",
+    c"Cookie2",
+    c"Proxy-Authorization",
+    // API keys under their general names.
+    c"API-Key",
+    c"APIKey",
+    c"X-API-Key",
+    c"X-APIKey",
+    c"X-API-Token",
+    c"X-Auth",
+    c"X-Auth-Key",
+    c"X-Auth-Token",
+    c"X-Authorization",
+    c"X-Access-Token",
+    c"X-Client-Secret",
+    c"X-CSRF-Token",
+    c"X-Forwarded-Access-Token",
+    c"X-Refresh-Token",
+    c"X-Session-Token",
+    c"X-Subject-Token",
+    c"X-Token",
+    c"X-XSRF-Token",
+    // And under those of services in wide use.
+    c"Circle-Token",
+    c"DD-API-Key",
+    c"DD-Application-Key",
+    c"Deploy-Token",
+    c"Job-Token",
+    c"Ocp-Apim-Subscription-Key",
+    c"Private-Token",
+    c"X-Amz-Security-Token",
+    c"X-Consul-Token",
+    c"X-Functions-Key",
+    c"X-GitHub-Token",
+    c"X-Goog-API-Key",
+    c"X-Goog-IAM-Authorization-Token",
+    c"X-Honeycomb-Team",
+    c"X-Insert-Key",
+    c"X-Ms-Authorization-Auxiliary",
+    c"X-Postmark-Server-Token",
+    c"X-RapidAPI-Key",
+    c"X-Shopify-Access-Token",
+    c"X-Vault-Token",
+];
+
+/// Request headers that describe a body, and go when it does (RFC 9110 section 15.4).
+pub(super) const CONTENT_HEADERS: &[&CStr] = &[
+    c"Content-Digest",
+    c"Content-Encoding",
+    c"Content-Language",
+    c"Content-Length",
+    c"Content-Location",
+    c"Content-Type",
+    c"Digest",
+    c"Expect",
+    c"Last-Modified",
+    c"Repr-Digest",
+    c"Trailer",
+    c"Transfer-Encoding",
+];

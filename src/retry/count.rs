@@ -1,0 +1,88 @@
+//! A retry count: None, False or a number, none of which is ever mistaken for another.
+
+/// How often something may still happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Count {
+    /// No cap.
+    #[default]
+    None,
+    /// Disabled.
+    False,
+    /// So many times; a negative number is a count that has been used up.
+    Number(i32),
+}
+
+/// The numbers that stand for the two words in C (`NETLIB_NONE`, `NETLIB_FALSE`).
+const NONE_CODE: i32 = i32::MIN;
+const FALSE_CODE: i32 = i32::MIN + 1;
+/// The lowest number there is: counting down stops here, so that no count turns into a word.
+const LOWEST: i32 = i32::MIN + 2;
+
+impl Count {
+    pub const fn from_code(code: i32) -> Count {
+        match code {
+            NONE_CODE => Count::None,
+            FALSE_CODE => Count::False,
+            number => Count::Number(number),
+        }
+    }
+
+    pub const fn code(self) -> i32 {
+        match self {
+            Count::None => NONE_CODE,
+            Count::False => FALSE_CODE,
+            Count::Number(number) if number < LOWEST => LOWEST,
+            Count::Number(number) => number,
+        }
+    }
+
+    /// What is left after one use. False counts as 0: a use of what is disabled is one too many.
+    pub(super) fn used_once(self) -> Count {
+        match self {
+            Count::None => Count::None,
+            Count::False => Count::Number(-1),
+            Count::Number(number) => Count::Number(number.saturating_sub(1).max(LOWEST)),
+        }
+    }
+
+    /// More was used than was allowed.
+    pub(super) fn is_spent(self) -> bool {
+        matches!(self, Count::Number(number) if number < 0)
+    }
+
+    /// A cap that is there and is not 0.
+    pub(super) fn is_nonzero(self) -> bool {
+        matches!(self, Count::Number(number) if number != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_words_stay_apart() {
+        for (code, count) in [
+            (i32::MIN, Count::None),
+            (i32::MIN + 1, Count::False),
+            (i32::MIN + 2, Count::Number(i32::MIN + 2)),
+            (-1, Count::Number(-1)),
+            (0, Count::Number(0)),
+            (i32::MAX, Count::Number(i32::MAX)),
+        ] {
+            assert_eq!(Count::from_code(code), count);
+            assert_eq!(count.code(), code);
+        }
+        assert_eq!(Count::Number(i32::MIN).code(), LOWEST);
+    }
+
+    #[test]
+    fn counting_down_never_wraps() {
+        assert_eq!(Count::Number(0).used_once(), Count::Number(-1));
+        assert_eq!(Count::False.used_once(), Count::Number(-1));
+        assert_eq!(Count::None.used_once(), Count::None);
+        let lowest = Count::Number(LOWEST);
+        assert_eq!(lowest.used_once(), lowest);
+        assert!(lowest.is_spent());
+    }
+}

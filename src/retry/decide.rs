@@ -1,0 +1,212 @@
+//! What to do after a request: return its response, send it again, or follow its redirect. Everything here is made
+//! of what callers could call themselves.
+
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::headers::Headers;
+use crate::limit::Limit;
+use crate::response::Response;
+use crate::retry::increment::{Counter, consumed_counter, redirect_location};
+use crate::retry::redirect::{self, Hop};
+use crate::retry::{Delay, NameSet, Retry, names};
+use crate::status::Status;
+use crate::url::Url;
+
+/// What to do next.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    ReturnResponse = 0,
+    Retry = 1,
+    Redirect = 2,
+}
+
+/// The next step, and all that is needed to take it.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    action: Action,
+    retry: Arc<Retry>,
+    counter: Counter,
+    delay: Delay,
+    url: Arc<Url>,
+    method: CString,
+    resend_body: bool,
+    dropped_headers: NameSet,
+}
+
+impl Decision {
+    pub fn action(&self) -> Action {
+        self.action
+    }
+
+    /// The Retry for the next request; the given one when there is none.
+    pub fn retry(&self) -> &Arc<Retry> {
+        &self.retry
+    }
+
+    /// The counter that was consumed; when a response is returned because no retry is left for it, the one that ran
+    /// out.
+    pub fn counter(&self) -> Counter {
+        self.counter
+    }
+
+    pub fn delay(&self) -> &Delay {
+        &self.delay
+    }
+
+    pub fn url(&self) -> &Arc<Url> {
+        &self.url
+    }
+
+    pub fn method(&self) -> &CStr {
+        &self.method
+    }
+
+    pub fn resend_body(&self) -> bool {
+        self.resend_body
+    }
+
+    pub fn dropped_headers(&self) -> &NameSet {
+        &self.dropped_headers
+    }
+
+    /// The headers of the next request, made from those of the last one.
+    pub fn headers(&self, request_headers: &Headers) -> Headers {
+        request_headers.without(|name| self.dropped_headers.contains(name.as_bytes()))
+    }
+}
+
+/// A request and what came of it.
+#[derive(Clone, Copy)]
+pub struct Attempt<'a> {
+    pub method: &'a CStr,
+    pub url: &'a Arc<Url>,
+    pub response: Option<&'a Response>,
+    pub error: Option<&'a Arc<Error>>,
+}
+
+impl Retry {
+    /// Fails with `MaxRetry` or the attempt's own error when that is the end of it, with `UnsafeRedirect` when the
+    /// profile refuses the redirect, and with `Cancelled` or `DeadlineExceeded` when the limit leaves no time for it.
+    pub fn decide(self: &Arc<Retry>, attempt: Attempt<'_>, limit: Option<&Limit>) -> Result<Decision> {
+        names::check_token("method", attempt.method)?;
+        let decision = match (attempt.error, attempt.response) {
+            (Some(_), _) => {
+                let next = self.count(&attempt)?;
+                let delay = next.delay(None)?;
+                self.send_again(&attempt, next, delay)?
+            }
+            (None, Some(response)) => self.decide_response(&attempt, response)?,
+            (None, None) => {
+                return Err(Error::new(
+                    Status::InvalidArgument,
+                    "response and error are both NULL: there is nothing to decide",
+                ));
+            }
+        };
+        if decision.action != Action::ReturnResponse {
+            check_time(&decision.delay, &attempt, limit)?;
+        }
+        Ok(decision)
+    }
+
+    fn decide_response(self: &Arc<Retry>, attempt: &Attempt<'_>, response: &Response) -> Result<Decision> {
+        let has_retry_after = response.headers().get("retry-after").is_some_and(|value| !value.is_empty());
+        if let Some(location) = redirect_location(response) {
+            let next = match self.count(attempt) {
+                Err(error) if error.status() == Status::MaxRetry && !self.raise_on_redirect() => {
+                    return self.give_back(attempt, Counter::Redirect);
+                }
+                next => next?,
+            };
+            let hop =
+                redirect::follow(self.redirect_profile(), attempt.method, attempt.url, response.status(), location)?;
+            let delay = next.retry_after_delay(response)?;
+            self.go_on(next, hop, delay)
+        } else if self.is_retry(attempt.method, i32::from(response.status()), has_retry_after)? {
+            let next = match self.count(attempt) {
+                Err(error) if error.status() == Status::MaxRetry && !self.raise_on_status() => {
+                    return self.give_back(attempt, Counter::Status);
+                }
+                next => next?,
+            };
+            let delay = next.delay(Some(response))?;
+            self.send_again(attempt, next, delay)
+        } else {
+            self.give_back(attempt, Counter::None)
+        }
+    }
+
+    fn count(&self, attempt: &Attempt<'_>) -> Result<Retry> {
+        self.increment(Some(attempt.method), Some(attempt.url.url()), attempt.response, attempt.error)
+    }
+
+    fn give_back(self: &Arc<Retry>, attempt: &Attempt<'_>, counter: Counter) -> Result<Decision> {
+        Ok(Decision {
+            action: Action::ReturnResponse,
+            retry: Arc::clone(self),
+            counter,
+            delay: Delay::NONE,
+            url: Arc::clone(attempt.url),
+            method: attempt.method.to_owned(),
+            resend_body: false,
+            dropped_headers: self.headers_to_drop(None)?,
+        })
+    }
+
+    fn send_again(&self, attempt: &Attempt<'_>, next: Retry, delay: Delay) -> Result<Decision> {
+        Ok(Decision {
+            action: Action::Retry,
+            counter: consumed_counter(attempt.response, attempt.error),
+            delay,
+            url: Arc::clone(attempt.url),
+            method: attempt.method.to_owned(),
+            resend_body: next.chain.resends_body(),
+            dropped_headers: next.headers_to_drop(None)?,
+            retry: Arc::new(next),
+        })
+    }
+
+    fn go_on(&self, mut next: Retry, hop: Hop, delay: Delay) -> Result<Decision> {
+        next.chain = next.chain.after(&hop);
+        Ok(Decision {
+            action: Action::Redirect,
+            counter: Counter::Redirect,
+            delay,
+            dropped_headers: next.headers_to_drop(Some(&hop))?,
+            resend_body: next.chain.resends_body(),
+            url: Arc::new(hop.url),
+            method: hop.method,
+            retry: Arc::new(next),
+        })
+    }
+}
+
+/// Fails when the limit would end before the wait does: at once, so that nobody waits in vain.
+fn check_time(delay: &Delay, attempt: &Attempt<'_>, limit: Option<&Limit>) -> Result<()> {
+    let Some(limit) = limit else { return Ok(()) };
+    let failure = || match (attempt.error, attempt.response) {
+        (Some(error), _) => Arc::clone(error),
+        (None, response) => {
+            let status = response.map_or(0, Response::status);
+            Arc::new(Error::new(Status::ResponseStatus, format!("the server answered {status}")))
+        }
+    };
+    if limit.is_cancelled() {
+        return Err(Error::new(Status::Cancelled, "the limit was cancelled").with_cause(failure()));
+    }
+    match limit.remaining() {
+        Some(left) if left.as_secs_f64() <= delay.seconds => Err(Error::new(
+            Status::DeadlineExceeded,
+            format!(
+                "the next request would wait {} s, and the limit leaves {:.3} s",
+                delay.seconds,
+                left.as_secs_f64()
+            ),
+        )
+        .with_cause(failure())),
+        _ => Ok(()),
+    }
+}

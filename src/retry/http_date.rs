@@ -1,0 +1,234 @@
+//! Dates as servers really send them: the three forms of RFC 9110 section 5.6.7 (IMF-fixdate, RFC 850, asctime) and
+//! the mail dates around them, read as leniently as Python's `email.utils.parsedate_tz` does: the weekday may be
+//! missing, day and month swapped, the zone a name, an offset, before the year, or left out (UTC).
+
+/// Seconds since 1970-01-01 00:00:00 UTC. `None` if the text is no date.
+pub(super) fn parse(text: &[u8]) -> Option<f64> {
+    let words = Words::of(text)?;
+    let [mut day, mut month, mut year, mut clock, mut zone] = words.0;
+    if day.is_empty() || month.is_empty() || year.is_empty() {
+        return None;
+    }
+    if month_number(month).is_none() {
+        std::mem::swap(&mut day, &mut month);
+    }
+    // asctime has the clock before the year, and some put the zone there.
+    if year.iter().position(|&b| b == b':').is_some_and(|at| at > 0) {
+        std::mem::swap(&mut year, &mut clock);
+    }
+    year = without_comma(year);
+    if !year.first()?.is_ascii_digit() {
+        std::mem::swap(&mut year, &mut zone);
+    }
+    let days = days_before_month(full_year(number(year)?)?, month_number(month)?);
+    let day = number(without_comma(day))?;
+    let [hour, minute, second] = time_of_day(without_comma(clock))?;
+    let minutes = ((days + day - 1) * 24 + hour) * 60 + minute;
+    Some((minutes * 60 + second - zone_offset(zone)) as f64)
+}
+
+/// Day, month, year, clock and zone, or what stands in their places.
+struct Words<'a>([&'a [u8]; 5]);
+
+impl<'a> Words<'a> {
+    /// `None` if there are too few; what follows the fifth does not matter.
+    fn of(text: &'a [u8]) -> Option<Words<'a>> {
+        let mut list: Vec<&[u8]> = text.split(|b| is_space(*b)).filter(|word| !word.is_empty()).take(6).collect();
+        let first = *list.first()?;
+        if first.ends_with(b",") || is_weekday(first) {
+            list.remove(0);
+        } else if let Some(comma) = first.iter().rposition(|&b| b == b',') {
+            // "Sun,06": no blank after the weekday.
+            list[0] = &first[comma + 1..];
+        }
+        if let [date, clock, zone] = list[..] {
+            // RFC 850: 06-Nov-94.
+            let parts: Vec<&[u8]> = date.split(|&b| b == b'-').take(4).collect();
+            if let [day, month, year] = parts[..] {
+                list = vec![day, month, year, clock, zone];
+            }
+        }
+        if let [day, month, year, clock] = list[..] {
+            let (clock, zone) = split_offset(clock);
+            list = vec![day, month, year, clock, zone];
+        }
+        let words = list.get(..5)?.try_into().ok()?;
+        Some(Words(words))
+    }
+}
+
+/// "08:49:37+0100" is a clock and an offset.
+fn split_offset(clock: &[u8]) -> (&[u8], &[u8]) {
+    let find = |sign| clock.iter().position(|&b| b == sign);
+    match find(b'+').or_else(|| find(b'-')) {
+        Some(at) if at > 0 => clock.split_at(at),
+        _ => (clock, b""),
+    }
+}
+
+fn time_of_day(clock: &[u8]) -> Option<[i128; 3]> {
+    let separator = if clock.contains(&b':') { b':' } else { b'.' };
+    let parts: Vec<&[u8]> = clock.split(|&b| b == separator).take(4).collect();
+    match parts[..] {
+        [hour, minute] => Some([number(hour)?, number(minute)?, 0]),
+        [hour, minute, second] => Some([number(hour)?, number(minute)?, number(second)?]),
+        _ => None,
+    }
+}
+
+/// Two digits mean 1969 to 2068; the calendar of the date library ends with 9999.
+fn full_year(year: i128) -> Option<i128> {
+    let year = match year {
+        ..=68 => year + 2000,
+        69..=99 => year + 1900,
+        _ => year,
+    };
+    (1..=9999).contains(&year).then_some(year)
+}
+
+/// Days from 1970-01-01 to the first of the month, in the Gregorian calendar.
+fn days_before_month(year: i128, month: usize) -> i128 {
+    const BEFORE: [i128; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+    const BEFORE_1970: i128 = 719_162;
+    let past = year - 1;
+    let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    let leap_day = i128::from(leap && month > 1);
+    past * 365 + past / 4 - past / 100 + past / 400 + BEFORE.get(month).copied().unwrap_or(0) + leap_day - BEFORE_1970
+}
+
+/// Seconds east of UTC. An unknown name is UTC.
+fn zone_offset(zone: &[u8]) -> i128 {
+    const NAMES: [(&[u8], i128); 8] = [
+        (b"AST", -400),
+        (b"ADT", -300),
+        (b"EST", -500),
+        (b"EDT", -400),
+        (b"CST", -600),
+        (b"CDT", -500),
+        (b"MST", -700),
+        (b"MDT", -600),
+    ];
+    const PACIFIC: [(&[u8], i128); 2] = [(b"PST", -800), (b"PDT", -700)];
+    let named = NAMES.iter().chain(&PACIFIC).find(|(name, _)| zone.eq_ignore_ascii_case(name));
+    let offset = named.map(|(_, offset)| *offset).or_else(|| number(zone)).unwrap_or(0);
+    (offset / 100) * 3600 + (offset % 100) * 60
+}
+
+/// 0 to 11, for a month's English name or its first three letters.
+fn month_number(word: &[u8]) -> Option<usize> {
+    const NAMES: [&[u8]; 12] = [
+        b"january",
+        b"february",
+        b"march",
+        b"april",
+        b"may",
+        b"june",
+        b"july",
+        b"august",
+        b"september",
+        b"october",
+        b"november",
+        b"december",
+    ];
+    NAMES.iter().position(|name| word.eq_ignore_ascii_case(name) || word.eq_ignore_ascii_case(&name[..3]))
+}
+
+fn is_weekday(word: &[u8]) -> bool {
+    const NAMES: [&[u8]; 7] = [b"mon", b"tue", b"wed", b"thu", b"fri", b"sat", b"sun"];
+    NAMES.iter().any(|name| word.eq_ignore_ascii_case(name))
+}
+
+/// Digits with an optional sign. What is too large to be a date stays finite.
+fn number(word: &[u8]) -> Option<i128> {
+    const ENOUGH: i128 = 1_000_000_000_000_000;
+    let (sign, digits) = match word {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] => (1, digits),
+        digits => (1, digits),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let value = digits.iter().fold(0, |value, digit| (value * 10 + i128::from(digit - b'0')).min(ENOUGH));
+    Some(sign * value)
+}
+
+fn without_comma(word: &[u8]) -> &[u8] {
+    word.strip_suffix(b",").unwrap_or(word)
+}
+
+pub(super) fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RFC: Option<f64> = Some(784_111_777.0);
+
+    #[test]
+    fn dates() {
+        for (text, expected) in [
+            ("Sun, 06 Nov 1994 08:49:37 GMT", RFC),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", RFC),
+            ("Sun Nov  6 08:49:37 1994", RFC),
+            // Leniences.
+            ("06 Nov 1994 08:49:37 GMT", RFC),
+            ("Sun,06 Nov 1994 08:49:37 GMT", RFC),
+            ("sun, 06 nov 1994 08:49:37 gmt", RFC),
+            ("Sun, 06 November 1994 08:49:37", RFC),
+            ("Nov 06, 1994 08:49:37", RFC),
+            ("Sun, 06 Nov 94 08:49:37 UT", RFC),
+            ("  Sun,\t06 Nov 1994 08.49.37 Z  ", RFC),
+            ("Sun, 06 Nov 1994 09:49:37 +0100", RFC),
+            ("Sun, 06 Nov 1994 09:49:37+0100", RFC),
+            ("Sun, 06 Nov 1994 03:49:37 EST", RFC),
+            ("Sun, 06 Nov 1994 00:49:37 PST", RFC),
+            ("Sun, 06 Nov 1994 04:19:37 -0430", RFC),
+            ("Sun, 06 Nov GMT 08:49:37 1994", RFC),
+            ("Sun, 06 Nov 1994 08:49:37 XYZ", RFC),
+            ("Sun, 06 Nov 1994 08:49:37 GMT, and more", RFC),
+            ("Sun, 06 Nov 1994 08:49", Some(784_111_740.0)),
+            // Overflowing fields carry over.
+            ("Sat, 30 Feb 2019 00:00:00 GMT", Some(1_551_484_800.0)),
+            ("Mon, 01 Jan 2024 24:00:60 GMT", Some(1_704_153_660.0)),
+            ("01 Mar 2000 00:00:00 GMT", Some(951_868_800.0)),
+            ("31 Dec 68 00:00:00 GMT", Some(3_124_137_600.0)),
+            ("31 Dec 69 00:00:00 GMT", Some(-86_400.0)),
+            // No dates.
+            ("", None),
+            (" \t", None),
+            (",", None),
+            ("tomorrow", None),
+            ("Sun, 06 Nov 1994", None),
+            ("Sun, 06 Foo 1994 08:49:37 GMT", None),
+            ("Sun, xx Nov 1994 08:49:37 GMT", None),
+            ("Sun, 06 Nov 1994 084937 GMT", None),
+            ("Sun, 06 Nov 1994 08:49:37.5 GMT", None),
+            ("Sun, 06 Nov 1994 08:49:37:00 GMT", None),
+            ("Sun, 06 Nov 10000 08:49:37 GMT", None),
+            ("06-Nov- 08:49:37 GMT", None),
+            ("-1", None),
+            ("12 seconds", None),
+        ] {
+            assert_eq!(parse(text.as_bytes()), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn any_bytes_have_an_answer() {
+        let huge = format!("{0} Jan 2000 {0}:{0}:{0} +{0}", "9".repeat(500));
+        assert!(parse(huge.as_bytes()).is_some_and(f64::is_finite));
+        for seed in 0u32..20_000 {
+            let pieces = [",", " ", "-", "+", ":", ".", "Jan", "Mon", "7", "99", "2030", "10:20", "GMT", "\u{ff}"];
+            let mut state = seed.wrapping_mul(2_654_435_761);
+            let mut text = String::new();
+            for _ in 0..seed % 12 {
+                state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
+                text.push_str(pieces[(state >> 16) as usize % pieces.len()]);
+            }
+            let _ = parse(text.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Sets of method and header names: tokens of RFC 9110 section 5.6.2, in one case, each once, sorted.
+
+use std::ffi::{CStr, CString};
+
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// Methods are compared in upper case and header names in lower case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Case {
+    Upper,
+    Lower,
+}
+
+impl Case {
+    fn of(self, byte: u8) -> u8 {
+        match self {
+            Case::Upper => byte.to_ascii_uppercase(),
+            Case::Lower => byte.to_ascii_lowercase(),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct NameSet {
+    names: Vec<CString>,
+    case: Case,
+}
+
+impl NameSet {
+    /// `what` says what the names are, as in "method".
+    pub(super) fn new<'a>(case: Case, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<NameSet> {
+        let mut set = NameSet { names: Vec::new(), case };
+        set.add(what, names)?;
+        Ok(set)
+    }
+
+    /// For constants, which are tokens in the right case already.
+    pub(super) fn of_constants(case: Case, names: &[&CStr]) -> NameSet {
+        let mut names: Vec<CString> = names.iter().map(|name| (*name).to_owned()).collect();
+        names.sort_unstable();
+        NameSet { names, case }
+    }
+
+    pub(super) fn add<'a>(&mut self, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<()> {
+        for name in names {
+            check_token(what, name)?;
+            let folded: Vec<u8> = name.to_bytes().iter().map(|b| self.case.of(*b)).collect();
+            let folded = CString::new(folded).unwrap_or_default();
+            self.names
+                .try_reserve(1)
+                .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for one more {what}")))?;
+            self.names.push(folded);
+        }
+        self.names.sort_unstable();
+        self.names.dedup();
+        Ok(())
+    }
+
+    pub fn contains(&self, name: &[u8]) -> bool {
+        let folded = || name.iter().map(|b| self.case.of(*b));
+        self.names.binary_search_by(|own| own.to_bytes().iter().copied().cmp(folded())).is_ok()
+    }
+
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    pub fn at(&self, index: usize) -> Option<&CStr> {
+        self.names.get(index).map(CString::as_c_str)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &CStr> {
+        self.names.iter().map(CString::as_c_str)
+    }
+}
+
+/// Fails unless the name is a token. The message does not show what it is instead: it may hold anything.
+pub(super) fn check_token(what: &str, name: &CStr) -> Result<()> {
+    let bytes = name.to_bytes();
+    if bytes.is_empty() {
+        return Err(Error::new(Status::InvalidArgument, format!("a {what} must not be empty")));
+    }
+    match bytes.iter().position(|b| !is_token_byte(*b)) {
+        None => Ok(()),
+        Some(at) => Err(Error::new(
+            Status::InvalidArgument,
+            format!("a {what} must be letters, digits and !#$%&'*+-.^_`|~ only; byte {at} is not"),
+        )
+        .at(at)),
+    }
+}
+
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_folded_sorted_and_unique() {
+        let set = NameSet::new(Case::Lower, "header name", [c"X-B", c"a", c"x-b", c"A"]).unwrap();
+        assert_eq!(set.iter().collect::<Vec<_>>(), [c"a", c"x-b"]);
+        assert!(set.contains(b"X-b") && set.contains(b"A") && !set.contains(b"x-") && !set.contains(b"x-bb"));
+        assert_eq!((set.at(1), set.at(2)), (Some(c"x-b"), None));
+    }
+
+    #[test]
+    fn only_tokens_are_names() {
+        for (name, at) in
+            [(c"GET ", Some(3)), (c"G\r\nX", Some(1)), (c"\xff", Some(0)), (c"a:b", Some(1)), (c"", None)]
+        {
+            let error = NameSet::new(Case::Upper, "method", [name]).unwrap_err();
+            assert_eq!((error.status(), error.offset()), (Status::InvalidArgument, at), "{name:?}");
+        }
+        NameSet::new(Case::Upper, "method", [c"M-SEARCH", c"!#$%&'*+-.^_`|~09az"]).unwrap();
+    }
+}

@@ -1,0 +1,324 @@
+//! The settings of a Retry, and the builder that collects them.
+
+use std::ffi::CStr;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::callback::{Random, Sleep, WallClock};
+use crate::error::{Error, Result};
+use crate::retry::backoff::Backoff;
+use crate::retry::constants::{DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT, SENSITIVE_HEADERS};
+use crate::retry::count::Count;
+use crate::retry::history::HistoryEntry;
+use crate::retry::names::{Case, NameSet};
+use crate::retry::redirect::Chain;
+use crate::status::Status;
+
+/// How many retries of each kind are left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counts {
+    pub total: Count,
+    pub connect: Count,
+    pub read: Count,
+    pub redirect: Count,
+    pub status: Count,
+    pub other: Count,
+}
+
+impl Counts {
+    pub const DEFAULT_TOTAL: i32 = 10;
+
+    pub(super) fn all(&self) -> [Count; 6] {
+        [self.total, self.connect, self.read, self.redirect, self.status, self.other]
+    }
+}
+
+impl Default for Counts {
+    fn default() -> Counts {
+        Counts {
+            total: Count::Number(Counts::DEFAULT_TOTAL),
+            connect: Count::None,
+            read: Count::None,
+            redirect: Count::None,
+            status: Count::None,
+            other: Count::None,
+        }
+    }
+}
+
+/// Which methods may be retried after a read error or a status.
+#[derive(Clone, Debug)]
+pub enum Methods {
+    Any,
+    Only(NameSet),
+}
+
+impl Methods {
+    pub fn listed(&self) -> Option<&NameSet> {
+        match self {
+            Methods::Any => None,
+            Methods::Only(names) => Some(names),
+        }
+    }
+
+    pub(super) fn allow(&self, method: &CStr) -> bool {
+        match self {
+            Methods::Any => true,
+            Methods::Only(names) => names.contains(method.to_bytes()),
+        }
+    }
+}
+
+/// How redirects are followed.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum RedirectProfile {
+    /// As urllib3 does.
+    #[default]
+    Reference = 0,
+    /// As browsers and careful clients do.
+    Safe = 1,
+}
+
+impl RedirectProfile {
+    pub fn from_code(code: i32) -> Option<RedirectProfile> {
+        match code {
+            0 => Some(RedirectProfile::Reference),
+            1 => Some(RedirectProfile::Safe),
+            _ => None,
+        }
+    }
+}
+
+/// The program's own functions; the system's where there is none.
+#[derive(Clone, Default)]
+pub(super) struct Callbacks {
+    pub(super) wall_clock: Option<WallClock>,
+    pub(super) sleep: Option<Sleep>,
+    pub(super) random: Option<Random>,
+}
+
+impl fmt::Debug for Callbacks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut set = f.debug_set();
+        let names = [
+            ("wall_clock", self.wall_clock.is_some()),
+            ("sleep", self.sleep.is_some()),
+            ("random", self.random.is_some()),
+        ];
+        set.entries(names.iter().filter(|(_, given)| *given).map(|(name, _)| name)).finish()
+    }
+}
+
+/// What stays the same from one Retry of a chain to the next.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    pub(super) methods: Methods,
+    /// Sorted, each once.
+    pub(super) status_forcelist: Vec<i32>,
+    pub(super) backoff: Backoff,
+    pub(super) retry_after_max: f64,
+    pub(super) raise_on_redirect: bool,
+    pub(super) raise_on_status: bool,
+    pub(super) respect_retry_after_header: bool,
+    pub(super) remove_headers_on_redirect: NameSet,
+    pub(super) redirect_profile: RedirectProfile,
+    pub(super) callbacks: Callbacks,
+}
+
+impl Policy {
+    pub const DEFAULT_RETRY_AFTER_MAX: f64 = 21_600.0;
+}
+
+impl Default for Policy {
+    fn default() -> Policy {
+        Policy {
+            methods: Methods::Only(NameSet::of_constants(Case::Upper, DEFAULT_ALLOWED_METHODS)),
+            status_forcelist: Vec::new(),
+            backoff: Backoff::default(),
+            retry_after_max: Policy::DEFAULT_RETRY_AFTER_MAX,
+            raise_on_redirect: true,
+            raise_on_status: true,
+            respect_retry_after_header: true,
+            remove_headers_on_redirect: NameSet::of_constants(Case::Lower, DEFAULT_REMOVE_HEADERS_ON_REDIRECT),
+            redirect_profile: RedirectProfile::default(),
+            callbacks: Callbacks::default(),
+        }
+    }
+}
+
+/// The two names of one setting, which are refused together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MethodsSetting {
+    AllowedMethods,
+    MethodWhitelist,
+}
+
+/// Collects the settings of a Retry. What a setter refuses leaves the options as they were.
+#[derive(Clone, Debug, Default)]
+pub struct RetryOptions {
+    pub(super) counts: Counts,
+    pub(super) policy: Policy,
+    pub(super) history: Vec<Arc<HistoryEntry>>,
+    pub(super) chain: Chain,
+    methods_setting: Option<MethodsSetting>,
+}
+
+impl RetryOptions {
+    pub(super) fn of(counts: Counts, policy: &Policy, history: &[Arc<HistoryEntry>], chain: Chain) -> RetryOptions {
+        RetryOptions { counts, policy: policy.clone(), history: history.to_vec(), chain, methods_setting: None }
+    }
+
+    pub fn set_total(&mut self, count: Count) {
+        self.counts.total = count;
+    }
+
+    pub fn set_connect(&mut self, count: Count) {
+        self.counts.connect = count;
+    }
+
+    pub fn set_read(&mut self, count: Count) {
+        self.counts.read = count;
+    }
+
+    pub fn set_redirect(&mut self, count: Count) {
+        self.counts.redirect = count;
+    }
+
+    pub fn set_status(&mut self, count: Count) -> Result<()> {
+        self.counts.status = not_false(count)?;
+        Ok(())
+    }
+
+    pub fn set_other(&mut self, count: Count) -> Result<()> {
+        self.counts.other = not_false(count)?;
+        Ok(())
+    }
+
+    pub fn set_allowed_methods<'a>(
+        &mut self,
+        setting: MethodsSetting,
+        methods: impl IntoIterator<Item = &'a CStr>,
+    ) -> Result<()> {
+        let methods = NameSet::new(Case::Upper, "method", methods)?;
+        self.set_methods(setting, Methods::Only(methods))
+    }
+
+    pub fn allow_any_method(&mut self) -> Result<()> {
+        self.set_methods(MethodsSetting::AllowedMethods, Methods::Any)
+    }
+
+    fn set_methods(&mut self, setting: MethodsSetting, methods: Methods) -> Result<()> {
+        if self.methods_setting.is_some_and(|earlier| earlier != setting) {
+            return Err(invalid("allowed_methods and its old name method_whitelist must not both be set"));
+        }
+        self.methods_setting = Some(setting);
+        self.policy.methods = methods;
+        Ok(())
+    }
+
+    pub fn set_status_forcelist(&mut self, codes: &[i32]) -> Result<()> {
+        if let Some(code) = codes.iter().find(|code| !(100..=999).contains(*code)) {
+            return Err(invalid(format!("a status code must be 100 to 999; one is {code}")));
+        }
+        let mut list = Vec::new();
+        list.try_reserve_exact(codes.len())
+            .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for {} codes", codes.len())))?;
+        list.extend_from_slice(codes);
+        list.sort_unstable();
+        list.dedup();
+        self.policy.status_forcelist = list;
+        Ok(())
+    }
+
+    pub fn set_backoff_factor(&mut self, seconds: f64) -> Result<()> {
+        self.policy.backoff.factor = finite(seconds)?;
+        Ok(())
+    }
+
+    pub fn set_backoff_max(&mut self, seconds: f64) -> Result<()> {
+        self.policy.backoff.max = bound(seconds)?;
+        Ok(())
+    }
+
+    pub fn set_backoff_jitter(&mut self, seconds: f64) -> Result<()> {
+        self.policy.backoff.jitter = finite(seconds)?;
+        Ok(())
+    }
+
+    pub fn set_retry_after_max(&mut self, seconds: f64) -> Result<()> {
+        self.policy.retry_after_max = bound(seconds)?;
+        Ok(())
+    }
+
+    pub fn set_raise_on_redirect(&mut self, raise: bool) {
+        self.policy.raise_on_redirect = raise;
+    }
+
+    pub fn set_raise_on_status(&mut self, raise: bool) {
+        self.policy.raise_on_status = raise;
+    }
+
+    pub fn set_respect_retry_after_header(&mut self, respect: bool) {
+        self.policy.respect_retry_after_header = respect;
+    }
+
+    pub fn set_remove_headers_on_redirect<'a>(&mut self, names: impl IntoIterator<Item = &'a CStr>) -> Result<()> {
+        self.policy.remove_headers_on_redirect = NameSet::new(Case::Lower, "header name", names)?;
+        Ok(())
+    }
+
+    /// Adds to the headers to remove; takes none away.
+    pub fn add_sensitive_headers(&mut self) -> Result<()> {
+        self.policy.remove_headers_on_redirect.add("header name", SENSITIVE_HEADERS.iter().copied())
+    }
+
+    pub fn set_redirect_profile(&mut self, profile: RedirectProfile) {
+        self.policy.redirect_profile = profile;
+    }
+
+    pub fn add_history(&mut self, entry: HistoryEntry) -> Result<()> {
+        self.history
+            .try_reserve(1)
+            .map_err(|_| Error::new(Status::OutOfMemory, "no memory for one more history entry"))?;
+        self.history.push(Arc::new(entry));
+        Ok(())
+    }
+
+    pub fn set_wall_clock(&mut self, clock: Option<WallClock>) {
+        self.policy.callbacks.wall_clock = clock;
+    }
+
+    pub fn set_sleep(&mut self, sleep: Option<Sleep>) {
+        self.policy.callbacks.sleep = sleep;
+    }
+
+    pub fn set_random(&mut self, random: Option<Random>) {
+        self.policy.callbacks.random = random;
+    }
+}
+
+fn not_false(count: Count) -> Result<Count> {
+    match count {
+        Count::False => Err(invalid("this count cannot be NETLIB_FALSE: use 0 for none, NETLIB_NONE for no cap")),
+        count => Ok(count),
+    }
+}
+
+fn finite(seconds: f64) -> Result<f64> {
+    if seconds.is_finite() && seconds >= 0.0 {
+        return Ok(seconds + 0.0);
+    }
+    Err(invalid(format!("must be 0 or more and finite; it is {seconds}")))
+}
+
+fn bound(seconds: f64) -> Result<f64> {
+    if seconds >= 0.0 {
+        return Ok(seconds + 0.0);
+    }
+    Err(invalid(format!("must be 0 or more, or NETLIB_TIMEOUT_NONE for no bound; it is {seconds}")))
+}
+
+fn invalid(message: impl AsRef<str>) -> Error {
+    Error::new(Status::InvalidArgument, message)
+}

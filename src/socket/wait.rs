@@ -1,0 +1,143 @@
+//! Waiting for a descriptor: everything in netlib that blocks on one does it here, so that everything obeys a limit.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::socket::sys::{self, poll_fd};
+use crate::socket::timeout_of;
+use crate::status::Status;
+
+/// Waits until one of `events` (`POLL_IN`, `POLL_OUT`) can be done without blocking. True: it can, or the connection
+/// was hung up or has failed, which the next call on it will tell. False: `timeout` passed first; zero looks once.
+/// When the limit ends first its status is the error. A cancelled limit ends the wait even if the descriptor is ready;
+/// one whose deadline has passed only if it had when the wait began.
+pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Option<&Limit>) -> Result<bool> {
+    if fd < 0 {
+        // poll(2) ignores a negative descriptor, so it would wait for nothing.
+        return Err(not_open(fd));
+    }
+    let Some(limit) = limit else {
+        let mut fds = [poll_fd(fd, events)];
+        let ready = sys::poll(&mut fds, deadline_in(timeout)).map_err(|error| poll_failed(fd, &error))?;
+        return if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) };
+    };
+    limit.check()?;
+    let timeout_at = deadline_in(timeout);
+    let deadline = earlier(timeout_at, limit.deadline());
+    let mut fds = [poll_fd(fd, events), poll_fd(limit.wake_fd()?, sys::POLL_IN)];
+    sys::poll(&mut fds, deadline).map_err(|error| poll_failed(fd, &error))?;
+    limit.check_cancelled()?;
+    let [watched, wake] = fds;
+    if watched.revents & sys::POLL_INVALID != 0 {
+        return Err(not_open(fd));
+    }
+    if watched.revents != 0 {
+        return Ok(true);
+    }
+    if wake.revents != 0 {
+        // Not cancelled, yet an event: somebody closed netlib's descriptor. Said, so that no caller spins on it.
+        return Err(
+            Error::new(Status::Io, "the limit's own descriptor was closed by the program").with_errno(libc::EBADF)
+        );
+    }
+    if timeout_at.is_some() && timeout_at == deadline { Ok(false) } else { Err(Limit::deadline_exceeded()) }
+}
+
+/// [`wait`] with its answer as a status: OK or TIMEOUT.
+pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
+    let ready = wait(fd, events, timeout_of(seconds)?, limit)?;
+    Ok(if ready { Status::Ok } else { Status::Timeout })
+}
+
+/// `None` when that is never, or beyond what the clock can count.
+pub(crate) fn deadline_in(timeout: Option<Duration>) -> Option<Instant> {
+    timeout.and_then(|timeout| Instant::now().checked_add(timeout))
+}
+
+pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn not_open(fd: RawFd) -> Error {
+    Error::new(Status::Io, format!("descriptor {fd} is not open")).with_errno(libc::EBADF)
+}
+
+fn poll_failed(fd: RawFd, error: &io::Error) -> Error {
+    Error::from_io(Status::Io, format!("cannot wait for descriptor {fd}"), error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+
+    const NOW: Option<Duration> = Some(Duration::ZERO);
+    /// Long enough that a test which waits for it has hung.
+    const LONG: Option<Duration> = Some(Duration::from_secs(30));
+
+    #[test]
+    fn readiness_and_hang_up() {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        let fd = near.as_raw_fd();
+        let ready = |events| wait(fd, events, NOW, None).unwrap();
+        assert!(!ready(sys::POLL_IN));
+        assert!(ready(sys::POLL_OUT));
+        far.write_all(b"x").unwrap();
+        assert!(ready(sys::POLL_IN));
+        drop(far);
+        assert!(ready(sys::POLL_IN) && ready(sys::POLL_OUT));
+    }
+
+    #[test]
+    fn what_ends_the_wait() {
+        let (near, _far) = UnixStream::pair().unwrap();
+        let fd = near.as_raw_fd();
+        let outcome = |timeout, seconds, cancel| {
+            let limit = Limit::new(seconds).unwrap();
+            if cancel {
+                limit.cancel();
+            }
+            wait(fd, sys::POLL_IN, timeout, Some(&limit)).map_err(|error| error.status())
+        };
+        let ms = |ms| Some(Duration::from_millis(ms));
+        assert_eq!(outcome(ms(5), f64::INFINITY, false), Ok(false));
+        assert_eq!(outcome(ms(5), 30.0, false), Ok(false));
+        assert_eq!(outcome(LONG, 0.005, false), Err(Status::DeadlineExceeded));
+        assert_eq!(outcome(None, 0.005, false), Err(Status::DeadlineExceeded));
+        assert_eq!(outcome(NOW, 0.0, false), Err(Status::DeadlineExceeded));
+        assert_eq!(outcome(NOW, 30.0, true), Err(Status::Cancelled));
+        assert_eq!(outcome(Some(Duration::MAX), 0.0, true), Err(Status::Cancelled));
+    }
+
+    #[test]
+    fn a_cancel_of_another_thread_wakes_it() {
+        let (near, _far) = UnixStream::pair().unwrap();
+        let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
+        let other = Arc::clone(&limit);
+        let waiter = std::thread::spawn(move || wait(near.as_raw_fd(), sys::POLL_IN, LONG, Some(&other)));
+        let began = Instant::now();
+        limit.cancel();
+        assert_eq!(waiter.join().unwrap().unwrap_err().status(), Status::Cancelled);
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_closed_descriptor_is_an_error() {
+        let limit = Limit::new(30.0).unwrap();
+        for fd in [-1, -2, i32::MIN, 1_000_000] {
+            for limit in [None, Some(&limit)] {
+                let error = wait(fd, sys::POLL_IN, LONG, limit).unwrap_err();
+                assert_eq!((error.status(), error.errno()), (Status::Io, libc::EBADF), "{fd}");
+            }
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The ports: who listens where, with which certificate. A row of `open` each.
+
+use std::io::Result;
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use socket2::{Domain, Socket, Type};
+
+use crate::certificates::Certificates;
+use crate::connection::Connection;
+use crate::scenarios::{self, World};
+
+pub struct Port {
+    pub name: &'static str,
+    pub number: u16,
+    kind: Kind,
+}
+
+enum Kind {
+    /// Serves the scenarios, in clear or over TLS.
+    Serve(TcpListener, Option<Arc<ServerConfig>>),
+    /// Accepts and never says a word, not even of TLS.
+    Mute(TcpListener),
+    /// Holds the port without serving it.
+    Reserve { _held: (Socket, Vec<Socket>) },
+}
+
+pub fn open(certificates: &Certificates) -> Result<Vec<Port>> {
+    let tls = |config: &Arc<ServerConfig>| Some(Arc::clone(config));
+    let mut ports = vec![
+        serve("http", None)?,
+        serve("http2nd", None)?,
+        serve("https", tls(&certificates.good))?,
+        serve("https2nd", tls(&certificates.good))?,
+        serve("expired", tls(&certificates.expired))?,
+        serve("wronghost", tls(&certificates.wrong_host))?,
+        serve("untrusted", tls(&certificates.untrusted))?,
+    ];
+    let mute = listen()?;
+    ports.push(Port { name: "mute", number: mute.local_addr()?.port(), kind: Kind::Mute(mute) });
+    ports.push(closed()?);
+    ports.push(full()?);
+    Ok(ports)
+}
+
+fn listen() -> Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+}
+
+fn serve(name: &'static str, tls: Option<Arc<ServerConfig>>) -> Result<Port> {
+    let listener = listen()?;
+    Ok(Port { name, number: listener.local_addr()?.port(), kind: Kind::Serve(listener, tls) })
+}
+
+fn bound() -> Result<(Socket, SocketAddrV4)> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+    socket.bind(&SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0).into())?;
+    let address = socket.local_addr()?.as_socket_ipv4().expect("an IPv4 address was bound");
+    Ok((socket, address))
+}
+
+/// Refuses: it is bound, so that nobody else gets it, but it does not listen.
+fn closed() -> Result<Port> {
+    let (socket, address) = bound()?;
+    Ok(Port { name: "closed", number: address.port(), kind: Kind::Reserve { _held: (socket, Vec::new()) } })
+}
+
+/// Never completes a connection: its queue is as short as it can be, and full.
+fn full() -> Result<Port> {
+    let (socket, address) = bound()?;
+    socket.listen(0)?;
+    let mut fillers = Vec::new();
+    for _ in 0..4 {
+        let filler = Socket::new(Domain::IPV4, Type::STREAM, None)?;
+        filler.set_nonblocking(true)?;
+        // EINPROGRESS is what is wanted.
+        let _ = filler.connect(&address.into());
+        fillers.push(filler);
+    }
+    Ok(Port { name: "full", number: address.port(), kind: Kind::Reserve { _held: (socket, fillers) } })
+}
+
+/// A thread for each port, and one for each connection. What it returns holds the ports that nobody serves.
+pub fn start(ports: Vec<Port>, world: &Arc<World>) -> Vec<Port> {
+    let mut reserved = Vec::new();
+    for port in ports {
+        let (name, world) = (port.name, Arc::clone(world));
+        match port.kind {
+            Kind::Reserve { .. } => reserved.push(port),
+            Kind::Mute(listener) => each(listener, |tcp| Connection::Plain(tcp).stay_silent()),
+            Kind::Serve(listener, tls) => each(listener, move |tcp| match Connection::new(tcp, tls.as_ref()) {
+                Ok(connection) => scenarios::serve(&world, name, connection),
+                Err(error) => eprintln!("misbehaving-server: {name}: {error}"),
+            }),
+        }
+    }
+    reserved
+}
+
+fn each(listener: TcpListener, serve: impl Fn(TcpStream) + Send + Sync + 'static) {
+    let serve = Arc::new(serve);
+    std::thread::spawn(move || {
+        for tcp in listener.incoming().flatten() {
+            let serve = Arc::clone(&serve);
+            std::thread::spawn(move || serve(tcp));
+        }
+    });
+}

@@ -1,0 +1,70 @@
+//! A server that misbehaves on purpose, for the tests and the demo. It listens on free loopback ports only.
+//!
+//!     misbehaving-server DIR [SECONDS]   serves until its standard input closes, or for SECONDS (default 600)
+//!     misbehaving-server sha256 FILE     prints the file's SHA-256
+//!
+//! In DIR it leaves `ca.pem` (the root to trust), then `ports` (`name=port` a line, made in one step once every port
+//! listens), and it adds a line to `requests` for each request that arrived, before it is answered.
+//! What each port does is in `ports.rs`, what each path does in `scenarios.rs`.
+
+mod certificates;
+mod connection;
+mod ports;
+mod request;
+mod scenarios;
+
+use std::error::Error;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        ["sha256", file] => print_sha256(Path::new(file)),
+        [dir] => serve(dir.into(), 600),
+        [dir, seconds] => seconds.parse().map_err(Into::into).and_then(|seconds| serve(dir.into(), seconds)),
+        _ => Err("usage: misbehaving-server DIR [SECONDS] | misbehaving-server sha256 FILE".into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("misbehaving-server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_sha256(file: &Path) -> Result<(), Box<dyn Error>> {
+    println!("{}", scenarios::sha256(&std::fs::read(file)?));
+    Ok(())
+}
+
+/// Returns, and so ends the process with all its threads, when standard input closes: whoever started the server
+/// holds the other end, so that it cannot outlive them.
+fn serve(dir: PathBuf, seconds: u64) -> Result<(), Box<dyn Error>> {
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_secs(seconds));
+        eprintln!("misbehaving-server: {seconds} seconds have passed");
+        std::process::exit(1);
+    });
+    let certificates = certificates::make()?;
+    write_at_once(&dir, "ca.pem", &certificates.root_pem)?;
+    let open = ports::open(&certificates)?;
+    let list: String = open.iter().map(|port| format!("{}={}\n", port.name, port.number)).collect();
+    let world = Arc::new(scenarios::World::new(&dir, &open)?);
+    let _reserved = ports::start(open, &world);
+    write_at_once(&dir, "ports", &list)?;
+    std::io::copy(&mut std::io::stdin().lock().by_ref(), &mut std::io::sink())?;
+    Ok(())
+}
+
+/// A reader sees the whole file or none.
+fn write_at_once(dir: &Path, name: &str, text: &str) -> std::io::Result<()> {
+    let draft = dir.join(format!("{name}.draft"));
+    std::fs::write(&draft, text)?;
+    std::fs::rename(draft, dir.join(name))
+}
