@@ -4,6 +4,7 @@ use crate::env::Env;
 use crate::report::Report;
 
 pub mod c_tests;
+pub mod fetch;
 pub mod generated;
 pub mod symbols;
 pub mod unit;
@@ -26,4 +27,7 @@ pub const ALL: &[Suite] = &[
     suite("symbols", "what the libraries export, SONAME, flags", symbols::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
+    suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
+    suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
+    suite("demo", "make demo", fetch::demo),
 ];
