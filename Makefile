@@ -24,8 +24,17 @@ demo: ## an HTTPS download through a reset, a 503 and a redirect, with the trace
 test: ## everything a change needs; SUITE="name …" runs a part
 	@$(CARGO) test --quiet --test contract -- $(SUITE)
 
+test-all: ## the same, and the long ones: both halves with AddressSanitizer
+	@$(CARGO) test --quiet --test contract -- all
+
+asan: ## the C tests with the library and the tests instrumented by AddressSanitizer
+	@$(CARGO) test --quiet --test contract -- asan
+
 suites: ## the names of the test suites
 	@$(CARGO) test --quiet --test contract -- list
+
+install: lib ## DESTDIR= PREFIX=/usr/local LIBDIR=: library, links, header, netlib.pc
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" scripts/install
 
 clean: ## removes what was built
 	$(CARGO) clean
@@ -33,8 +42,12 @@ clean: ## removes what was built
 fmt: ## formats the Rust sources
 	$(CARGO) fmt
 
+lint: ## rustfmt and clippy, warnings refused
+	$(CARGO) fmt --check
+	$(CARGO) clippy --quiet --all-targets -- -D warnings
+
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib header demo test suites clean fmt help
+.PHONY: all lib header demo test test-all asan suites install clean fmt lint help

@@ -28,8 +28,8 @@
  * OWNERSHIP. What a function stores through a `netlib_x **` parameter, or returns as a non-const `netlib_x *`, is
  * yours: free it once with netlib_x_free, which accepts NULL and does no I/O. What is returned as `const`
  * (text or handle) is borrowed from the handle it was asked of and lives as long as that. No call consumes a handle.
- * Inputs are copied before a call returns. Outputs are zeroed first, filled only on success, and must not alias an
- * input or each other.
+ * Inputs are copied before a call returns. Outputs are zeroed first (a descriptor is set to -1), filled only on
+ * success, and must not alias an input or each other.
  *
  * ERRORS. A function that can fail returns a netlib_status, 0 being NETLIB_OK, and takes a `netlib_error **err` last.
  * NULL there means you do not want the details; otherwise *err is overwritten, never freed: with NULL on success and
@@ -63,9 +63,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/** The first number of this header's version. */
 #define NETLIB_VERSION_MAJOR 0
+/** The second number of this header's version. */
 #define NETLIB_VERSION_MINOR 1
+/** The third number of this header's version. */
 #define NETLIB_VERSION_PATCH 0
+/** The version of this header, as text: compare with netlib_version(), the library's. */
 #define NETLIB_VERSION "0.1.0"
 /** The version of this header: compare with netlib_version_number(), the library's. */
 #define NETLIB_VERSION_NUMBER (NETLIB_VERSION_MAJOR * 1000000 + NETLIB_VERSION_MINOR * 1000 + NETLIB_VERSION_PATCH)
@@ -96,8 +100,13 @@
 #define NETLIB_FALSE (INT32_MIN + 1)
 /** As a timeout in seconds: the process default, see netlib_set_default_timeout. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
-/** As a timeout in seconds: none, wait for ever. It is infinity. */
-#define NETLIB_TIMEOUT_NONE ((double)1e999)
+/** As a timeout in seconds: none, wait for ever. It is infinity, the HUGE_VAL of <math.h>. */
+#if defined(__GNUC__) || defined(__clang__)
+#define NETLIB_TIMEOUT_NONE __builtin_inf()
+#else
+#include <math.h>
+#define NETLIB_TIMEOUT_NONE HUGE_VAL
+#endif
 /** As a body position: not recorded. */
 #define NETLIB_POSITION_NONE ((int64_t)-1)
 /** As a body position: the body could not tell its position. */
@@ -105,9 +114,37 @@
 /** As a descriptor: a connection that its platform manages, never reported as dropped. */
 #define NETLIB_FD_MANAGED (-2)
 
+/* Lists, to initialise arrays with: static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS}; */
+/** The methods that may be retried unless set: netlib_retry_default_allowed_methods(). */
+#define NETLIB_RETRY_DEFAULT_ALLOWED_METHODS "DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"
+/** The headers that do not follow a redirect to another origin unless set. */
+#define NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT "Authorization"
+/** The statuses whose Retry-After header is obeyed: netlib_retry_after_status_codes(). */
+#define NETLIB_RETRY_AFTER_STATUS_CODES 413, 429, 503
+/** The statuses that redirect: netlib_redirect_status_codes(). */
+#define NETLIB_REDIRECT_STATUS_CODES 301, 302, 303, 307, 308
+/** The request headers that carry credentials: netlib_sensitive_headers(). */
+#define NETLIB_SENSITIVE_HEADERS \
+    "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "API-Key", "APIKey", "X-API-Key", \
+    "X-APIKey", "X-API-Token", "X-Auth", "X-Auth-Key", "X-Auth-Token", "X-Authorization", "X-Access-Token", \
+    "X-Client-Secret", "X-CSRF-Token", "X-Forwarded-Access-Token", "X-Refresh-Token", "X-Session-Token", \
+    "X-Subject-Token", "X-Token", "X-XSRF-Token", "Circle-Token", "DD-API-Key", "DD-Application-Key", \
+    "Deploy-Token", "Job-Token", "Ocp-Apim-Subscription-Key", "Private-Token", "X-Amz-Security-Token", \
+    "X-Consul-Token", "X-Functions-Key", "X-GitHub-Token", "X-Goog-API-Key", "X-Goog-IAM-Authorization-Token", "X-Honeycomb-Team", "X-Insert-Key", "X-Ms-Authorization-Auxiliary", "X-Postmark-Server-Token", \
+    "X-RapidAPI-Key", "X-Shopify-Access-Token", "X-Vault-Token"
+
 /* The handles, in the order of their sections. */
 typedef struct netlib_error netlib_error;
 typedef struct netlib_limit netlib_limit;
+typedef struct netlib_url netlib_url;
+typedef struct netlib_timeout netlib_timeout;
+typedef struct netlib_retry_options netlib_retry_options;
+typedef struct netlib_retry netlib_retry;
+typedef struct netlib_decision netlib_decision;
+typedef struct netlib_headers netlib_headers;
+typedef struct netlib_headers_options netlib_headers_options;
+typedef struct netlib_response netlib_response;
+typedef struct netlib_connect_options netlib_connect_options;
 
 #ifdef __cplusplus
 extern "C" {
@@ -555,26 +592,2104 @@ double netlib_limit_remaining(const netlib_limit *limit);
  * url: parsing URLs, and what they are made of.
  * ================================================================================================================== */
 
+/**
+ * A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**: share
+ * it between threads freely; cloning is cheap.
+ *
+ * Where the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower
+ * case and in its ASCII form (IDNA: UTS 46, non-transitional), what a component may not hold is percent-encoded,
+ * "." and ".." segments are gone. Under other schemes only the scheme is lower-cased. No component ever holds CR, LF
+ * or NUL.
+ */
+struct netlib_url;
+
+/**
+ * Parses a URL (RFC 3986, RFC 6874), incomplete ones by best effort.
+ *
+ * Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
+ * "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
+ * "localhost:8080/a". The host of "http://user@a\b" is "a". A path that is empty is absent, unless a query or a
+ * fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The
+ * time is linear in `len`.
+ *
+ * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param out out, owned: free it with `netlib_url_free`. Not NULL.
+ * @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
+ *        nothing of the text, which may hold credentials. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
+
+/**
+ * Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the
+ * same parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
+ * and so are CR, LF and NUL.
+ *
+ * @param scheme letters, digits, "+" and "-". Copied. May be NULL: absent.
+ * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
+ *        as is "".
+ * @param host a name, an IPv4 address, or an IPv6 address in brackets. Copied. May be NULL: absent.
+ * @param port 0 to 65535; -1: absent.
+ * @param path the path; if it is not empty, a leading "/" is added where it is missing. Copied. May be NULL: absent.
+ * @param query the query, without its "?". Copied. May be NULL: absent; "" is present.
+ * @param fragment the fragment, without its "#". Copied. May be NULL: absent; "" is present.
+ * @param url out, owned: free it with `netlib_url_free`. Not NULL.
+ * @param err out, owned. Its offset, if it has one, counts from the start of the part that its message names.
+ *        May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_url_new(const char *scheme,
+                             const char *auth,
+                             const char *host,
+                             int32_t port,
+                             const char *path,
+                             const char *query,
+                             const char *fragment,
+                             netlib_url **url,
+                             netlib_error **err);
+
+/**
+ * Another reference to the same URL.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_url_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_url *netlib_url_clone(const netlib_url *url);
+
+/**
+ * Releases a URL. What was borrowed from it ends with its last reference.
+ *
+ * @param url owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_url_free(netlib_url *url);
+
+/**
+ * The scheme, in lower case, without its colon.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when absent.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_scheme(const netlib_url *url, size_t *len);
+
+/**
+ * The userinfo, as "user:password", percent-encoded as it stands in the URL.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when absent.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_auth(const netlib_url *url, size_t *len);
+
+/**
+ * The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when absent.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_host(const netlib_url *url, size_t *len);
+
+/**
+ * The same as `netlib_url_host`, under the name other URL parsers have for it.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when absent.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_hostname(const netlib_url *url, size_t *len);
+
+/**
+ * The port, as the URL gives it: there is no default port of a scheme here.
+ *
+ * @param url the URL. May be NULL: -1 is returned.
+ * @return 0 to 65535; -1 when absent.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_url_port(const netlib_url *url);
+
+/**
+ * The path. It begins with "/" unless it is empty.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when absent.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_path(const netlib_url *url, size_t *len);
+
+/**
+ * The query, without its "?".
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when absent.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_query(const netlib_url *url, size_t *len);
+
+/**
+ * The fragment, without its "#".
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when absent.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_fragment(const netlib_url *url, size_t *len);
+
+/**
+ * Userinfo, host and port, as "user:password@host:port" (RFC 3986 section 3.2), of which only what is present.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when there is no host.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_authority(const netlib_url *url, size_t *len);
+
+/**
+ * Host and port, as "host:port", of which only what is present.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; NULL when there is no host.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_netloc(const netlib_url *url, size_t *len);
+
+/**
+ * The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
+
+/**
+ * The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds the
+ * userinfo: keep it out of logs.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_url(const netlib_url *url,
+                           size_t *len);
+
+/**
+ * Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5, strict).
+ *
+ * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a".
+ *
+ * @param base the URL that the reference stands in. Not NULL.
+ * @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param url out, owned: free it with `netlib_url_free`. Not NULL.
+ * @param err out, owned. Its offset is the byte of the reference at which the problem is. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_url_resolve(const netlib_url *base,
+                                 const char *reference,
+                                 size_t len,
+                                 netlib_url **url,
+                                 netlib_error **err);
+
+/**
+ * Says whether two URLs have the same origin: scheme, host and port are equal. An absent port is 80 for http and 443
+ * for https, and an absent scheme is http. Letter case does not count; userinfo, path, query and fragment do not
+ * either. Credentials for one origin must not go to another.
+ *
+ * @param a one URL. Not NULL.
+ * @param b the other. Not NULL.
+ * @param same out: the answer. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_url_same_origin(const netlib_url *a, const netlib_url *b, bool *same, netlib_error **err);
 
 /* ==================================================================================================================
  * timeout: connect, read and total time limits.
  * ================================================================================================================== */
 
+/**
+ * Three time limits, for connecting, for reading, and for both together, with a clock that starts when a connection
+ * attempt does. **Single**: any thread, one call at a time. Keep one as your default and clone it for each request:
+ * the clone has the same limits, and its clock has not been started.
+ *
+ * Each limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for none; connect and read may also be
+ * `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit is for the gap between
+ * two reads, not for a whole response: a server that sends a byte now and then never exceeds it. To bound the whole,
+ * use a `netlib_limit`.
+ */
+struct netlib_timeout;
+
+/**
+ * A clock of yours. It stores through `seconds` the time since any fixed moment, in seconds, and never goes backward;
+ * it returns 0, or anything else when it failed. `ctx` is what was given with it. It is called only during a call of
+ * netlib, on the calling thread; it and `ctx` must be usable until the handle that holds it, and every clone and copy
+ * of that, is freed. A clock that fails, gives no finite number or goes backward makes the call
+ * `NETLIB_CALLBACK_FAILED`.
+ */
+typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
+
+/**
+ * Makes a timeout.
+ *
+ * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`: what connecting leaves of it
+ *        bounds each read. Where connect or read is given too, the shorter limit applies.
+ * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+ * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+ * @param timeout out, owned: free it with `netlib_timeout_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_timeout_new(double total,
+                                 double connect,
+                                 double read,
+                                 netlib_timeout **timeout,
+                                 netlib_error **err);
+
+/**
+ * Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
+ *
+ * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+ * @param out out, owned: free it with `netlib_timeout_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
+
+/**
+ * Makes a timeout with the same limits and the same source of time, its clock not started: one for each request.
+ *
+ * @param timeout the timeout. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_timeout_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeout);
+
+/**
+ * Releases a timeout.
+ *
+ * @param timeout owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_timeout_free(netlib_timeout *timeout);
+
+/**
+ * Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
+ *
+ * @param timeout the timeout. Not NULL.
+ * @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
+ * @param ctx handed to `clock` as it is; borrowed for as long as `clock` is kept. May be NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has been started.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx, netlib_error **err);
+
+/**
+ * Starts the clock. Call it when the connection attempt begins.
+ *
+ * @param timeout the timeout. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if it has been started already, which it stays;
+ *         `NETLIB_CALLBACK_FAILED`: it is not started.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
+
+/**
+ * The time since the clock was started.
+ *
+ * @param timeout the timeout. Not NULL.
+ * @param seconds out: seconds, 0 or more. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout, double *seconds, netlib_error **err);
+
+/**
+ * The limit for a connection attempt: the shorter of connect and total. It does not depend on the clock.
+ *
+ * @param timeout the timeout. Not NULL.
+ * @param seconds out: seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there
+ *        is no total. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_timeout_connect_timeout(const netlib_timeout *timeout, double *seconds, netlib_error **err);
+
+/**
+ * The limit for the next read: the shorter of read and what is left of total since the clock was started.
+ *
+ * @param timeout the timeout. Not NULL.
+ * @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
+ *        is that and there is no total. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if there is a total and the clock has not been started;
+ *         `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double *seconds, netlib_error **err);
+
+/**
+ * The total limit, as it was given.
+ *
+ * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
+ * @return seconds, or `NETLIB_TIMEOUT_NONE`.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_timeout_total(const netlib_timeout *timeout);
+
+/**
+ * The connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use.
+ *
+ * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
+ * @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_timeout_connect(const netlib_timeout *timeout);
+
+/**
+ * The read limit, as it was given; `netlib_timeout_read_timeout` has the one to use.
+ *
+ * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
+ * @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_timeout_read(const netlib_timeout *timeout);
+
+/**
+ * Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.
+ *
+ * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
+
+/**
+ * What `NETLIB_TIMEOUT_DEFAULT` stands for in this process.
+ *
+ * @return seconds, or `NETLIB_TIMEOUT_NONE`.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_default_timeout(void);
 
 /* ==================================================================================================================
  * retry: how often, for which failures, and after which delay a request is sent again.
  * ================================================================================================================== */
 
+/** `total` unless set. */
+#define NETLIB_RETRY_DEFAULT_TOTAL 10
+
+/** `backoff_max` unless set, in seconds. */
+#define NETLIB_RETRY_DEFAULT_BACKOFF_MAX 120.0
+
+/** `retry_after_max` unless set, in seconds: six hours. */
+#define NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX 21600.0
+
+/** How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`. */
+enum netlib_redirect_profile {
+    /** As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. */
+    NETLIB_REDIRECT_REFERENCE = 0,
+    /**
+     * As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
+     * `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
+     * scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
+     */
+    NETLIB_REDIRECT_SAFE = 1
+};
+
+/** The settings of a `netlib_retry`. **Single**. */
+struct netlib_retry_options;
+
+/**
+ * Tells the time of day, for a Retry-After that is a date.
+ *
+ * It stores the seconds since 1970-01-01 00:00:00 UTC and returns 0, or anything else to fail the call with
+ * `NETLIB_CALLBACK_FAILED`. It and its `ctx` must stay usable, on every thread that uses the Retry, until the last
+ * Retry and options holding it are freed: that goes for all three callbacks.
+ */
+typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
+
+/** Waits so many seconds, more than 0; returns 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`. */
+typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
+
+/**
+ * Stores a random number, 0 or more and less than 1, each as likely; returns 0, or anything else to fail the call
+ * with `NETLIB_CALLBACK_FAILED`.
+ */
+typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
+
+/**
+ * Makes options that hold the defaults.
+ *
+ * @return owned: free it with `netlib_retry_options_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_retry_options *netlib_retry_options_new(void);
+
+/**
+ * Releases options.
+ *
+ * @param options owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_retry_options_free(netlib_retry_options *options);
+
+/**
+ * How many retries in all, whatever the reasons; it goes before the other counts. Default:
+ * `NETLIB_RETRY_DEFAULT_TOTAL`. 0 fails at the first retry.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
+ *        causing error comes back as it is, and redirects are returned, not followed. A negative number is a count
+ *        that is used up.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
+
+/**
+ * How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
+ *        is. A negative number is a count that is used up.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t count);
+
+/**
+ * How many retries after a request was sent and its answer did not come: it may have been processed. Default:
+ * `NETLIB_NONE`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
+ *        is. A negative number is a count that is used up.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count);
+
+/**
+ * How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
+ * `NETLIB_NONE`. 0 fails at the first.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: none is followed, and the response
+ *        is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is a count that is used
+ *        up.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t count);
+
+/**
+ * How many retries because of a response's status. Default: `NETLIB_NONE`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
+ *        count that is used up.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_status(netlib_retry_options *options, int32_t count);
+
+/**
+ * How many retries after failures of any other kind: they may have been processed. Set it to 0 when `total` is
+ * `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
+ *        count that is used up.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count);
+
+/**
+ * Which methods may be retried after a read error or because of a status. Default:
+ * `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param methods `count` method names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+ * @param count how many; 0 allows none.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_allowed_methods(netlib_retry_options *options,
+                                              const char *const *methods,
+                                              size_t count);
+
+/**
+ * Lets every method be retried, also those whose repetition may do harm: `allowed_methods=None`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_allow_any_method(netlib_retry_options *options);
+
+/**
+ * Which response statuses are retried, if the method is allowed. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
+ * @param count how many; 0 for none.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, const int32_t *codes, size_t count);
+
+/**
+ * The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row, and none
+ * before the first retry. Default: 0, no delay.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param seconds 0 or more, finite.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
+
+/**
+ * The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. It does not bound a Retry-After.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
+
+/**
+ * How much is added to a backoff at most: a random part of it, so that clients do not come back all at once.
+ * Default: 0.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param seconds 0 or more, finite.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, double seconds);
+
+/**
+ * The longest wait that a Retry-After header can ask for; a longer one is cut to it. Default:
+ * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
+
+/**
+ * What `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
+ * Default: 1, fail.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param raise 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, int32_t raise);
+
+/**
+ * What `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or return
+ * the response. Default: 1, fail.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param raise 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
+
+/**
+ * Whether the Retry-After header of the statuses of `NETLIB_RETRY_AFTER_STATUS_CODES` is obeyed. Default: 1.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param respect 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *options, int32_t respect);
+
+/**
+ * Which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after
+ * that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param names `count` header names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+ * @param count how many; 0 for none.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options,
+                                                         const char *const *names,
+                                                         size_t count);
+
+/**
+ * Adds `NETLIB_SENSITIVE_HEADERS` to the headers that do not follow a redirect to another origin: cookies, proxy
+ * credentials and the usual API keys.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
+
+/**
+ * How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param profile one of `enum netlib_redirect_profile`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, int32_t profile);
+
+/**
+ * Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from
+ * another.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param method the request's method; copied. May be NULL: none.
+ * @param url the request's URL, as it shall read back; copied. May be NULL: none.
+ * @param error what failed; the entry keeps its own reference. May be NULL: none.
+ * @param status the response's status, 100 to 999, or `NETLIB_NONE`.
+ * @param redirect_location where the response redirected to; copied. May be NULL: it did not.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_add_history(netlib_retry_options *options,
+                                      const char *method,
+                                      const char *url,
+                                      const netlib_error *error,
+                                      int32_t status,
+                                      const char *redirect_location);
+
+/**
+ * Replaces the time of day by which a Retry-After that is a date is read.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param clock the function. May be NULL: the system's clock.
+ * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_wall_clock_fn clock, void *ctx);
+
+/**
+ * Replaces how `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to them is then checked
+ * before and after it, and cannot interrupt it.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param sleep the function. May be NULL: netlib waits itself.
+ * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx);
+
+/**
+ * Replaces the source of the backoff's jitter.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param random the function. May be NULL: the system's random numbers.
+ * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx);
+
+/** Why there is a wait before the next request. Stored by `netlib_retry_delay`. */
+enum netlib_delay_reason {
+    /** There is none. */
+    NETLIB_DELAY_NONE = 0,
+    /** The exponential backoff. */
+    NETLIB_DELAY_BACKOFF = 1,
+    /** The server asked for it. */
+    NETLIB_DELAY_RETRY_AFTER = 2
+};
+
+/**
+ * A retry policy with what is left of its counts and the history of what happened. **Immutable**:
+ * `netlib_retry_increment` makes the next one, so that one Retry serves any number of requests.
+ */
+struct netlib_retry;
+
+/**
+ * Makes a Retry.
+ *
+ * @param options its settings, copied; the same options can make more. May be NULL: all defaults.
+ * @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry **retry, netlib_error **err);
+
+/**
+ * Another reference to the same Retry.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_retry_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_retry *netlib_retry_clone(const netlib_retry *retry);
+
+/**
+ * Releases a Retry. What was borrowed from it ends with its last reference.
+ *
+ * @param retry owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_retry_free(netlib_retry *retry);
+
+/**
+ * Options that make an equal Retry, history included: change some, and make another.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_retry_options_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
+
+/**
+ * Makes a Retry of the old way to say it: a number of retries.
+ *
+ * @param count `total` of the new Retry; `NETLIB_FALSE` disables retrying; `NETLIB_NONE` takes the default instead.
+ * @param redirect 0 or 1: whether redirects are followed. It does not change the default.
+ * @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
+ * @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_from_int(int32_t count,
+                                    int32_t redirect,
+                                    const netlib_retry *default_retry,
+                                    netlib_retry **retry,
+                                    netlib_error **err);
+
+/**
+ * Chooses the Retry of a request: its own, else its pool's, else one with total 3.
+ *
+ * @param per_request the request's own. May be NULL: it has none.
+ * @param pool_default the pool's. May be NULL: it has none.
+ * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
+
+/**
+ * What is left of `total`.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_total(const netlib_retry *retry);
+
+/**
+ * What is left of `connect`.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_connect(const netlib_retry *retry);
+
+/**
+ * What is left of `read`.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_read(const netlib_retry *retry);
+
+/**
+ * What is left of `redirect`.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+ * @return a count, negative when it is used up; `NETLIB_NONE`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_redirect(const netlib_retry *retry);
+
+/**
+ * What is left of `status`.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+ * @return a count, negative when it is used up; `NETLIB_NONE`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_status(const netlib_retry *retry);
+
+/**
+ * What is left of `other`.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+ * @return a count, negative when it is used up; `NETLIB_NONE`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_other(const netlib_retry *retry);
+
+/**
+ * The factor of the exponential delay.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_retry_backoff_factor(const netlib_retry *retry);
+
+/**
+ * The longest backoff.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` is returned.
+ * @return seconds; `NETLIB_TIMEOUT_NONE` for no bound.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_retry_backoff_max(const netlib_retry *retry);
+
+/**
+ * How much is added to a backoff at most.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_retry_backoff_jitter(const netlib_retry *retry);
+
+/**
+ * The longest wait that a Retry-After header can ask for.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` is returned.
+ * @return seconds; `NETLIB_TIMEOUT_NONE` for no bound.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_retry_retry_after_max(const netlib_retry *retry);
+
+/**
+ * Whether running out of redirects is an error.
+ *
+ * @param retry the Retry. May be NULL: false is returned.
+ * @return true: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; false: it returns the response.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_retry_raise_on_redirect(const netlib_retry *retry);
+
+/**
+ * Whether running out of retries because of a status is an error.
+ *
+ * @param retry the Retry. May be NULL: false is returned.
+ * @return true: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; false: it returns the response.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_retry_raise_on_status(const netlib_retry *retry);
+
+/**
+ * Whether Retry-After is obeyed.
+ *
+ * @param retry the Retry. May be NULL: false is returned.
+ * @return true or false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_retry_respect_retry_after_header(const netlib_retry *retry);
+
+/**
+ * How redirects are followed.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_REDIRECT_REFERENCE` is returned.
+ * @return one of `enum netlib_redirect_profile`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_redirect_profile(const netlib_retry *retry);
+
+/**
+ * Whether every method may be retried; the list of allowed methods is then empty and means nothing.
+ *
+ * @param retry the Retry. May be NULL: false is returned.
+ * @return true or false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_retry_allows_any_method(const netlib_retry *retry);
+
+/**
+ * How many methods are listed as allowed.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_retry_allowed_method_count(const netlib_retry *retry);
+
+/**
+ * One of the allowed methods, in upper case; they are sorted.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `retry`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_retry_allowed_method(const netlib_retry *retry, size_t index, size_t *len);
+
+/**
+ * How many statuses are retried.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_retry_status_forcelist_count(const netlib_retry *retry);
+
+/**
+ * One of the statuses that are retried; they are sorted.
+ *
+ * @param retry the Retry. May be NULL: -1 is returned.
+ * @param index 0 to count - 1; beyond, -1 is returned.
+ * @return a status code.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_status_forcelist_at(const netlib_retry *retry, size_t index);
+
+/**
+ * How many headers do not follow a redirect to another origin.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_retry_remove_header_count(const netlib_retry *retry);
+
+/**
+ * One of the headers that do not follow a redirect to another origin, in lower case; they are sorted.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `retry`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_retry_remove_header(const netlib_retry *retry, size_t index, size_t *len);
+
+/**
+ * How many entries the history has: one per call of `netlib_retry_increment`, in the order of the requests.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_retry_history_count(const netlib_retry *retry);
+
+/**
+ * The method of a request of the history.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `retry`, NUL-terminated; NULL when it was not given.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
+
+/**
+ * The URL of a request of the history, as it was given: it may hold a user's password.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `retry`, NUL-terminated; NULL when it was not given.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, size_t *len);
+
+/**
+ * What failed in a request of the history.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @return borrowed from `retry`; NULL when there was a response. It lends no Retry of its own.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t index);
+
+/**
+ * The response's status of a request of the history.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+ * @param index 0 to count - 1; beyond, `NETLIB_NONE` is returned.
+ * @return a status code; `NETLIB_NONE` when there was no response.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
+
+/**
+ * Where a request of the history was redirected to: its response's Location.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `retry`, NUL-terminated; NULL when it was not redirected.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
+
+/**
+ * Counts one more request that was not the last, and makes the Retry for the next one.
+ *
+ * The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
+ * a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.
+ *
+ * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
+ * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
+ * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
+ * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL.
+ *
+ * @param retry the Retry, which stays as it is. Not NULL.
+ * @param method the request's method. May be NULL: unknown.
+ * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
+ *        NULL: unknown.
+ * @param response the response. May be NULL: there was none.
+ * @param error what failed; it goes before the response. May be NULL: nothing did.
+ * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_INVALID_ARGUMENT` if the method is no
+ *         token.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_increment(const netlib_retry *retry,
+                                     const char *method,
+                                     const char *url,
+                                     const netlib_response *response,
+                                     const netlib_error *error,
+                                     netlib_retry **next,
+                                     netlib_error **err);
+
+/**
+ * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
+ * or it is one of `NETLIB_RETRY_AFTER_STATUS_CODES` with a Retry-After header, which is to be obeyed, and `total` is
+ * a number other than 0.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param method the request's method. Not NULL.
+ * @param status_code the response's status.
+ * @param has_retry_after 0 or 1: whether it has a Retry-After header.
+ * @param is_retry out. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_is_retry(const netlib_retry *retry,
+                                    const char *method,
+                                    int32_t status_code,
+                                    int32_t has_retry_after,
+                                    bool *is_retry,
+                                    netlib_error **err);
+
+/**
+ * Says whether more retries were made than one of the counts allows. What `netlib_error_retry` lends is exhausted.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param exhausted out. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhausted, netlib_error **err);
+
+/**
+ * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
+ * of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
+ * each call; at most `backoff_max`.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param seconds out: in seconds. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no
+ *         random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds, netlib_error **err);
+
+/**
+ * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param response the response. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed; -1.0 without the
+ *        header. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
+                                           const netlib_response *response,
+                                           double *seconds,
+                                           netlib_error **err);
+
+/**
+ * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
+ * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param value the header's value. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
+                                             const char *value,
+                                             double *seconds,
+                                             netlib_error **err);
+
+/**
+ * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
+ *
+ * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
+ * `NETLIB_RETRY_AFTER_STATUS_CODES`; without the header, or when it asks for no wait, the backoff of
+ * `netlib_retry_get_backoff_time`.
+ *
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+ * @param response the last response. May be NULL: there was none.
+ * @param seconds out: in seconds; 0 for no wait. Not NULL.
+ * @param reason out: one of `enum netlib_delay_reason`. Not NULL.
+ * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
+ *        is more than a double can hold. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_delay(const netlib_retry *retry,
+                                 const netlib_response *response,
+                                 double *seconds,
+                                 int32_t *reason,
+                                 double *uncapped,
+                                 netlib_error **err);
+
+/**
+ * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` of 0 and no
+ * Retry-After it returns at once.
+ *
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+ * @param response the last response. May be NULL: there was none.
+ * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
+ *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_sleep(const netlib_retry *retry,
+                                 const netlib_response *response,
+                                 const netlib_limit *limit,
+                                 netlib_error **err);
+
+/**
+ * Sleeps as long as the response's Retry-After header asks, whatever its status.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param response the last response. Not NULL.
+ * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
+ * @param slept out: false when there is no such header or it asks for no wait. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
+ *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
+                                           const netlib_response *response,
+                                           const netlib_limit *limit,
+                                           bool *slept,
+                                           netlib_error **err);
+
+/**
+ * The exhausted Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests.
+ *
+ * @param error the error. May be NULL: NULL is returned.
+ * @return borrowed from `error`; NULL for every other error.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_retry *netlib_error_retry(const netlib_error *error);
+
+/**
+ * The methods that may be retried unless set, as `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`.
+ *
+ * @param count out: how many. May be NULL.
+ * @return a constant array of constant strings, fit for the setters. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *const *netlib_retry_default_allowed_methods(size_t *count);
+
+/**
+ * The headers that do not follow a redirect to another origin unless set, as
+ * `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+ *
+ * @param count out: how many. May be NULL.
+ * @return a constant array of constant strings, fit for the setters. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count);
+
+/**
+ * The request headers that carry credentials, as `NETLIB_SENSITIVE_HEADERS`. See
+ * `netlib_retry_options_add_sensitive_headers`.
+ *
+ * @param count out: how many. May be NULL.
+ * @return a constant array of constant strings, fit for the setters. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *const *netlib_sensitive_headers(size_t *count);
+
+/**
+ * The statuses whose Retry-After header is obeyed, as `NETLIB_RETRY_AFTER_STATUS_CODES`.
+ *
+ * @param count out: how many. May be NULL.
+ * @return a constant array. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+const int32_t *netlib_retry_after_status_codes(size_t *count);
+
+/**
+ * The statuses that redirect, as `NETLIB_REDIRECT_STATUS_CODES`.
+ *
+ * @param count out: how many. May be NULL.
+ * @return a constant array. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+const int32_t *netlib_redirect_status_codes(size_t *count);
+
+/**
+ * `backoff_max` unless set, as `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`.
+ *
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_retry_default_backoff_max(void);
+
+/** What to do next. Returned by `netlib_decision_action`. */
+enum netlib_action {
+    /** Nothing: give the response to whoever asked. */
+    NETLIB_ACTION_RETURN_RESPONSE = 0,
+    /** Send the request again. */
+    NETLIB_ACTION_RETRY = 1,
+    /** Send the request to where the response redirects. */
+    NETLIB_ACTION_REDIRECT = 2
+};
+
+/** The count that a request consumed beside `total`. Returned by `netlib_decision_counter`. */
+enum netlib_counter {
+    /** None: the response needs no further request. */
+    NETLIB_COUNTER_NONE = 0,
+    /** `connect`. */
+    NETLIB_COUNTER_CONNECT = 1,
+    /** `read`. */
+    NETLIB_COUNTER_READ = 2,
+    /** `redirect`. */
+    NETLIB_COUNTER_REDIRECT = 3,
+    /** `status`. */
+    NETLIB_COUNTER_STATUS = 4,
+    /** `other`. */
+    NETLIB_COUNTER_OTHER = 5
+};
+
+/** What to do after a request, and all that is needed to do it. **Immutable**. */
+struct netlib_decision;
+
+/**
+ * Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
+ * does not wait.
+ *
+ * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed:
+ * 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
+ * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
+ * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
+ * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
+ *
+ * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
+ *
+ * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
+ * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
+ * the first origin too, because the Retry remembers it.
+ *
+ * @param retry the Retry of this request. Not NULL.
+ * @param method the request's method. Not NULL.
+ * @param url the request's URL. Not NULL.
+ * @param response the response. May be NULL: there was none.
+ * @param error what failed; it goes before the response. May be NULL: nothing did.
+ * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
+ * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
+ *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
+ *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
+ *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if Retry-After is neither a number
+ *         nor a date; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_decide(const netlib_retry *retry,
+                                  const char *method,
+                                  const netlib_url *url,
+                                  const netlib_response *response,
+                                  const netlib_error *error,
+                                  const netlib_limit *limit,
+                                  netlib_decision **decision,
+                                  netlib_error **err);
+
+/**
+ * Another reference to the same decision.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_decision_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_decision *netlib_decision_clone(const netlib_decision *decision);
+
+/**
+ * Releases a decision. What was borrowed from it ends with its last reference.
+ *
+ * @param decision owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_decision_free(netlib_decision *decision);
+
+/**
+ * What to do next.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_ACTION_RETURN_RESPONSE` is returned.
+ * @return one of `enum netlib_action`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_action(const netlib_decision *decision);
+
+/**
+ * The Retry for the next request. When a response is returned it is the one that was given.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return borrowed from `decision`: clone it to keep it.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
+
+/**
+ * Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
+ * one that ran out.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_COUNTER_NONE` is returned.
+ * @return one of `enum netlib_counter`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_counter(const netlib_decision *decision);
+
+/**
+ * How long to wait before the next request.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return seconds; 0 for no wait.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_decision_delay(const netlib_decision *decision);
+
+/**
+ * Why to wait.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_DELAY_NONE` is returned.
+ * @return one of `enum netlib_delay_reason`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_delay_reason(const netlib_decision *decision);
+
+/**
+ * What the wait would be without `backoff_max` or `retry_after_max`.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_decision_delay_uncapped(const netlib_decision *decision);
+
+/**
+ * The URL of the next request. For a redirect: the Location, resolved against the request's URL.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return borrowed from `decision`: clone it to keep it.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_url *netlib_decision_url(const netlib_decision *decision);
+
+/**
+ * The method of the next request.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `decision`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
+
+/**
+ * Whether the next request carries the body again: rewind it first, see `netlib_rewind_body`.
+ *
+ * @param decision the decision. May be NULL: false is returned.
+ * @return false once a redirect has turned the request into GET, and when there is no next request.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_decision_resend_body(const netlib_decision *decision);
+
+/**
+ * How many headers the next request must not carry.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
+
+/**
+ * One of the headers that the next request must not carry, in lower case; they are sorted. Use
+ * `netlib_decision_headers` to drop them.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `decision`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
+
+/**
+ * Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
+ * SAFE profile Host is among these at another origin: write it from the URL.
+ *
+ * @param decision the decision. Not NULL.
+ * @param request_headers the headers of the last request. Not NULL.
+ * @param next_headers out, owned: free it with `netlib_headers_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_decision_headers(const netlib_decision *decision,
+                                      const netlib_headers *request_headers,
+                                      netlib_headers **next_headers,
+                                      netlib_error **err);
 
 /* ==================================================================================================================
  * headers: request headers, ready for the wire.
  * ================================================================================================================== */
 
+/**
+ * An ordered list of header fields. **Immutable**. Names compare without regard to case and keep the case they were
+ * given; a name may be there several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
+ */
+struct netlib_headers;
+
+/**
+ * The choices from which `netlib_make_headers` makes request headers. **Single**. Without any call to a setter there
+ * are no headers. A value with CR, LF or NUL, or a name that is no token, is refused with `NETLIB_INVALID_HEADER`
+ * by `netlib_make_headers`: the message names the header and the byte, never the value.
+ */
+struct netlib_headers_options;
+
+/**
+ * Makes options with nothing chosen.
+ *
+ * @return owned: free them with `netlib_headers_options_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_headers_options *netlib_headers_options_new(void);
+
+/**
+ * Releases options.
+ *
+ * @param options owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_headers_options_free(netlib_headers_options *options);
+
+/**
+ * Whether there is `connection: keep-alive`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param keep_alive 0 or 1; 0 unless set.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int32_t keep_alive);
+
+/**
+ * The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
+ * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param value copied. May be NULL: no header, as for "".
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
+
+/**
+ * Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
+ * `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding` chose.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param enable 0 or 1; 0, no header, unless set.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_enable_accept_encoding(netlib_headers_options *options, int32_t enable);
+
+/**
+ * One more element of `accept-encoding`, after a comma. The first call replaces what the other two setters of
+ * `accept-encoding` chose.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param coding for example "gzip" or "br;q=0.5". Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_add_accept_encoding(netlib_headers_options *options, const char *coding);
+
+/**
+ * Declares that the program can decode one more coding than gzip and deflate. It is listed when
+ * `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). Again what is known already: nothing
+ *        happens. Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_add_supported_coding(netlib_headers_options *options, const char *coding);
+
+/**
+ * The value of `user-agent`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param user_agent copied. May be NULL: no header, as for "".
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_set_user_agent(netlib_headers_options *options, const char *user_agent);
+
+/**
+ * Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
+ * of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is
+ * what older servers expect.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_set_basic_auth(netlib_headers_options *options, const char *credentials);
+
+/**
+ * Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
+ * `authorization`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options, const char *credentials);
+
+/**
+ * Whether there is `cache-control: no-cache`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param disable_cache 0 or 1; 0 unless set.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_set_disable_cache(netlib_headers_options *options, int32_t disable_cache);
+
+/**
+ * Adds any header, after those that the other setters make and those added before. A name added again is there
+ * several times.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param name a token (RFC 9110 section 5.1), sent in the case given. Copied. Not NULL.
+ * @param value any bytes but CR and LF; "" is an empty value. Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_headers_options_add_header(netlib_headers_options *options, const char *name, const char *value);
+
+/**
+ * Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
+ * `proxy-authorization`, `cache-control`, each in lower case and only if chosen, then the added ones.
+ *
+ * @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
+ * @param headers out, owned: free it with `netlib_headers_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be
+ *         larger than 16 MiB; `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1;
+ *         `NETLIB_INVALID_UTF8` for the text of a coding. The message begins with the setter's name.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_make_headers(const netlib_headers_options *options,
+                                  netlib_headers **headers,
+                                  netlib_error **err);
+
+/**
+ * Options that make the same headers again, to vary them: the headers that setters made are changed or left out by
+ * calling their setter anew, the others were added with `netlib_headers_options_add_header`.
+ *
+ * @param headers the headers. May be NULL: NULL is returned.
+ * @return owned: free them with `netlib_headers_options_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
+
+/**
+ * Another reference to the same headers.
+ *
+ * @param headers the headers. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_headers_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_headers *netlib_headers_clone(const netlib_headers *headers);
+
+/**
+ * Releases headers. What was borrowed from them ends with their last reference.
+ *
+ * @param headers owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_headers_free(netlib_headers *headers);
+
+/**
+ * How many fields there are, a repeated name counting each time.
+ *
+ * @param headers the headers. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_headers_count(const netlib_headers *headers);
+
+/**
+ * The name of one field, in the case it was given.
+ *
+ * @param headers the headers. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `headers`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_headers_name(const netlib_headers *headers, size_t index, size_t *len);
+
+/**
+ * The value of one field.
+ *
+ * @param headers the headers. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `headers`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_headers_value(const netlib_headers *headers, size_t index, size_t *len);
+
+/**
+ * The first value of a name.
+ *
+ * @param headers the headers. May be NULL: NULL is returned.
+ * @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `headers`, NUL-terminated; NULL when no field has the name.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_headers_get(const netlib_headers *headers, const char *name, size_t *len);
+
+/**
+ * How many fields have a name.
+ *
+ * @param headers the headers. May be NULL: 0 is returned.
+ * @param name in any case of letters. Borrowed for the call. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_headers_get_count(const netlib_headers *headers, const char *name);
+
+/**
+ * One of the values of a name, in the order of the list.
+ *
+ * @param headers the headers. May be NULL: NULL is returned.
+ * @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
+ * @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `headers`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_headers_get_at(const netlib_headers *headers, const char *name, size_t n, size_t *len);
+
+/**
+ * The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the
+ * first call, then kept.
+ *
+ * @param headers the headers. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `headers`, NUL-terminated; "" for an empty list.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_headers_wire(const netlib_headers *headers, size_t *len);
 
 /* ==================================================================================================================
  * response: response heads: parsing them and asking them.
  * ================================================================================================================== */
 
+/** How the end of a body is found. Given by `netlib_response_framing`. */
+enum netlib_body_framing {
+    /** There is no body: the next response begins right after the head. */
+    NETLIB_BODY_NONE = 0,
+    /** The body has a known length. */
+    NETLIB_BODY_LENGTH = 1,
+    /** The body comes in chunks (RFC 9112 section 7.1), the last of which is empty. */
+    NETLIB_BODY_CHUNKED = 2,
+    /** The body lasts until the peer closes the connection. */
+    NETLIB_BODY_UNTIL_CLOSE = 3
+};
+
+/**
+ * The head of a response, and the method of the request it answers: what the retry policy and the reader of a body
+ * need to know. **Immutable**.
+ */
+struct netlib_response;
+
+/**
+ * Makes a response from what another HTTP implementation read, to ask the retry policy about it.
+ *
+ * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
+ * @param status 100 to 999.
+ * @param headers its headers; the response keeps its own reference. Not NULL.
+ * @param response out, owned: free it with `netlib_response_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range;
+ *         `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_response_new(const char *request_method,
+                                  int32_t status,
+                                  const netlib_headers *headers,
+                                  netlib_response **response,
+                                  netlib_error **err);
+
+/**
+ * Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
+ *
+ * While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
+ * it. What follows the head, from `head_len` on, is the body's. A response with a status of 100 to 199 other than 101
+ * is an interim one: the next head begins at `head_len`, so call again from there.
+ *
+ * Accepted: lines that end with LF alone; empty lines before the status line; a missing reason; any blanks around
+ * values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
+ * before the first header, a line without a colon, a name that is no token, more than 1000 fields, more than
+ * 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without waiting
+ * for more.
+ *
+ * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
+ * @param head what was received so far. Copied. Not NULL unless `len` is 0.
+ * @param len how many bytes that is, or `NETLIB_NTS`.
+ * @param response out, owned: free it with `netlib_response_free`. Not NULL.
+ * @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
+ * @param err out, owned; its offset is where `head` is wrong. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
+ *         `NETLIB_INVALID_ARGUMENT` for a method that is no token; `NETLIB_INVALID_UTF8` for the method.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_response_parse(const char *request_method,
+                                    const char *head,
+                                    size_t len,
+                                    netlib_response **response,
+                                    size_t *head_len,
+                                    netlib_error **err);
+
+/**
+ * Another reference to the same response.
+ *
+ * @param response the response. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_response_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_response *netlib_response_clone(const netlib_response *response);
+
+/**
+ * Releases a response. What was borrowed from it ends with its last reference.
+ *
+ * @param response owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_response_free(netlib_response *response);
+
+/**
+ * The status code.
+ *
+ * @param response the response. May be NULL: 0 is returned.
+ * @return 100 to 999.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_response_status(const netlib_response *response);
+
+/**
+ * The headers, in the order they came.
+ *
+ * @param response the response. May be NULL: NULL is returned.
+ * @return borrowed from `response`; `netlib_headers_clone` makes a reference that outlives it.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_headers *netlib_response_headers(const netlib_response *response);
+
+/**
+ * The method of the request it answers, as it was given.
+ *
+ * @param response the response. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `response`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_response_request_method(const netlib_response *response, size_t *len);
+
+/**
+ * The words after the status code. They mean nothing to a program.
+ *
+ * @param response the response. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `response`, NUL-terminated bytes, not always UTF-8; "" when the peer sent none; NULL when the
+ *         response was not parsed.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_response_reason(const netlib_response *response, size_t *len);
+
+/**
+ * The minor version of HTTP/1 that the peer sent.
+ *
+ * @param response the response. May be NULL: -1 is returned.
+ * @return 0 or 1; -1 when the response was not parsed.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_response_minor_version(const netlib_response *response);
+
+/**
+ * Where the response redirects to: the Location of a 301, 302, 303, 307 or 308, as it was sent. It is a reference
+ * to be resolved with `netlib_url_resolve`. Several Location headers read as one, joined with ", ".
+ *
+ * @param response the response. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `response`, NUL-terminated; NULL when the status is another, and when the Location is absent or
+ *         empty.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_response_redirect_location(const netlib_response *response,
+                                              size_t *len);
+
+/**
+ * How the end of the body is found: RFC 9112 section 6.3.
+ *
+ * There is no body in answer to HEAD, with a status of 100 to 199, 204 or 304, and with a status of 200 to 299 in
+ * answer to CONNECT, after which the connection is a tunnel. Else a Transfer-Encoding whose last coding is chunked
+ * means chunks, and one with another last coding a body until the peer closes; a Content-Length beside it
+ * does not count, and the connection must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else
+ * Content-Length decides. Without either the body lasts until the peer closes.
+ *
+ * @param response the response. Not NULL.
+ * @param framing out: one of `enum netlib_body_framing`. Not NULL.
+ * @param length out: the length in bytes for `NETLIB_BODY_LENGTH`, else -1. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, or
+ *         when chunked is given a parameter or is not the last coding: nothing more can be read from the
+ *         connection.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_response_framing(const netlib_response *response,
+                                      int32_t *framing,
+                                      int64_t *length,
+                                      netlib_error **err);
+
+/**
+ * Whether the request was HEAD, so that no body follows whatever the headers say.
+ *
+ * @param response the response. Not NULL.
+ * @param is_head out: whether the request's method was HEAD, in any case of letters. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_is_response_to_head(const netlib_response *response, bool *is_head, netlib_error **err);
+
+/**
+ * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
+ * that are not looked at.
+ *
+ * Defects are lines that are no header, a continuation line without a header before it, an empty name, a misplaced
+ * mail envelope line, bytes that a bare CR cuts off from the headers, and a multipart Content-Type without a boundary or
+ * with a Content-Transfer-Encoding that it cannot have. A block that has none can still be refused by
+ * `netlib_response_parse`, which reads HTTP and not mail.
+ *
+ * @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
+ * @param len how many bytes that is, or `NETLIB_NTS`.
+ * @param err out, owned: it has one cause for each of the first 100 defects, whose message names the line, counted
+ *        from 1, and whose offset is where the line begins. May be NULL.
+ * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_assert_header_parsing(const char *block,
+                                           size_t len,
+                                           netlib_error **err);
 
 /* ==================================================================================================================
  * body: request bodies that can be sent again.
@@ -585,6 +2700,176 @@ double netlib_limit_remaining(const netlib_limit *limit);
  * socket: connecting, and waiting for descriptors.
  * ================================================================================================================== */
 
+/** How to connect. **Single**: one call at a time. */
+struct netlib_connect_options;
+
+/**
+ * Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
+ *
+ * An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
+ * runs meanwhile does not shorten the wait.
+ *
+ * @param fd the descriptor, borrowed.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+ *        for ever.
+ * @param limit ends the wait early; borrowed. May be NULL: no limit.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
+ *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
+ *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_wait_for_read(int fd,
+                                   double timeout,
+                                   const netlib_limit *limit,
+                                   netlib_error **err);
+
+/**
+ * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
+ *
+ * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
+ * it is connected or has failed.
+ *
+ * @param fd the descriptor, borrowed.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+ *        for ever.
+ * @param limit ends the wait early; borrowed. May be NULL: no limit.
+ * @param err out, owned. May be NULL.
+ * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_wait_for_write(int fd,
+                                    double timeout,
+                                    const netlib_limit *limit,
+                                    netlib_error **err);
+
+/**
+ * Makes options that hold the defaults.
+ *
+ * @return owned: free it with `netlib_connect_options_free`. NULL only after a bug of netlib was caught.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_connect_options *netlib_connect_options_new(void);
+
+/**
+ * Releases options.
+ *
+ * @param options owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_free(netlib_connect_options *options);
+
+/**
+ * Sets how long connecting to each address may take. A host with three addresses may take three times as long, and
+ * resolving its name is not counted: a `netlib_limit` bounds the whole.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
+ *        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
+
+/**
+ * Sets the address and port that connections come from. The default is the system's choice.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param host an address of this machine, or a name of it, copied; "" leaves the address to the system. Not NULL.
+ * @param port 0 to 65535; 0 leaves the port to the system.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
+
+/**
+ * Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order in which
+ * they were added. None is set by default, `TCP_NODELAY` included.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
+ * @param name as for setsockopt(2), for instance `TCP_NODELAY`.
+ * @param value what the option is set to, copied. Not NULL unless `len` is 0.
+ * @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_add_socket_option(netlib_connect_options *options,
+                                              int32_t level,
+                                              int32_t name,
+                                              const void *value,
+                                              size_t len);
+
+/**
+ * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
+ * one accepts.
+ *
+ * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when it
+ * ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a thread
+ * of its own, which takes no signals; without a limit the lookup runs on the calling thread.
+ *
+ * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
+ *        with or without brackets. Copied. Not NULL.
+ * @param port 0 to 65535.
+ * @param options borrowed. May be NULL: the defaults.
+ * @param limit ends the call early; borrowed. May be NULL: no limit.
+ * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
+ * @param err out, owned: with one cause for each address tried, which says the address, the errno and how long it took.
+ *        May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_CONNECT_TIMEOUT` if the last address
+ *         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise; `NETLIB_CANCELLED`,
+ *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
+ *         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
+ *         range; `NETLIB_INVALID_UTF8`; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
+ *         process; `NETLIB_IO`: no thread or descriptor for a lookup.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_create_connection(const char *host,
+                                       int32_t port,
+                                       const netlib_connect_options *options,
+                                       const netlib_limit *limit,
+                                       int *fd,
+                                       netlib_error **err);
+
+/**
+ * Says whether an idle connection can no longer carry a request and should be closed.
+ *
+ * An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
+ * stream, an error, or data that nobody asked for. It does not block.
+ *
+ * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
+ *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
+ * @param dropped out: true or false. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_IO` if the system could not say.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_is_connection_dropped(int fd, bool *dropped, netlib_error **err);
+
+/**
+ * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind the
+ * IPv6 loopback address, else `AF_INET`. Asked of the system at each call.
+ *
+ * @return `AF_UNSPEC` or `AF_INET`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_allowed_gai_family(void);
+
+/**
+ * The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
+ *
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_current_time(void);
 
 /* ==================================================================================================================
  * tls: tLS on a socket you already have.
@@ -595,6 +2880,106 @@ double netlib_limit_remaining(const netlib_limit *limit);
  * deprecated: old names, kept for programs that use them.
  * ================================================================================================================== */
 
+/**
+ * The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param methods `count` method names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+ * @param count how many; 0 allows none.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
+void netlib_retry_options_set_method_whitelist(netlib_retry_options *options,
+                                               const char *const *methods,
+                                               size_t count);
+
+/**
+ * The old name of `netlib_retry_default_allowed_methods`.
+ *
+ * @param count out: how many. May be NULL.
+ * @return a constant array of constant strings. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use netlib_retry_default_allowed_methods")
+const char *const *netlib_retry_default_method_whitelist(size_t *count);
+
+/**
+ * The old name of `netlib_retry_default_remove_headers_on_redirect`.
+ *
+ * @param count out: how many. May be NULL.
+ * @return a constant array of constant strings. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use netlib_retry_default_remove_headers_on_redirect")
+const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count);
+
+/**
+ * The old constant BACKOFF_MAX: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` asks a Retry.)
+ *
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max") double netlib_backoff_max(void);
+
+/**
+ * The old constant DEFAULT: a Retry with total 3. `netlib_retry_resolve` falls back to it.
+ *
+ * @return borrowed: a constant that is never freed. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve") const netlib_retry *netlib_retry_default(void);
+
+/**
+ * Parses a URL, and gives it the scheme "http" if it has none.
+ *
+ * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param out out, owned: scheme, host and port are what the old function answered; free it with `netlib_url_free`.
+ *        Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use netlib_parse_url")
+netlib_status netlib_get_host(const char *url,
+                              size_t len,
+                              netlib_url **out,
+                              netlib_error **err);
+
+/**
+ * Finds the first place at which one of the delimiters stands, and splits the text there: the text before is
+ * `text[0]` to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both
+ * offsets are the text's length. Of two delimiters at one place, the earlier in the list is found. However long a
+ * delimiter is, the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
+ *
+ * @param text the text, in UTF-8. Borrowed during the call. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call. Not NULL unless
+ *        `count` is 0.
+ * @param count how many delimiters there are.
+ * @param before_end out: the offset in bytes at which the text before ends. Not NULL.
+ * @param after_start out: the offset in bytes at which the text after begins. Not NULL.
+ * @param delimiter out: the index in `delimiters` of the one that was found; -1 when none was. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use strpbrk or memchr")
+netlib_status netlib_split_first(const char *text,
+                                 size_t len,
+                                 const char *const *delimiters,
+                                 size_t count,
+                                 size_t *before_end,
+                                 size_t *after_start,
+                                 int64_t *delimiter,
+                                 netlib_error **err);
 
 
 #ifdef __cplusplus

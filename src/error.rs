@@ -219,7 +219,7 @@ fn one_line(text: &str) -> CString {
 }
 
 /// The system's words without Rust's " (os error N)" tail: the number has its own accessor.
-fn describe_io(error: &std::io::Error) -> String {
+pub(crate) fn describe_io(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error ") {
         Some(end) => text[..end].to_owned(),

@@ -7,6 +7,12 @@ use crate::error::{Error, Result};
 use crate::headers::{Headers, is_token_byte, show_byte, show_name};
 use crate::status::Status;
 
+mod framing;
+mod parse;
+
+pub use framing::Framing;
+pub use parse::MAX_HEAD;
+
 /// The head of a response and the method that asked for it: immutable, cheap to share behind an `Arc`.
 #[derive(Debug)]
 pub struct Response {
@@ -22,9 +28,7 @@ pub struct Response {
 impl Response {
     pub fn new(request_method: &str, status: u16, headers: Arc<Headers>) -> Result<Response> {
         let request_method = check_method(request_method)?;
-        if !(100..=999).contains(&status) {
-            return Err(Error::new(Status::InvalidArgument, format!("status must be 100 to 999; it is {status}")));
-        }
+        let status = check_status(status.into())?;
         let joined_location = join_locations(&headers);
         Ok(Response { request_method, status, headers, reason: None, minor_version: None, joined_location })
     }
@@ -66,6 +70,14 @@ impl Response {
     }
 }
 
+/// A status code: three digits, the first not 0.
+pub fn check_status(status: i32) -> Result<u16> {
+    match u16::try_from(status) {
+        Ok(code @ 100..=999) => Ok(code),
+        _ => Err(Error::new(Status::InvalidArgument, format!("status must be 100 to 999; it is {status}"))),
+    }
+}
+
 fn check_method(method: &str) -> Result<CString> {
     let invalid = |message: String, at| Err(Error::new(Status::InvalidArgument, message).at(at));
     if method.is_empty() {
@@ -82,4 +94,57 @@ fn check_method(method: &str) -> Result<CString> {
 fn join_locations(headers: &Headers) -> Option<CString> {
     let locations: Vec<&[u8]> = headers.get_all("location").map(CStr::to_bytes).collect();
     if locations.len() < 2 { None } else { CString::new(locations.join(&b", "[..])).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headers::HeadersBuilder;
+
+    fn response(status: u16, fields: &[(&str, &str)]) -> Response {
+        let mut builder = HeadersBuilder::new();
+        for (name, value) in fields {
+            builder.add(name.as_bytes(), value.as_bytes()).unwrap();
+        }
+        Response::new("GET", status, Arc::new(builder.build())).unwrap()
+    }
+
+    #[test]
+    fn redirects_are_five_statuses_with_a_location() {
+        for status in 100..=999 {
+            let redirects = [301, 302, 303, 307, 308].contains(&status);
+            let location = redirects.then_some(c"/a");
+            assert_eq!(response(status, &[("Location", "/a")]).redirect_location(), location, "{status}");
+            assert_eq!(response(status, &[]).redirect_location(), None);
+        }
+        assert_eq!(response(302, &[("location", "")]).redirect_location(), None);
+        // The reference reads several as one list.
+        assert_eq!(response(302, &[("Location", "/a"), ("location", "/b")]).redirect_location(), Some(c"/a, /b"));
+    }
+
+    #[test]
+    fn the_request_was_head() {
+        for (method, expected) in [("HEAD", true), ("head", true), ("GET", false), ("HEADX", false)] {
+            let response = Response::new(method, 200, Arc::default()).unwrap();
+            assert_eq!(response.is_response_to_head(), expected);
+            assert_eq!(response.request_method().to_str(), Ok(method));
+            assert_eq!((response.reason(), response.minor_version()), (None, None));
+        }
+    }
+
+    #[test]
+    fn what_is_no_response() {
+        for (method, status) in
+            [("", 200), ("G T", 200), ("GET\r\n", 200), ("G\u{e9}T", 200), ("GET", 99), ("GET", 1000)]
+        {
+            let error = Response::new(method, status, Arc::default()).unwrap_err();
+            assert_eq!(error.status(), Status::InvalidArgument, "{method:?} {status}");
+        }
+    }
+
+    #[test]
+    fn shared_between_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Response>();
+    }
 }

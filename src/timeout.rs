@@ -1,1 +1,327 @@
-//! Time limits of a request, and the clock that measures its connect.
+//! Connect, read and total time limits, and the clock that starts with a connection attempt.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::callback::Clock;
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// As a number of seconds: the process default.
+pub const DEFAULT: f64 = -1.0;
+/// As a number of seconds: no limit.
+pub const NONE: f64 = f64::INFINITY;
+
+/// The process default in seconds, as the bits of a double. The only global state of this library.
+static PROCESS_DEFAULT: AtomicU64 = AtomicU64::new(NONE.to_bits());
+
+/// The time limit that stands for [`DEFAULT`], in seconds; [`NONE`] until one is set.
+pub fn process_default() -> f64 {
+    f64::from_bits(PROCESS_DEFAULT.load(Ordering::Relaxed))
+}
+
+pub fn set_process_default(seconds: f64) -> Result<()> {
+    let seconds = positive(seconds, "seconds", "or NETLIB_TIMEOUT_NONE")?;
+    PROCESS_DEFAULT.store(seconds.to_bits(), Ordering::Relaxed);
+    Ok(())
+}
+
+/// A time limit given to one operation: [`DEFAULT`] is the process default, `None` is no limit. 0 is allowed: it
+/// asks without waiting. `name` is the parameter's, for the error.
+pub fn resolve(seconds: f64, name: &str) -> Result<Option<Duration>> {
+    let seconds = if seconds == DEFAULT { process_default() } else { seconds };
+    if seconds.is_nan() || seconds < 0.0 {
+        return Err(Error::new(
+            Status::InvalidArgument,
+            format!(
+                "{name} must be 0 seconds or more, NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT; it is {seconds}"
+            ),
+        ));
+    }
+    // What no Duration can hold is longer than any wait.
+    Ok(Duration::try_from_secs_f64(seconds).ok())
+}
+
+/// Three limits, each a number of seconds above 0 or [`NONE`]; connect and read may be [`DEFAULT`].
+pub struct Timeout {
+    total: f64,
+    connect: f64,
+    read: f64,
+    clock: Option<Clock>,
+    started: Option<Moment>,
+}
+
+/// A reading of the clock.
+#[derive(Clone, Copy)]
+enum Moment {
+    System(Instant),
+    Given(f64),
+}
+
+impl Timeout {
+    pub fn new(total: f64, connect: f64, read: f64) -> Result<Timeout> {
+        Ok(Timeout {
+            total: positive(total, "total", "or NETLIB_TIMEOUT_NONE")?,
+            connect: positive_or_default(connect, "connect")?,
+            read: positive_or_default(read, "read")?,
+            clock: None,
+            started: None,
+        })
+    }
+
+    /// One value for connecting and for reading.
+    pub fn from_float(timeout: f64) -> Result<Timeout> {
+        let timeout = positive_or_default(timeout, "timeout")?;
+        Timeout::new(NONE, timeout, timeout)
+    }
+
+    /// The same limits and the same source of time, not started.
+    pub fn unstarted(&self) -> Timeout {
+        Timeout { clock: self.clock.clone(), started: None, ..*self }
+    }
+
+    /// `None` is the system's clock. Not while this one runs: readings of two clocks do not compare.
+    pub fn set_clock(&mut self, clock: Option<Clock>) -> Result<()> {
+        if self.started.is_some() {
+            return Err(state("the timeout's clock has been started and cannot be replaced"));
+        }
+        self.clock = clock;
+        Ok(())
+    }
+
+    pub fn start_connect(&mut self) -> Result<()> {
+        if self.started.is_some() {
+            return Err(state("the timeout's clock has already been started"));
+        }
+        self.started = Some(self.now()?);
+        Ok(())
+    }
+
+    /// The seconds since [`Timeout::start_connect`].
+    pub fn connect_duration(&self) -> Result<f64> {
+        let Some(started) = self.started else {
+            return Err(state("the timeout's clock has not been started"));
+        };
+        let elapsed = match (started, self.now()?) {
+            (Moment::System(started), Moment::System(now)) => now.saturating_duration_since(started).as_secs_f64(),
+            (Moment::Given(started), Moment::Given(now)) => now - started,
+            _ => return Err(Error::new(Status::Internal, "a started timeout's clock was replaced")),
+        };
+        if elapsed.is_finite() && elapsed >= 0.0 {
+            Ok(elapsed)
+        } else {
+            Err(Error::new(Status::CallbackFailed, format!("the clock callback moved by {elapsed} seconds")))
+        }
+    }
+
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    pub fn connect(&self) -> f64 {
+        self.connect
+    }
+
+    pub fn read(&self) -> f64 {
+        self.read
+    }
+
+    /// The shorter of connect and total.
+    pub fn connect_timeout(&self) -> f64 {
+        shorter(self.connect, self.total)
+    }
+
+    /// The shorter of read and what connecting has left of total, which is 0 once it is used up.
+    pub fn read_timeout(&self) -> Result<f64> {
+        if self.total == NONE {
+            return Ok(self.read);
+        }
+        let left = self.total - self.connect_duration()?;
+        Ok(shorter(self.read, left.max(0.0)))
+    }
+
+    fn now(&self) -> Result<Moment> {
+        let Some(clock) = &self.clock else { return Ok(Moment::System(Instant::now())) };
+        match clock()? {
+            seconds if seconds.is_finite() => Ok(Moment::Given(seconds)),
+            seconds => Err(Error::new(
+                Status::CallbackFailed,
+                format!("the clock callback gave {seconds}; it must give a finite number of seconds"),
+            )),
+        }
+    }
+}
+
+/// The default gives way to a total; without one it stays, to be looked up when it is used.
+fn shorter(limit: f64, total: f64) -> f64 {
+    match (limit == DEFAULT, total == NONE) {
+        (true, true) => DEFAULT,
+        (true, false) => total,
+        (false, _) => limit.min(total),
+    }
+}
+
+fn positive_or_default(seconds: f64, name: &str) -> Result<f64> {
+    if seconds == DEFAULT {
+        Ok(seconds)
+    } else {
+        positive(seconds, name, "NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT")
+    }
+}
+
+/// More than 0, infinity included. `others` is what else the field may be, for the error.
+fn positive(seconds: f64, name: &str, others: &str) -> Result<f64> {
+    if seconds > 0.0 {
+        return Ok(seconds);
+    }
+    Err(Error::new(Status::InvalidArgument, format!("{name} must be more than 0 seconds, {others}; it is {seconds}")))
+}
+
+fn state(problem: &str) -> Error {
+    Error::new(Status::TimeoutState, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// A clock whose reading the test sets.
+    struct FakeClock(Arc<AtomicU64>);
+
+    impl FakeClock {
+        fn at(seconds: f64) -> FakeClock {
+            FakeClock(Arc::new(AtomicU64::new(seconds.to_bits())))
+        }
+
+        fn set(&self, seconds: f64) {
+            self.0.store(seconds.to_bits(), Ordering::Relaxed);
+        }
+
+        fn clock(&self) -> Option<Clock> {
+            let reading = Arc::clone(&self.0);
+            Some(Arc::new(move || Ok(f64::from_bits(reading.load(Ordering::Relaxed)))))
+        }
+    }
+
+    #[test]
+    fn fields_are_checked_and_named() {
+        for bad in [0.0, -0.0, -0.5, -2.0, f64::NAN, f64::NEG_INFINITY] {
+            for (result, name) in [
+                (Timeout::new(bad, 1.0, 1.0), "total"),
+                (Timeout::new(1.0, bad, 1.0), "connect"),
+                (Timeout::new(1.0, 1.0, bad), "read"),
+                (Timeout::from_float(bad), "timeout"),
+            ] {
+                let error = result.err().unwrap();
+                assert_eq!(error.status(), Status::InvalidArgument);
+                assert!(error.message().starts_with(&format!("{name} must be")), "{}", error.message());
+            }
+        }
+        assert!(Timeout::new(DEFAULT, 1.0, 1.0).is_err(), "total has no default to stand for");
+        let timeout = Timeout::from_float(2.5).unwrap();
+        assert_eq!((timeout.total(), timeout.connect(), timeout.read()), (NONE, 2.5, 2.5));
+    }
+
+    /// Every combination, with 4 seconds spent on connecting.
+    #[test]
+    fn limits_combine() {
+        let limits = [NONE, DEFAULT, 1.0, 5.0];
+        for total in [NONE, 3.0, 10.0] {
+            for connect in limits {
+                for read in limits {
+                    let clock = FakeClock::at(100.0);
+                    let mut timeout = Timeout::new(total, connect, read).unwrap();
+                    timeout.set_clock(clock.clock()).unwrap();
+                    let expected_connect = match (total == NONE, connect) {
+                        (true, _) => connect,
+                        (false, DEFAULT | NONE) => total,
+                        (false, _) => connect.min(total),
+                    };
+                    assert_eq!(timeout.connect_timeout(), expected_connect, "{total} {connect}");
+                    match timeout.read_timeout() {
+                        Ok(before) => assert!(total == NONE && before == read),
+                        Err(error) => assert!(total != NONE && error.status() == Status::TimeoutState),
+                    }
+                    timeout.start_connect().unwrap();
+                    clock.set(104.0);
+                    let expected_read = match (total, read) {
+                        (NONE, _) => read,
+                        (3.0, _) => 0.0,
+                        (_, DEFAULT | NONE) => 6.0,
+                        (_, read) => read.min(6.0),
+                    };
+                    assert_eq!(timeout.read_timeout().unwrap(), expected_read, "{total} {read}");
+                    assert_eq!(timeout.connect_timeout(), expected_connect);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_clock_has_two_states() {
+        let clock = FakeClock::at(5.0);
+        let mut timeout = Timeout::new(NONE, DEFAULT, DEFAULT).unwrap();
+        assert_eq!(timeout.connect_duration().unwrap_err().status(), Status::TimeoutState);
+        timeout.set_clock(clock.clock()).unwrap();
+        timeout.start_connect().unwrap();
+        clock.set(5.25);
+        assert_eq!(timeout.start_connect().unwrap_err().status(), Status::TimeoutState);
+        assert_eq!(timeout.connect_duration().unwrap(), 0.25);
+        assert_eq!(timeout.set_clock(None).unwrap_err().status(), Status::TimeoutState);
+
+        let mut copy = timeout.unstarted();
+        assert_eq!(copy.connect_duration().unwrap_err().status(), Status::TimeoutState);
+        copy.start_connect().unwrap();
+        assert_eq!(copy.connect_duration().unwrap(), 0.0, "the copy has the same source of time");
+        assert_eq!(timeout.connect_duration().unwrap(), 0.25);
+    }
+
+    #[test]
+    fn the_systems_clock_moves_forward() {
+        let mut timeout = Timeout::new(1e9, DEFAULT, DEFAULT).unwrap();
+        timeout.start_connect().unwrap();
+        let first = timeout.connect_duration().unwrap();
+        assert!(first >= 0.0 && timeout.connect_duration().unwrap() >= first);
+    }
+
+    #[test]
+    fn a_hostile_clock_gives_a_status() {
+        for (start, later) in [(0.0, f64::NAN), (0.0, f64::INFINITY), (1.0, 0.0), (f64::MIN, f64::MAX)] {
+            let clock = FakeClock::at(start);
+            let mut timeout = Timeout::new(1.0, DEFAULT, DEFAULT).unwrap();
+            timeout.set_clock(clock.clock()).unwrap();
+            timeout.start_connect().unwrap();
+            clock.set(later);
+            assert_eq!(timeout.read_timeout().unwrap_err().status(), Status::CallbackFailed, "{start} {later}");
+        }
+        let clock = FakeClock::at(f64::NAN);
+        let mut timeout = Timeout::from_float(1.0).unwrap();
+        timeout.set_clock(clock.clock()).unwrap();
+        assert_eq!(timeout.start_connect().unwrap_err().status(), Status::CallbackFailed);
+        clock.set(1.0);
+        timeout.start_connect().expect("a failed start leaves the clock unstarted");
+    }
+
+    /// One test for all that touches the process default, because tests run beside each other.
+    #[test]
+    fn resolves_what_sockets_are_given() {
+        assert_eq!(resolve(DEFAULT, "timeout").unwrap(), None);
+        for bad in [0.0, DEFAULT, -3.0, f64::NAN, f64::NEG_INFINITY] {
+            assert_eq!(set_process_default(bad).unwrap_err().status(), Status::InvalidArgument);
+        }
+        set_process_default(1.5).unwrap();
+        assert_eq!(resolve(DEFAULT, "timeout").unwrap(), Some(Duration::from_millis(1500)));
+        set_process_default(NONE).unwrap();
+        assert_eq!(process_default(), NONE);
+
+        assert_eq!(resolve(0.0, "timeout").unwrap(), Some(Duration::ZERO));
+        assert_eq!(resolve(0.25, "timeout").unwrap(), Some(Duration::from_millis(250)));
+        assert_eq!(resolve(NONE, "timeout").unwrap(), None);
+        assert_eq!(resolve(f64::MAX, "timeout").unwrap(), None);
+        for bad in [-0.5, f64::NAN, f64::NEG_INFINITY] {
+            assert!(resolve(bad, "wait").unwrap_err().message().starts_with("wait must be"));
+        }
+    }
+}

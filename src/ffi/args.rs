@@ -81,6 +81,30 @@ macro_rules! arg_bytes {
     };
 }
 
+/// An array of NUL-terminated strings, where `(NULL, 0)` is empty: `Vec<&CStr>`.
+macro_rules! arg_cstrs {
+    ($p:ident, $count:ident) => {
+        // SAFETY: netlib.h: `$count` pointers, each to a NUL-terminated string that lives across the call.
+        unsafe { $crate::ffi::args::c_strs($p, $count, stringify!($p), stringify!($count)) }?
+    };
+}
+
+/// An array of numbers, where `(NULL, 0)` is empty: `&[i32]`.
+macro_rules! arg_i32s {
+    ($p:ident, $count:ident) => {
+        // SAFETY: netlib.h: `$count` readable numbers.
+        unsafe { $crate::ffi::args::slice::<i32>($p, $count, stringify!($p), stringify!($count)) }?
+    };
+}
+
+/// As `arg_cstr`, NULL being `None`.
+macro_rules! arg_cstr_opt {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        if $p.is_null() { None } else { Some(unsafe { $crate::ffi::args::c_str($p, stringify!($p)) }?) }
+    };
+}
+
 /// A C truth value: 0 or 1, anything else is refused.
 macro_rules! arg_bool {
     ($p:ident) => {
@@ -88,8 +112,24 @@ macro_rules! arg_bool {
     };
 }
 
+/// Memory to be filled: `&mut [u8]`, where `(NULL, 0)` is empty.
+macro_rules! arg_buffer {
+    ($p:ident, $len:ident) => {
+        // SAFETY: netlib.h: `$len` writable bytes that nothing else uses during the call.
+        unsafe { $crate::ffi::args::buffer($p.cast(), $len, stringify!($p), stringify!($len)) }?
+    };
+}
+
+/// A port: 0 to 65535.
+macro_rules! arg_port {
+    ($p:ident) => {
+        $crate::ffi::args::port($p, stringify!($p))?
+    };
+}
+
 pub(crate) use {
-    arg, arg_bool, arg_bytes, arg_cstr, arg_mut, arg_opt, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_i32s, arg_mut, arg_opt, arg_port,
+    arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -125,6 +165,44 @@ pub(crate) unsafe fn bytes<'a>(p: *const u8, len: usize, name: &str, len_name: &
     }
 }
 
+/// # Safety
+/// `p` points to `count` initialised values that live for `'a`; or `count` is 0.
+pub(crate) unsafe fn slice<'a, T>(p: *const T, count: usize, name: &str, count_name: &str) -> Result<&'a [T]> {
+    match (p.is_null(), count) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(null_argument(name)),
+        (false, count) if count > isize::MAX as usize / size_of::<T>().max(1) => {
+            Err(Error::new(Status::InvalidArgument, format!("{count_name} is larger than any array: {count}")))
+        }
+        // SAFETY: the caller's promise; the array fits the address space.
+        (false, count) => Ok(unsafe { std::slice::from_raw_parts(p, count) }),
+    }
+}
+
+/// # Safety
+/// As [`slice`]; and each pointer is NULL or a NUL-terminated string that lives for `'a`.
+pub(crate) unsafe fn c_strs<'a>(
+    p: *const *const c_char,
+    count: usize,
+    name: &str,
+    count_name: &str,
+) -> Result<Vec<&'a CStr>> {
+    // SAFETY: the caller's promise.
+    let pointers = unsafe { slice(p, count, name, count_name) }?;
+    let mut strings = Vec::new();
+    strings
+        .try_reserve_exact(count)
+        .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for {count} strings of {name}")))?;
+    for (i, string) in pointers.iter().enumerate() {
+        if string.is_null() {
+            return Err(null_argument(&format!("{name}[{i}]")));
+        }
+        // SAFETY: the caller's promise.
+        strings.push(unsafe { CStr::from_ptr(*string) });
+    }
+    Ok(strings)
+}
+
 pub(crate) fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
     std::str::from_utf8(bytes).map_err(|bad| {
         let at = bad.valid_up_to();
@@ -138,4 +216,37 @@ pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
         1 => Ok(true),
         other => Err(Error::new(Status::InvalidArgument, format!("{name} must be 0 or 1; it is {other}"))),
     }
+}
+
+/// Text for a function that has no way to report an error: `None` for NULL and for what is not UTF-8.
+///
+/// # Safety
+/// As [`c_str`].
+pub(crate) unsafe fn text_or_none<'a>(p: *const c_char) -> Option<&'a str> {
+    if p.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(p) }.to_str().ok()
+}
+
+/// What the bytes hold before is never read: they are C's, and may not have been written yet.
+///
+/// # Safety
+/// `p` points to `len` writable bytes that nothing else uses for `'a`; or `len` is 0.
+pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &str) -> Result<&'a mut [u8]> {
+    match (p.is_null(), len) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => Err(null_argument(name)),
+        (false, len) if len > isize::MAX as usize => {
+            Err(Error::new(Status::InvalidArgument, format!("{len_name} is larger than any object: {len}")))
+        }
+        // SAFETY: the caller's promise; the length fits an object.
+        (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
+    }
+}
+
+pub(crate) fn port(value: i32, name: &str) -> Result<u16> {
+    u16::try_from(value)
+        .map_err(|_| Error::new(Status::InvalidArgument, format!("{name} must be 0 to 65535; it is {value}")))
 }

@@ -7,6 +7,7 @@
 
 pub mod api;
 mod args;
+mod callback;
 mod guard;
 mod handle;
 mod options;

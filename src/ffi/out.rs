@@ -1,5 +1,7 @@
 //! Outputs: zeroed before anything can fail, filled only on success.
 
+use std::ffi::c_int;
+
 use crate::error::Result;
 use crate::ffi::handle::{self, Handle, Owned, null_argument};
 
@@ -61,4 +63,25 @@ macro_rules! outs {
     }};
 }
 
-pub(crate) use outs;
+/// A place for a descriptor, which is -1 until it is set: 0 would be the program's standard input to close.
+///
+/// # Safety
+/// `p` is NULL or points to writable memory for an `int` that nothing else uses during the call.
+pub(crate) unsafe fn descriptor<'a>(p: *mut c_int, name: &str) -> Result<Out<'a, c_int>> {
+    if !p.is_null() {
+        // SAFETY: writable by the caller's promise.
+        unsafe { p.write(-1) };
+    }
+    // SAFETY: the caller's promise, and initialised above.
+    unsafe { out(p, name) }
+}
+
+/// As [`outs`] for one descriptor.
+macro_rules! out_fd {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or points to memory for an int that aliases no other argument.
+        unsafe { $crate::ffi::out::descriptor($p, stringify!($p)) }?
+    };
+}
+
+pub(crate) use {out_fd, outs};

@@ -40,3 +40,45 @@ where
         Ok(get(unsafe { handle::borrow(handle, "handle") }?))
     })
 }
+
+/// A constant list of strings in the form that C reads: an array of pointers.
+pub(crate) struct TextList<const N: usize>([*const c_char; N]);
+
+// SAFETY: the pointers are to constants.
+unsafe impl<const N: usize> Sync for TextList<N> {}
+
+impl<const N: usize> TextList<N> {
+    pub(crate) const fn new(texts: &[&'static CStr]) -> TextList<N> {
+        let mut pointers = [std::ptr::null(); N];
+        let mut i = 0;
+        while i < N {
+            pointers[i] = texts[i].as_ptr();
+            i += 1;
+        }
+        TextList(pointers)
+    }
+
+    /// The array and, through `count`, its length.
+    ///
+    /// # Safety
+    /// `count` is NULL or writable.
+    pub(crate) unsafe fn lend(&'static self, count: *mut usize) -> *const *const c_char {
+        // SAFETY: the caller's promise.
+        if let Some(count) = unsafe { count.as_mut() } {
+            *count = N;
+        }
+        self.0.as_ptr()
+    }
+}
+
+/// A constant list of numbers: the array and, through `count`, its length.
+///
+/// # Safety
+/// `count` is NULL or writable.
+pub(crate) unsafe fn lend_numbers(numbers: &'static [i32], count: *mut usize) -> *const i32 {
+    // SAFETY: the caller's promise.
+    if let Some(count) = unsafe { count.as_mut() } {
+        *count = numbers.len();
+    }
+    numbers.as_ptr()
+}

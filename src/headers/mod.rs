@@ -6,6 +6,14 @@ use std::sync::OnceLock;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
+mod defects;
+mod make;
+pub(crate) mod parse;
+
+pub use defects::assert_header_parsing;
+pub use make::{HeaderOptions, make_headers};
+pub use parse::MAX_FIELDS;
+
 /// The most bytes of names and values one list may hold. Far above what any server accepts; it keeps every size that
 /// is derived from a list (its wire form, its copies) small enough to be reserved without asking.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;

@@ -3,7 +3,9 @@
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::retry::{Count, names};
+use crate::status::Status;
 
 /// One request that was, or may be, followed by another.
 #[derive(Clone, Debug)]
@@ -30,6 +32,28 @@ impl HistoryEntry {
             status,
             redirect_location: redirect_location.map(CStr::to_owned),
         }
+    }
+
+    /// As [`HistoryEntry::new`], for what a caller says: the method must be a token, the status a status code.
+    pub fn checked(
+        method: Option<&CStr>,
+        url: Option<&CStr>,
+        error: Option<&Arc<Error>>,
+        status: Count,
+        redirect_location: Option<&CStr>,
+    ) -> Result<HistoryEntry> {
+        if let Some(method) = method {
+            names::check_token("method", method)?;
+        }
+        let status = match status {
+            Count::None => None,
+            Count::Number(code @ 100..=999) => u16::try_from(code).ok(),
+            other => {
+                let message = format!("status must be 100 to 999 or NETLIB_NONE; it is {}", other.code());
+                return Err(Error::new(Status::InvalidArgument, message));
+            }
+        };
+        Ok(HistoryEntry::new(method, url, error, status, redirect_location))
     }
 
     pub fn method(&self) -> Option<&CStr> {

@@ -54,6 +54,13 @@ pub enum Methods {
 }
 
 impl Methods {
+    pub fn listed(&self) -> Option<&NameSet> {
+        match self {
+            Methods::Any => None,
+            Methods::Only(names) => Some(names),
+        }
+    }
+
     pub(super) fn allow(&self, method: &CStr) -> bool {
         match self {
             Methods::Any => true,

@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use crate::callback;
 use crate::error::{Error, Result};
 use crate::limit::{self, Limit};
 use crate::response::Response;

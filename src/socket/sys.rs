@@ -2,7 +2,10 @@
 //! a bad descriptor is the kernel's EBADF, never undefined behaviour.
 #![allow(unsafe_code)]
 
+use std::ffi::CStr;
 use std::io::{self, IoSlice};
+use std::marker::PhantomData;
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -74,7 +77,7 @@ impl Wake {
         let (read, write) = std::io::pipe().map_err(cannot_open_wake)?;
         let (read, write) = (OwnedFd::from(read), OwnedFd::from(write));
         // So that a raise in a signal handler cannot block on a pipe that was raised many times.
-        set_nonblocking(write.as_raw_fd(), true).map_err(cannot_open_wake)?;
+        socket2::SockRef::from(&write).set_nonblocking(true).map_err(cannot_open_wake)?;
         Ok(Wake { read, write })
     }
 
@@ -165,8 +168,139 @@ fn retried(mut call: impl FnMut() -> isize) -> io::Result<usize> {
     }
 }
 
+/// Sets a socket option to the bytes of `value`.
+pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
+    let len = libc::socklen_t::try_from(value.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    // SAFETY: the pointer and length describe `value`, which lives across the call.
+    match unsafe { libc::setsockopt(fd, level, name, value.as_ptr().cast(), len) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// Why the system's resolver gave no addresses.
+pub(crate) struct LookupFailure {
+    /// `EAI_…`.
+    pub code: i32,
+    /// gai_strerror(3)'s words.
+    pub text: String,
+    /// The failure behind `EAI_SYSTEM`.
+    pub system: Option<io::Error>,
+}
+
+/// getaddrinfo(3) for stream sockets, in its order, without duplicates. It may block for as long as it likes.
+pub(crate) fn getaddrinfo(
+    host: &CStr,
+    port: u16,
+    family: i32,
+    flags: i32,
+) -> std::result::Result<Vec<SocketAddr>, LookupFailure> {
+    // SAFETY: all-zero is a valid addrinfo.
+    let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
+    hints.ai_family = family;
+    hints.ai_socktype = libc::SOCK_STREAM;
+    hints.ai_flags = flags;
+    let mut list = std::ptr::null_mut();
+    // SAFETY: the host is NUL-terminated, no service is asked for, and `list` is written on success only.
+    let code = unsafe { libc::getaddrinfo(host.as_ptr(), std::ptr::null(), &hints, &mut list) };
+    if code != 0 {
+        let system = (code == libc::EAI_SYSTEM).then(io::Error::last_os_error);
+        return Err(LookupFailure { code, text: gai_text(code), system });
+    }
+    let mut found = Vec::new();
+    let mut at = list;
+    // SAFETY: getaddrinfo gave a list that ends with NULL and lives until it is freed, below.
+    while let Some(entry) = unsafe { at.as_ref() } {
+        // SAFETY: the entry's address is `ai_addrlen` bytes long.
+        if let Some(mut address) = unsafe { read_address(entry) } {
+            address.set_port(port);
+            if !found.contains(&address) {
+                found.push(address);
+            }
+        }
+        at = entry.ai_next;
+    }
+    // SAFETY: the list came from getaddrinfo and nothing refers into it.
+    unsafe { libc::freeaddrinfo(list) };
+    Ok(found)
+}
+
+/// # Safety
+/// `entry.ai_addr` is NULL or points to `entry.ai_addrlen` readable bytes.
+unsafe fn read_address(entry: &libc::addrinfo) -> Option<SocketAddr> {
+    let len = entry.ai_addrlen as usize;
+    if entry.ai_addr.is_null() {
+        return None;
+    }
+    match entry.ai_family {
+        libc::AF_INET if len >= size_of::<libc::sockaddr_in>() => {
+            // SAFETY: long enough for this family's address, which is plain data.
+            let v4 = unsafe { entry.ai_addr.cast::<libc::sockaddr_in>().read_unaligned() };
+            Some(SocketAddrV4::new(u32::from_be(v4.sin_addr.s_addr).into(), 0).into())
+        }
+        libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() => {
+            // SAFETY: as above.
+            let v6 = unsafe { entry.ai_addr.cast::<libc::sockaddr_in6>().read_unaligned() };
+            Some(SocketAddrV6::new(v6.sin6_addr.s6_addr.into(), 0, v6.sin6_flowinfo, v6.sin6_scope_id).into())
+        }
+        _ => None,
+    }
+}
+
+fn gai_text(code: i32) -> String {
+    // SAFETY: gai_strerror gives a string that is never freed, for every number.
+    unsafe { CStr::from_ptr(libc::gai_strerror(code)) }.to_string_lossy().into_owned()
+}
+
+/// While it lives, the thread that made it takes no signals, nor does any thread that it starts.
+pub(crate) struct SignalsBlocked {
+    before: Option<libc::sigset_t>,
+    /// The mask is this thread's: the guard must not be dropped on another.
+    _thread: PhantomData<*const ()>,
+}
+
+impl SignalsBlocked {
+    pub(crate) fn new() -> SignalsBlocked {
+        // SAFETY: both sets are written before they are read.
+        let before = unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            let mut before: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            (libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before) == 0).then_some(before)
+        };
+        SignalsBlocked { before, _thread: PhantomData }
+    }
+}
+
+impl Drop for SignalsBlocked {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            // SAFETY: `before` is a set that pthread_sigmask wrote.
+            unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
+        }
+    }
+}
+
+/// Seconds of a clock that never goes backward.
+pub(crate) fn monotonic_seconds() -> f64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is writable. The clock exists on every system that netlib builds for.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
 #[cfg(test)]
 pub(crate) fn is_readable_now(fd: RawFd) -> bool {
     let mut fds = [poll_fd(fd, POLL_IN)];
     poll(&mut fds, Some(Instant::now())).is_ok_and(|ready| ready == 1)
+}
+
+#[cfg(test)]
+pub(crate) fn is_signal_blocked(signal: i32) -> bool {
+    // SAFETY: the set is written before it is read.
+    unsafe {
+        let mut mask: libc::sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask);
+        libc::sigismember(&mask, signal) == 1
+    }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::socket::sys::{self, poll_fd};
+use crate::socket::timeout_of;
 use crate::status::Status;
 
 /// Waits until one of `events` (`POLL_IN`, `POLL_OUT`) can be done without blocking. True: it can, or the connection
@@ -43,6 +44,12 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
         );
     }
     if timeout_at.is_some() && timeout_at == deadline { Ok(false) } else { Err(Limit::deadline_exceeded()) }
+}
+
+/// [`wait`] with its answer as a status: OK or TIMEOUT.
+pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
+    let ready = wait(fd, events, timeout_of(seconds)?, limit)?;
+    Ok(if ready { Status::Ok } else { Status::Timeout })
 }
 
 /// `None` when that is never, or beyond what the clock can count.

@@ -5,9 +5,17 @@ use std::path::Path;
 
 use netlib::status::Status;
 
-/// The header's sections, in reading order: a file of `src/ffi/api` each.
+/// The header's sections, in reading order: a file of `src/ffi/api` each, unless [`parts`] says more.
 const SECTIONS: &[&str] =
     &["basics", "limit", "url", "timeout", "retry", "headers", "response", "body", "socket", "tls", "deprecated"];
+
+/// The files of a section under `src/ffi/api`, in reading order. Its title is the first line of `<section>.rs`.
+fn parts(section: &str) -> Vec<String> {
+    match section {
+        "retry" => ["retry/options.rs", "retry.rs", "retry/decision.rs"].map(String::from).to_vec(),
+        one_file => vec![format!("{one_file}.rs")],
+    }
+}
 
 /// The whole text of `include/netlib.h`.
 pub fn generate(root: &Path) -> String {
@@ -32,21 +40,27 @@ pub fn generate(root: &Path) -> String {
 }
 
 fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut String) {
-    let file = root.join(format!("src/ffi/api/{name}.rs"));
-    let source = read(&file);
-    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
-    // Enums stand beside functions that take and return plain integers, so nothing refers to them.
-    config.export.include = names_after(&source, "pub enum ");
-    let mut text = Vec::new();
-    cbindgen::Builder::new().with_config(config).with_src(&file).generate().expect("cbindgen").write(&mut text);
-    let text = String::from_utf8(text).expect("UTF-8");
-
+    let source = read(&root.join(format!("src/ffi/api/{name}.rs")));
     let title = source.lines().next().unwrap_or("").trim_start_matches("//! ");
     let rule = "=".repeat(114);
     let _ = write!(sections, "/* {rule}\n * {name}: {}\n * {rule} */\n\n", lower_first(title));
     if name == "basics" {
         sections.push_str(&status_codes());
     }
+    for part in parts(name) {
+        add_part(root, &root.join("src/ffi/api").join(part), handles, sections);
+    }
+}
+
+fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut String) {
+    let source = read(file);
+    let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
+    // Enums stand beside functions that take and return plain integers, so nothing refers to them.
+    config.export.include = names_after(&source, "pub enum ");
+    let mut text = Vec::new();
+    cbindgen::Builder::new().with_config(config).with_src(file).generate().expect("cbindgen").write(&mut text);
+    let text = String::from_utf8(text).expect("UTF-8");
+
     for line in compact(&text).lines() {
         match line.strip_prefix("typedef struct ").and_then(|rest| rest.strip_suffix(';')) {
             // The typedefs stand together at the top, so that a section may use a later one's handles; the type's

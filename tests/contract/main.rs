@@ -1,6 +1,7 @@
 //! The contract tests: what the library promises to C, checked on the library that users get.
 //!
-//!     cargo test --test contract                  every suite
+//!     cargo test --test contract                  every suite that is not long
+//!     cargo test --test contract -- all           every suite
 //!     cargo test --test contract -- nulls c       the suites named
 //!     cargo test --test contract -- list          their names
 //!     cargo test --test contract -- bless         writes what is generated: netlib.h, netlib.exports, status.md
@@ -28,13 +29,17 @@ fn main() -> ExitCode {
 
         _ => {}
     }
-    if let Some(unknown) = args.iter().find(|arg| suites::ALL.iter().all(|suite| suite.name != arg.as_str())) {
+    let all = args.iter().any(|arg| arg == "all");
+    if let Some(unknown) =
+        args.iter().find(|arg| *arg != "all" && suites::ALL.iter().all(|suite| suite.name != arg.as_str()))
+    {
         eprintln!("there is no suite \"{unknown}\"; `make suites` lists them");
         return ExitCode::FAILURE;
     }
     let (mut passed, mut failed) = (0, 0);
     for suite in suites::ALL {
-        if if args.is_empty() { suite.by_default } else { args.iter().any(|arg| arg == suite.name) } {
+        let named = args.iter().any(|arg| arg == suite.name);
+        if all || named || args.is_empty() && suite.by_default {
             let report = report::run(suite.name, |report| (suite.run)(&env, report));
             passed += report.passed;
             failed += report.failed();

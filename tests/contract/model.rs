@@ -74,6 +74,10 @@ impl Header {
                 continue;
             }
             if let Some(rest) = item.strip_prefix("#define ") {
+                if item.ends_with('\\') {
+                    // The rest of a long list.
+                    let _ = lines.by_ref().find(|line| !line.ends_with('\\'));
+                }
                 let name: String = rest.chars().take_while(|&c| c.is_alphanumeric() || c == '_').collect();
                 if name != "NETLIB_H" && header.macros.iter().all(|known| known.name != name) {
                     header.macros.push(Item { name, doc: Doc::parse(&doc) });

@@ -1,1 +1,151 @@
 //! Old names, kept for programs that use them.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::retry::netlib_retry;
+use crate::ffi::api::retry::options::netlib_retry_options;
+use crate::ffi::api::url::netlib_url;
+use crate::ffi::args::{arg_bytes, arg_cstrs};
+use crate::ffi::out::outs;
+use crate::ffi::strings::TextList;
+use crate::ffi::{guard, handle, options};
+use crate::retry::{self, MethodsSetting, Retry};
+use crate::url::{Url, split_first};
+
+/// The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param methods `count` method names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+/// @param count how many; 0 allows none.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[deprecated(note = "use netlib_retry_options_set_allowed_methods")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_method_whitelist(
+    options: *mut netlib_retry_options,
+    methods: *const *const c_char,
+    count: usize,
+) {
+    options::set(options, "netlib_retry_options_set_method_whitelist", |o| {
+        let methods = arg_cstrs!(methods, count);
+        o.set_allowed_methods(MethodsSetting::MethodWhitelist, methods)
+    });
+}
+
+/// The old name of `netlib_retry_default_allowed_methods`.
+///
+/// @param count out: how many. May be NULL.
+/// @return a constant array of constant strings. Never NULL.
+/// @threads any
+/// @since 0.1.0
+#[deprecated(note = "use netlib_retry_default_allowed_methods")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_default_method_whitelist(count: *mut usize) -> *const *const c_char {
+    static LIST: TextList<{ retry::DEFAULT_ALLOWED_METHODS.len() }> = TextList::new(retry::DEFAULT_ALLOWED_METHODS);
+    LIST.lend(count)
+}
+
+/// The old name of `netlib_retry_default_remove_headers_on_redirect`.
+///
+/// @param count out: how many. May be NULL.
+/// @return a constant array of constant strings. Never NULL.
+/// @threads any
+/// @since 0.1.0
+#[deprecated(note = "use netlib_retry_default_remove_headers_on_redirect")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_default_redirect_headers_blacklist(count: *mut usize) -> *const *const c_char {
+    static LIST: TextList<{ retry::DEFAULT_REMOVE_HEADERS_ON_REDIRECT.len() }> =
+        TextList::new(retry::DEFAULT_REMOVE_HEADERS_ON_REDIRECT);
+    LIST.lend(count)
+}
+
+/// The old constant BACKOFF_MAX: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` asks a Retry.)
+///
+/// @return seconds.
+/// @threads any
+/// @since 0.1.0
+#[deprecated(note = "use netlib_retry_default_backoff_max")]
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_backoff_max() -> f64 {
+    retry::Backoff::DEFAULT_MAX
+}
+
+/// The old constant DEFAULT: a Retry with total 3. `netlib_retry_resolve` falls back to it.
+///
+/// @return borrowed: a constant that is never freed. Never NULL.
+/// @threads any
+/// @since 0.1.0
+#[deprecated(note = "use netlib_retry_resolve")]
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_retry_default() -> *const netlib_retry {
+    guard::value(std::ptr::null(), || Ok(handle::lend(Some(Retry::default_retry()))))
+}
+
+/// Parses a URL, and gives it the scheme "http" if it has none.
+///
+/// @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+/// @param len its length in bytes, or `NETLIB_NTS`.
+/// @param out out, owned: scheme, host and port are what the old function answered; free it with `netlib_url_free`.
+///        Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[deprecated(note = "use netlib_parse_url")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_get_host(
+    url: *const c_char,
+    len: usize,
+    out: *mut *mut netlib_url,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let out = outs!(out);
+        let url = arg_bytes!(url, len);
+        out.give(Arc::new(Url::parse_as_http(url)?));
+        Ok(())
+    })
+}
+
+/// Finds the first place at which one of the delimiters stands, and splits the text there: the text before is
+/// `text[0]` to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both
+/// offsets are the text's length. Of two delimiters at one place, the earlier in the list is found. However long a
+/// delimiter is, the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
+///
+/// @param text the text, in UTF-8. Borrowed during the call. Not NULL unless `len` is 0.
+/// @param len its length in bytes, or `NETLIB_NTS`.
+/// @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call. Not NULL unless
+///        `count` is 0.
+/// @param count how many delimiters there are.
+/// @param before_end out: the offset in bytes at which the text before ends. Not NULL.
+/// @param after_start out: the offset in bytes at which the text after begins. Not NULL.
+/// @param delimiter out: the index in `delimiters` of the one that was found; -1 when none was. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[deprecated(note = "use strpbrk or memchr")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_split_first(
+    text: *const c_char,
+    len: usize,
+    delimiters: *const *const c_char,
+    count: usize,
+    before_end: *mut usize,
+    after_start: *mut usize,
+    delimiter: *mut i64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let (before_end, after_start, delimiter) = outs!(before_end, after_start, delimiter);
+        let text = arg_bytes!(text, len);
+        let delimiters = arg_cstrs!(delimiters, count);
+        let found = split_first(text, &delimiters)?;
+        before_end.set(found.map_or(text.len(), |found| found.before_end));
+        after_start.set(found.map_or(text.len(), |found| found.after_start));
+        delimiter.set(found.and_then(|found| i64::try_from(found.delimiter).ok()).unwrap_or(-1));
+        Ok(())
+    })
+}

@@ -1,1 +1,391 @@
 //! Request headers, ready for the wire.
+
+use std::ffi::{CStr, c_char};
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_str, text_or_none};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_text, read};
+use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options};
+use crate::headers::{HeaderOptions, Headers, make_headers};
+
+/// The choices from which `netlib_make_headers` makes request headers. **Single**. Without any call to a setter there
+/// are no headers. A value with CR, LF or NUL, or a name that is no token, is refused with `NETLIB_INVALID_HEADER`
+/// by `netlib_make_headers`: the message names the header and the byte, never the value.
+pub struct netlib_headers_options {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_headers_options {
+    type Value = Options<HeaderOptions>;
+    type Ownership = Unique;
+}
+
+/// An ordered list of header fields. **Immutable**. Names compare without regard to case and keep the case they were
+/// given; a name may be there several times. Values are bytes: not always UTF-8, but never with CR, LF or NUL.
+pub struct netlib_headers {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_headers {
+    type Value = Headers;
+    type Ownership = Shared;
+}
+
+/// Makes options with nothing chosen.
+///
+/// @return owned: free them with `netlib_headers_options_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_headers_options_new() -> *mut netlib_headers_options {
+    guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(HeaderOptions::default())))))
+}
+
+/// Releases options.
+///
+/// @param options owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_headers_options) {
+    guard::nothing(|| handle::free(options));
+}
+
+/// Whether there is `connection: keep-alive`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param keep_alive 0 or 1; 0 unless set.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
+    options: *mut netlib_headers_options,
+    keep_alive: i32,
+) {
+    options::set(options, "netlib_headers_options_set_keep_alive", |o: &mut HeaderOptions| {
+        o.keep_alive(arg_bool!(keep_alive));
+        Ok(())
+    });
+}
+
+/// The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
+/// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param value copied. May be NULL: no header, as for "".
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
+    options: *mut netlib_headers_options,
+    value: *const c_char,
+) {
+    options::set(options, "netlib_headers_options_set_accept_encoding", |o: &mut HeaderOptions| {
+        o.accept_encoding(arg_cstr_opt!(value).map(CStr::to_bytes))
+    });
+}
+
+/// Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
+/// `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding` chose.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param enable 0 or 1; 0, no header, unless set.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
+    options: *mut netlib_headers_options,
+    enable: i32,
+) {
+    options::set(options, "netlib_headers_options_enable_accept_encoding", |o: &mut HeaderOptions| {
+        o.accept_supported_encodings(arg_bool!(enable));
+        Ok(())
+    });
+}
+
+/// One more element of `accept-encoding`, after a comma. The first call replaces what the other two setters of
+/// `accept-encoding` chose.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param coding for example "gzip" or "br;q=0.5". Copied. Not NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
+    options: *mut netlib_headers_options,
+    coding: *const c_char,
+) {
+    options::set(options, "netlib_headers_options_add_accept_encoding", |o: &mut HeaderOptions| {
+        o.add_accept_encoding(arg_cstr!(coding).to_bytes())
+    });
+}
+
+/// Declares that the program can decode one more coding than gzip and deflate. It is listed when
+/// `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). Again what is known already: nothing
+///        happens. Copied. Not NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
+    options: *mut netlib_headers_options,
+    coding: *const c_char,
+) {
+    options::set(options, "netlib_headers_options_add_supported_coding", |o: &mut HeaderOptions| {
+        o.add_supported_coding(arg_str!(coding))
+    });
+}
+
+/// The value of `user-agent`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param user_agent copied. May be NULL: no header, as for "".
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_set_user_agent(
+    options: *mut netlib_headers_options,
+    user_agent: *const c_char,
+) {
+    options::set(options, "netlib_headers_options_set_user_agent", |o: &mut HeaderOptions| {
+        o.user_agent(arg_cstr_opt!(user_agent).map(CStr::to_bytes))
+    });
+}
+
+/// Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
+/// of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is
+/// what older servers expect.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_set_basic_auth(
+    options: *mut netlib_headers_options,
+    credentials: *const c_char,
+) {
+    options::set(options, "netlib_headers_options_set_basic_auth", |o: &mut HeaderOptions| {
+        o.basic_auth(arg_cstr_opt!(credentials).map(CStr::to_bytes))
+    });
+}
+
+/// Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
+/// `authorization`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_set_proxy_basic_auth(
+    options: *mut netlib_headers_options,
+    credentials: *const c_char,
+) {
+    options::set(options, "netlib_headers_options_set_proxy_basic_auth", |o: &mut HeaderOptions| {
+        o.proxy_basic_auth(arg_cstr_opt!(credentials).map(CStr::to_bytes))
+    });
+}
+
+/// Whether there is `cache-control: no-cache`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param disable_cache 0 or 1; 0 unless set.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
+    options: *mut netlib_headers_options,
+    disable_cache: i32,
+) {
+    options::set(options, "netlib_headers_options_set_disable_cache", |o: &mut HeaderOptions| {
+        o.disable_cache(arg_bool!(disable_cache));
+        Ok(())
+    });
+}
+
+/// Adds any header, after those that the other setters make and those added before. A name added again is there
+/// several times.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param name a token (RFC 9110 section 5.1), sent in the case given. Copied. Not NULL.
+/// @param value any bytes but CR and LF; "" is an empty value. Copied. Not NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_add_header(
+    options: *mut netlib_headers_options,
+    name: *const c_char,
+    value: *const c_char,
+) {
+    options::set(options, "netlib_headers_options_add_header", |o: &mut HeaderOptions| {
+        o.add_header(arg_cstr!(name).to_bytes(), arg_cstr!(value).to_bytes())
+    });
+}
+
+/// Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
+/// `proxy-authorization`, `cache-control`, each in lower case and only if chosen, then the added ones.
+///
+/// @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
+/// @param headers out, owned: free it with `netlib_headers_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be
+///         larger than 16 MiB; `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1;
+///         `NETLIB_INVALID_UTF8` for the text of a coding. The message begins with the setter's name.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_make_headers(
+    options: *const netlib_headers_options,
+    headers: *mut *mut netlib_headers,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let headers = outs!(headers);
+        headers.give(Arc::new(make_headers(&options::get(options)?)?));
+        Ok(())
+    })
+}
+
+/// Options that make the same headers again, to vary them: the headers that setters made are changed or left out by
+/// calling their setter anew, the others were added with `netlib_headers_options_add_header`.
+///
+/// @param headers the headers. May be NULL: NULL is returned.
+/// @return owned: free them with `netlib_headers_options_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_headers) -> *mut netlib_headers_options {
+    guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(headers).to_options()?)))))
+}
+
+/// Another reference to the same headers.
+///
+/// @param headers the headers. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_headers_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_clone(headers: *const netlib_headers) -> *mut netlib_headers {
+    handle::clone(headers)
+}
+
+/// Releases headers. What was borrowed from them ends with their last reference.
+///
+/// @param headers owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_free(headers: *mut netlib_headers) {
+    guard::nothing(|| handle::free(headers));
+}
+
+/// How many fields there are, a repeated name counting each time.
+///
+/// @param headers the headers. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_count(headers: *const netlib_headers) -> usize {
+    read(headers, 0, Headers::len)
+}
+
+/// The name of one field, in the case it was given.
+///
+/// @param headers the headers. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `headers`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_name(
+    headers: *const netlib_headers,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(headers, len, |headers| headers.at(index).map(|(name, _)| name))
+}
+
+/// The value of one field.
+///
+/// @param headers the headers. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `headers`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_value(
+    headers: *const netlib_headers,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(headers, len, |headers| headers.at(index).map(|(_, value)| value))
+}
+
+/// The first value of a name.
+///
+/// @param headers the headers. May be NULL: NULL is returned.
+/// @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `headers`, NUL-terminated; NULL when no field has the name.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_get(
+    headers: *const netlib_headers,
+    name: *const c_char,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(headers, len, |headers| headers.get(text_or_none(name)?))
+}
+
+/// How many fields have a name.
+///
+/// @param headers the headers. May be NULL: 0 is returned.
+/// @param name in any case of letters. Borrowed for the call. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers, name: *const c_char) -> usize {
+    read(headers, 0, |headers| text_or_none(name).map_or(0, |name| headers.get_all(name).count()))
+}
+
+/// One of the values of a name, in the order of the list.
+///
+/// @param headers the headers. May be NULL: NULL is returned.
+/// @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
+/// @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `headers`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_get_at(
+    headers: *const netlib_headers,
+    name: *const c_char,
+    n: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(headers, len, |headers| headers.get_all(text_or_none(name)?).nth(n))
+}
+
+/// The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the
+/// first call, then kept.
+///
+/// @param headers the headers. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `headers`, NUL-terminated; "" for an empty list.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_wire(headers: *const netlib_headers, len: *mut usize) -> *const c_char {
+    lend_text(headers, len, |headers| Some(headers.wire()))
+}

@@ -1,1 +1,288 @@
 //! Response heads: parsing them and asking them.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::headers::netlib_headers;
+use crate::ffi::args::{arg, arg_bytes, arg_shared, arg_str};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_text, read};
+use crate::ffi::{Handle, Shared, guard, handle};
+use crate::headers::assert_header_parsing;
+use crate::response::{Framing, Response, check_status};
+use crate::status::Status;
+
+/// The head of a response, and the method of the request it answers: what the retry policy and the reader of a body
+/// need to know. **Immutable**.
+pub struct netlib_response {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_response {
+    type Value = Response;
+    type Ownership = Shared;
+}
+
+/// How the end of a body is found. Given by `netlib_response_framing`.
+#[repr(C)]
+pub enum netlib_body_framing {
+    /// There is no body: the next response begins right after the head.
+    NETLIB_BODY_NONE = 0,
+    /// The body has a known length.
+    NETLIB_BODY_LENGTH = 1,
+    /// The body comes in chunks (RFC 9112 section 7.1), the last of which is empty.
+    NETLIB_BODY_CHUNKED = 2,
+    /// The body lasts until the peer closes the connection.
+    NETLIB_BODY_UNTIL_CLOSE = 3,
+}
+
+/// Makes a response from what another HTTP implementation read, to ask the retry policy about it.
+///
+/// @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
+/// @param status 100 to 999.
+/// @param headers its headers; the response keeps its own reference. Not NULL.
+/// @param response out, owned: free it with `netlib_response_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range;
+///         `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_new(
+    request_method: *const c_char,
+    status: i32,
+    headers: *const netlib_headers,
+    response: *mut *mut netlib_response,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let response = outs!(response);
+        let (request_method, headers) = (arg_str!(request_method), arg_shared!(headers));
+        response.give(Arc::new(Response::new(request_method, check_status(status)?, headers)?));
+        Ok(())
+    })
+}
+
+/// Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
+///
+/// While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
+/// it. What follows the head, from `head_len` on, is the body's. A response with a status of 100 to 199 other than 101
+/// is an interim one: the next head begins at `head_len`, so call again from there.
+///
+/// Accepted: lines that end with LF alone; empty lines before the status line; a missing reason; any blanks around
+/// values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
+/// before the first header, a line without a colon, a name that is no token, more than 1000 fields, more than
+/// 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without waiting
+/// for more.
+///
+/// @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
+/// @param head what was received so far. Copied. Not NULL unless `len` is 0.
+/// @param len how many bytes that is, or `NETLIB_NTS`.
+/// @param response out, owned: free it with `netlib_response_free`. Not NULL.
+/// @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
+/// @param err out, owned; its offset is where `head` is wrong. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
+///         `NETLIB_INVALID_ARGUMENT` for a method that is no token; `NETLIB_INVALID_UTF8` for the method.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_parse(
+    request_method: *const c_char,
+    head: *const c_char,
+    len: usize,
+    response: *mut *mut netlib_response,
+    head_len: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let (response, head_len) = outs!(response, head_len);
+        let (request_method, head) = (arg_str!(request_method), arg_bytes!(head, len));
+        let Some((parsed, length)) = Response::parse(request_method, head)? else { return Ok(Status::WantRead) };
+        response.give(Arc::new(parsed));
+        head_len.set(length);
+        Ok(Status::Ok)
+    })
+}
+
+/// Another reference to the same response.
+///
+/// @param response the response. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_response_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_clone(response: *const netlib_response) -> *mut netlib_response {
+    handle::clone(response)
+}
+
+/// Releases a response. What was borrowed from it ends with its last reference.
+///
+/// @param response owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_free(response: *mut netlib_response) {
+    guard::nothing(|| handle::free(response));
+}
+
+/// The status code.
+///
+/// @param response the response. May be NULL: 0 is returned.
+/// @return 100 to 999.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_status(response: *const netlib_response) -> i32 {
+    read(response, 0, |response| response.status().into())
+}
+
+/// The headers, in the order they came.
+///
+/// @param response the response. May be NULL: NULL is returned.
+/// @return borrowed from `response`; `netlib_headers_clone` makes a reference that outlives it.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_headers(response: *const netlib_response) -> *const netlib_headers {
+    read(response, std::ptr::null(), |response| handle::lend(Some(response.headers())))
+}
+
+/// The method of the request it answers, as it was given.
+///
+/// @param response the response. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `response`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_request_method(
+    response: *const netlib_response,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(response, len, |response| Some(response.request_method()))
+}
+
+/// The words after the status code. They mean nothing to a program.
+///
+/// @param response the response. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `response`, NUL-terminated bytes, not always UTF-8; "" when the peer sent none; NULL when the
+///         response was not parsed.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_reason(response: *const netlib_response, len: *mut usize) -> *const c_char {
+    lend_text(response, len, Response::reason)
+}
+
+/// The minor version of HTTP/1 that the peer sent.
+///
+/// @param response the response. May be NULL: -1 is returned.
+/// @return 0 or 1; -1 when the response was not parsed.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_response) -> i32 {
+    read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
+}
+
+/// Where the response redirects to: the Location of a 301, 302, 303, 307 or 308, as it was sent. It is a reference
+/// to be resolved with `netlib_url_resolve`. Several Location headers read as one, joined with ", ".
+///
+/// @param response the response. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `response`, NUL-terminated; NULL when the status is another, and when the Location is absent or
+///         empty.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_redirect_location(
+    response: *const netlib_response,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(response, len, Response::redirect_location)
+}
+
+/// How the end of the body is found: RFC 9112 section 6.3.
+///
+/// There is no body in answer to HEAD, with a status of 100 to 199, 204 or 304, and with a status of 200 to 299 in
+/// answer to CONNECT, after which the connection is a tunnel. Else a Transfer-Encoding whose last coding is chunked
+/// means chunks, and one with another last coding a body until the peer closes; a Content-Length beside it
+/// does not count, and the connection must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else
+/// Content-Length decides. Without either the body lasts until the peer closes.
+///
+/// @param response the response. Not NULL.
+/// @param framing out: one of `enum netlib_body_framing`. Not NULL.
+/// @param length out: the length in bytes for `NETLIB_BODY_LENGTH`, else -1. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, or
+///         when chunked is given a parameter or is not the last coding: nothing more can be read from the
+///         connection.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_framing(
+    response: *const netlib_response,
+    framing: *mut i32,
+    length: *mut i64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let (framing, length) = outs!(framing, length);
+        let (kind, bytes) = match arg!(response).framing()? {
+            Framing::None => (netlib_body_framing::NETLIB_BODY_NONE, -1),
+            Framing::Length(bytes) => (netlib_body_framing::NETLIB_BODY_LENGTH, bytes),
+            Framing::Chunked => (netlib_body_framing::NETLIB_BODY_CHUNKED, -1),
+            Framing::UntilClose => (netlib_body_framing::NETLIB_BODY_UNTIL_CLOSE, -1),
+        };
+        framing.set(kind as i32);
+        length.set(bytes);
+        Ok(())
+    })
+}
+
+/// Whether the request was HEAD, so that no body follows whatever the headers say.
+///
+/// @param response the response. Not NULL.
+/// @param is_head out: whether the request's method was HEAD, in any case of letters. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_is_response_to_head(
+    response: *const netlib_response,
+    is_head: *mut bool,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let is_head = outs!(is_head);
+        is_head.set(arg!(response).is_response_to_head());
+        Ok(())
+    })
+}
+
+/// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
+/// that are not looked at.
+///
+/// Defects are lines that are no header, a continuation line without a header before it, an empty name, a misplaced
+/// mail envelope line, bytes that a bare CR cuts off from the headers, and a multipart Content-Type without a boundary or
+/// with a Content-Transfer-Encoding that it cannot have. A block that has none can still be refused by
+/// `netlib_response_parse`, which reads HTTP and not mail.
+///
+/// @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
+/// @param len how many bytes that is, or `NETLIB_NTS`.
+/// @param err out, owned: it has one cause for each of the first 100 defects, whose message names the line, counted
+///        from 1, and whose offset is where the line begins. May be NULL.
+/// @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_assert_header_parsing(
+    block: *const c_char,
+    len: usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || assert_header_parsing(arg_bytes!(block, len)))
+}

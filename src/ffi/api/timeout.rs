@@ -1,1 +1,258 @@
 //! Connect, read and total time limits.
+
+use std::ffi::c_void;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::args::{arg, arg_mut};
+use crate::ffi::out::outs;
+use crate::ffi::strings::read;
+use crate::ffi::{Handle, Unique, callback, guard, handle};
+use crate::timeout::{self, Timeout};
+
+/// Three time limits, for connecting, for reading, and for both together, with a clock that starts when a connection
+/// attempt does. **Single**: any thread, one call at a time. Keep one as your default and clone it for each request:
+/// the clone has the same limits, and its clock has not been started.
+///
+/// Each limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for none; connect and read may also be
+/// `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit is for the gap between
+/// two reads, not for a whole response: a server that sends a byte now and then never exceeds it. To bound the whole,
+/// use a `netlib_limit`.
+pub struct netlib_timeout {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_timeout {
+    type Value = Timeout;
+    type Ownership = Unique;
+}
+
+/// A clock of yours. It stores through `seconds` the time since any fixed moment, in seconds, and never goes backward;
+/// it returns 0, or anything else when it failed. `ctx` is what was given with it. It is called only during a call of
+/// netlib, on the calling thread; it and `ctx` must be usable until the handle that holds it, and every clone and copy
+/// of that, is freed. A clock that fails, gives no finite number or goes backward makes the call
+/// `NETLIB_CALLBACK_FAILED`.
+pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
+
+/// Makes a timeout.
+///
+/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`: what connecting leaves of it
+///        bounds each read. Where connect or read is given too, the shorter limit applies.
+/// @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+/// @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+/// @param timeout out, owned: free it with `netlib_timeout_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_new(
+    total: f64,
+    connect: f64,
+    read: f64,
+    timeout: *mut *mut netlib_timeout,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let timeout = outs!(timeout);
+        timeout.give(Box::new(Timeout::new(total, connect, read)?));
+        Ok(())
+    })
+}
+
+/// Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
+///
+/// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+/// @param out out, owned: free it with `netlib_timeout_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_from_float(
+    timeout: f64,
+    out: *mut *mut netlib_timeout,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let out = outs!(out);
+        out.give(Box::new(Timeout::from_float(timeout)?));
+        Ok(())
+    })
+}
+
+/// Makes a timeout with the same limits and the same source of time, its clock not started: one for each request.
+///
+/// @param timeout the timeout. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_timeout_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_clone(timeout: *const netlib_timeout) -> *mut netlib_timeout {
+    read(timeout, std::ptr::null_mut(), |timeout| handle::give(Box::new(timeout.unstarted())))
+}
+
+/// Releases a timeout.
+///
+/// @param timeout owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
+    guard::nothing(|| handle::free(timeout));
+}
+
+/// Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
+///
+/// @param timeout the timeout. Not NULL.
+/// @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
+/// @param ctx handed to `clock` as it is; borrowed for as long as `clock` is kept. May be NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has been started.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_set_clock(
+    timeout: *mut netlib_timeout,
+    clock: netlib_clock_fn,
+    ctx: *mut c_void,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(timeout).set_clock(callback::number(clock, ctx, "clock")))
+}
+
+/// Starts the clock. Call it when the connection attempt begins.
+///
+/// @param timeout the timeout. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if it has been started already, which it stays;
+///         `NETLIB_CALLBACK_FAILED`: it is not started.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_start_connect(
+    timeout: *mut netlib_timeout,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(timeout).start_connect())
+}
+
+/// The time since the clock was started.
+///
+/// @param timeout the timeout. Not NULL.
+/// @param seconds out: seconds, 0 or more. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
+    timeout: *const netlib_timeout,
+    seconds: *mut f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let seconds = outs!(seconds);
+        seconds.set(arg!(timeout).connect_duration()?);
+        Ok(())
+    })
+}
+
+/// The limit for a connection attempt: the shorter of connect and total. It does not depend on the clock.
+///
+/// @param timeout the timeout. Not NULL.
+/// @param seconds out: seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there
+///        is no total. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_connect_timeout(
+    timeout: *const netlib_timeout,
+    seconds: *mut f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let seconds = outs!(seconds);
+        seconds.set(arg!(timeout).connect_timeout());
+        Ok(())
+    })
+}
+
+/// The limit for the next read: the shorter of read and what is left of total since the clock was started.
+///
+/// @param timeout the timeout. Not NULL.
+/// @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
+///        is that and there is no total. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if there is a total and the clock has not been started;
+///         `NETLIB_CALLBACK_FAILED`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_read_timeout(
+    timeout: *const netlib_timeout,
+    seconds: *mut f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let seconds = outs!(seconds);
+        seconds.set(arg!(timeout).read_timeout()?);
+        Ok(())
+    })
+}
+
+/// The total limit, as it was given.
+///
+/// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
+/// @return seconds, or `NETLIB_TIMEOUT_NONE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_total(timeout: *const netlib_timeout) -> f64 {
+    read(timeout, timeout::NONE, Timeout::total)
+}
+
+/// The connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use.
+///
+/// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
+/// @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_connect(timeout: *const netlib_timeout) -> f64 {
+    read(timeout, timeout::DEFAULT, Timeout::connect)
+}
+
+/// The read limit, as it was given; `netlib_timeout_read_timeout` has the one to use.
+///
+/// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
+/// @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_timeout_read(timeout: *const netlib_timeout) -> f64 {
+    read(timeout, timeout::DEFAULT, Timeout::read)
+}
+
+/// Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.
+///
+/// @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_set_default_timeout(seconds: f64, err: *mut *mut netlib_error) -> netlib_status {
+    guard::status(err, || timeout::set_process_default(seconds))
+}
+
+/// What `NETLIB_TIMEOUT_DEFAULT` stands for in this process.
+///
+/// @return seconds, or `NETLIB_TIMEOUT_NONE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_default_timeout() -> f64 {
+    timeout::process_default()
+}

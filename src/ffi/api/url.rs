@@ -1,1 +1,335 @@
 //! Parsing URLs, and what they are made of.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::args::{arg, arg_bytes, arg_str_opt};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_text, read};
+use crate::ffi::{Handle, Shared, guard, handle};
+use crate::status::Status;
+use crate::url::{Url, UrlParts};
+
+/// A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**: share
+/// it between threads freely; cloning is cheap.
+///
+/// Where the scheme is http, https or absent, the URL is normalised (RFC 3986 section 6.2.2): the host is in lower
+/// case and in its ASCII form (IDNA: UTS 46, non-transitional), what a component may not hold is percent-encoded,
+/// "." and ".." segments are gone. Under other schemes only the scheme is lower-cased. No component ever holds CR, LF
+/// or NUL.
+pub struct netlib_url {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_url {
+    type Value = Url;
+    type Ownership = Shared;
+}
+
+/// Parses a URL (RFC 3986, RFC 6874), incomplete ones by best effort.
+///
+/// Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
+/// "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
+/// "localhost:8080/a". The host of "http://user@a\b" is "a". A path that is empty is absent, unless a query or a
+/// fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The
+/// time is linear in `len`.
+///
+/// @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+/// @param len its length in bytes, or `NETLIB_NTS`.
+/// @param out out, owned: free it with `netlib_url_free`. Not NULL.
+/// @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
+///        nothing of the text, which may hold credentials. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_parse_url(
+    url: *const c_char,
+    len: usize,
+    out: *mut *mut netlib_url,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let out = outs!(out);
+        let url = arg_bytes!(url, len);
+        out.give(Arc::new(Url::parse(url)?));
+        Ok(())
+    })
+}
+
+/// Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the
+/// same parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
+/// and so are CR, LF and NUL.
+///
+/// @param scheme letters, digits, "+" and "-". Copied. May be NULL: absent.
+/// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
+///        as is "".
+/// @param host a name, an IPv4 address, or an IPv6 address in brackets. Copied. May be NULL: absent.
+/// @param port 0 to 65535; -1: absent.
+/// @param path the path; if it is not empty, a leading "/" is added where it is missing. Copied. May be NULL: absent.
+/// @param query the query, without its "?". Copied. May be NULL: absent; "" is present.
+/// @param fragment the fragment, without its "#". Copied. May be NULL: absent; "" is present.
+/// @param url out, owned: free it with `netlib_url_free`. Not NULL.
+/// @param err out, owned. Its offset, if it has one, counts from the start of the part that its message names.
+///        May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_new(
+    scheme: *const c_char,
+    auth: *const c_char,
+    host: *const c_char,
+    port: i32,
+    path: *const c_char,
+    query: *const c_char,
+    fragment: *const c_char,
+    url: *mut *mut netlib_url,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let url = outs!(url);
+        let parts = UrlParts {
+            scheme: arg_str_opt!(scheme),
+            auth: arg_str_opt!(auth),
+            host: arg_str_opt!(host),
+            port: port_argument(port)?,
+            path: arg_str_opt!(path),
+            query: arg_str_opt!(query),
+            fragment: arg_str_opt!(fragment),
+        };
+        url.give(Arc::new(Url::from_parts(parts)?));
+        Ok(())
+    })
+}
+
+fn port_argument(port: i32) -> Result<Option<u16>> {
+    if port == -1 {
+        return Ok(None);
+    }
+    let number = u16::try_from(port);
+    number
+        .map(Some)
+        .map_err(|_| Error::new(Status::InvalidArgument, format!("port must be -1 to 65535; it is {port}")))
+}
+
+/// Another reference to the same URL.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_url_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_clone(url: *const netlib_url) -> *mut netlib_url {
+    handle::clone(url)
+}
+
+/// Releases a URL. What was borrowed from it ends with its last reference.
+///
+/// @param url owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_free(url: *mut netlib_url) {
+    guard::nothing(|| handle::free(url));
+}
+
+/// The scheme, in lower case, without its colon.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when absent.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_scheme(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::scheme)
+}
+
+/// The userinfo, as "user:password", percent-encoded as it stands in the URL.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when absent.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::auth)
+}
+
+/// The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when absent.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_host(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::host)
+}
+
+/// The same as `netlib_url_host`, under the name other URL parsers have for it.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when absent.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_hostname(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::host)
+}
+
+/// The port, as the URL gives it: there is no default port of a scheme here.
+///
+/// @param url the URL. May be NULL: -1 is returned.
+/// @return 0 to 65535; -1 when absent.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_port(url: *const netlib_url) -> i32 {
+    read(url, -1, |url| url.port().map_or(-1, i32::from))
+}
+
+/// The path. It begins with "/" unless it is empty.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when absent.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_path(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::path)
+}
+
+/// The query, without its "?".
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when absent.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_query(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::query)
+}
+
+/// The fragment, without its "#".
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when absent.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::fragment)
+}
+
+/// Userinfo, host and port, as "user:password@host:port" (RFC 3986 section 3.2), of which only what is present.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when there is no host.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::authority)
+}
+
+/// Host and port, as "host:port", of which only what is present.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; NULL when there is no host.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, Url::netloc)
+}
+
+/// The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, |url| Some(url.request_uri()))
+}
+
+/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds the
+/// userinfo: keep it out of logs.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_url(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, |url| Some(url.url()))
+}
+
+/// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5, strict).
+///
+/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a".
+///
+/// @param base the URL that the reference stands in. Not NULL.
+/// @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+/// @param len its length in bytes, or `NETLIB_NTS`.
+/// @param url out, owned: free it with `netlib_url_free`. Not NULL.
+/// @param err out, owned. Its offset is the byte of the reference at which the problem is. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_resolve(
+    base: *const netlib_url,
+    reference: *const c_char,
+    len: usize,
+    url: *mut *mut netlib_url,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let url = outs!(url);
+        let base = arg!(base);
+        let reference = arg_bytes!(reference, len);
+        url.give(Arc::new(base.resolve(reference)?));
+        Ok(())
+    })
+}
+
+/// Says whether two URLs have the same origin: scheme, host and port are equal. An absent port is 80 for http and 443
+/// for https, and an absent scheme is http. Letter case does not count; userinfo, path, query and fragment do not
+/// either. Credentials for one origin must not go to another.
+///
+/// @param a one URL. Not NULL.
+/// @param b the other. Not NULL.
+/// @param same out: the answer. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_same_origin(
+    a: *const netlib_url,
+    b: *const netlib_url,
+    same: *mut bool,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let same = outs!(same);
+        same.set(arg!(a).same_origin(arg!(b)));
+        Ok(())
+    })
+}

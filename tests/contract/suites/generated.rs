@@ -7,12 +7,13 @@ use crate::env::Env;
 use crate::header;
 use crate::model::Header;
 use crate::report::Report;
+use crate::suites::statuses;
 
 /// Each generated file and its text.
 fn files(env: &Env) -> Vec<(&'static str, String)> {
     let text = header::generate(&env.root);
     let exports = exports(&Header::parse(&text));
-    vec![("include/netlib.h", text), ("include/netlib.exports", exports)]
+    vec![("include/netlib.h", text), ("include/netlib.exports", exports), ("docs/status.md", statuses::page())]
 }
 
 /// The functions of the header, sorted: what the libraries export.
@@ -43,6 +44,50 @@ pub fn run(env: &Env, report: &mut Report) {
         let committed = fs::read_to_string(env.root.join(file)).unwrap_or_default();
         drift(file, &committed, &text, report);
     }
+    programs(env, report);
+}
+
+/// The programs that teach: the one that netlib.h opens with, and those of the README.
+fn programs(env: &Env, report: &mut Report) {
+    let scratch = env.scratch("header");
+    let mut programs = vec![("the program of netlib.h", program_of_header(&env.header_text()))];
+    match fs::read_to_string(env.root.join("README.md")) {
+        Ok(readme) => {
+            programs.extend(programs_of_markdown(&readme).into_iter().map(|text| ("a program of README.md", text)))
+        }
+        Err(_) => report.skip("there is no README.md"),
+    }
+    for (i, (what, text)) in programs.iter().enumerate() {
+        let (source, program) = (scratch.join(format!("program_{i}.c")), scratch.join(format!("program_{i}")));
+        fs::write(&source, text).expect("target is writable");
+        let built = env.compile(&source, &program, env.library());
+        if let Err(text) = &built {
+            report.fail(format!("{what} does not compile\n{text}"));
+            continue;
+        }
+        let ran = env.command(&program).load_from(env.library()).run(60);
+        report.check(ran.ok && !ran.out.is_empty(), format!("{what} runs and prints\n{}", ran.text));
+    }
+}
+
+/// The indented lines after "A complete program".
+pub fn program_of_header(header: &str) -> String {
+    let lines = header.lines().skip_while(|line| !line.contains("A complete program")).skip(1);
+    let mut text = String::new();
+    for line in lines.map(|line| line.trim_start_matches(" *")) {
+        match line.strip_prefix("     ") {
+            Some(code) => text = text + code + "\n",
+            None if line.trim().is_empty() => text.push('\n'),
+            None => break,
+        }
+    }
+    text
+}
+
+/// The fenced C programs: those with a `main`.
+fn programs_of_markdown(text: &str) -> Vec<String> {
+    let fenced = text.split("```c\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
+    fenced.map(|(code, _)| code.to_owned() + "\n").filter(|code| code.contains("int main(")).collect()
 }
 
 /// Fails when a committed file is not what is generated, with the first line that differs.

@@ -3,11 +3,21 @@
 use crate::env::Env;
 use crate::report::Report;
 
+pub mod asan;
 pub mod c_tests;
+pub mod docs;
+pub mod examples;
 pub mod fetch;
 pub mod generated;
+pub mod install;
+pub mod matrix;
+pub mod nulls;
+pub mod panics;
+pub mod statuses;
 pub mod symbols;
+pub mod threads;
 pub mod unit;
+pub mod unsafe_code;
 
 pub struct Suite {
     pub name: &'static str,
@@ -20,14 +30,29 @@ const fn suite(name: &'static str, what: &'static str, run: fn(&Env, &mut Report
     Suite { name, what, by_default: true, run }
 }
 
+/// Not a part of `make test`: of `make test-all`, or asked for by name.
+const fn long(name: &'static str, what: &'static str, run: fn(&Env, &mut Report)) -> Suite {
+    Suite { name, what, by_default: false, run }
+}
+
 /// In the order they run.
 pub const ALL: &[Suite] = &[
     suite("unit", "the Rust unit tests (cargo test --lib)", unit::run),
     suite("header", "netlib.h and its companions are what the sources generate; its programs run", generated::run),
+    suite("docs", "every public item is documented in the grammar", docs::run),
+    suite("matrix", "netlib.h under each compiler and language version", matrix::run),
     suite("symbols", "what the libraries export, SONAME, flags", symbols::run),
+    suite("nulls", "every function with every pointer NULL, one at a time", nulls::run),
+    suite("statuses", "every status from C equals the table", statuses::run),
+    suite("panic", "a panic inside the library is a status", panics::run),
+    suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
+    suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
+    suite("install", "make install, moved; programs built from there only", install::run),
+    suite("examples", "examples-c compile, and end cleanly", examples::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
     suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
     suite("demo", "make demo", fetch::demo),
+    long("asan", "the C tests with both halves instrumented", asan::run),
 ];

@@ -1,0 +1,322 @@
+/* Valid arguments for the NULL sweep, one for each type of parameter.
+ *
+ * For a parameter P of type T of a function F the sweep takes the first of these macros that stands in this file:
+ *
+ *     MAKE__F__P       for this parameter alone
+ *     MAKE__T__P       for parameters of this type and name
+ *     MAKE__T          for the type
+ *
+ * where T is spelled with _ptr for * and without the const of a handle: netlib_url_ptr, const_char_ptr. A parameter
+ * through which a call stores a number or a handle needs none. Further:
+ *
+ *     USE_OPTIONS__netlib_x_options(options, err)   uses options, so that the error a setter kept comes out
+ *     BASELINE__F                                   the status of F with valid arguments, where it is a failure
+ *
+ * Everything runs in a child process that ends at once, so nothing here is freed. HAVE_F is defined for each function
+ * F of the header, so that a section may be missing. */
+#ifndef NETLIB_TEST_NULL_MAKERS_H
+#define NETLIB_TEST_NULL_MAKERS_H
+
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netlib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A maker that fails ends the child, and with it the case. */
+static inline void must(bool ok, const char *what) {
+    if (ok) return;
+    fprintf(stderr, "null_makers.h: cannot make %s\n", what);
+    _exit(3);
+}
+
+#define MUST(condition) must((condition), #condition)
+#define MUST_OK(call) must((call) == NETLIB_OK, #call)
+
+/* Plain values. */
+#define MAKE__int32_t 1
+#define MAKE__uint32_t 1
+#define MAKE__int64_t 0
+#define MAKE__size_t 1
+#define MAKE__double 1.0
+#define MAKE__void_ptr NULL
+#define MAKE__size_t__index 0
+#define MAKE__size_t__n 0
+#define MAKE__size_t__len 4
+#define MAKE__size_t__count 1
+#define MAKE__netlib_status NETLIB_READ_TIMEOUT
+
+/* Text: every one has at least the four bytes that MAKE__size_t__len says. */
+#define MAKE__const_char_ptr "text"
+#define MAKE__const_char_ptr__method "GET"
+#define MAKE__const_char_ptr__request_method "GET"
+#define MAKE__const_char_ptr__url "http://127.0.0.1/"
+#define MAKE__const_char_ptr__host "127.0.0.1"
+#define MAKE__const_char_ptr__name "x-name"
+#define MAKE__const_char_ptr_const_ptr (const char *const[]){"GET"}
+#define MAKE__const_int32_t_ptr (const int32_t[]){503}
+#define MAKE__const_void_ptr "data"
+#define MAKE__const_uint8_t_ptr (const uint8_t *)"data"
+#define MAKE__void_ptr__buf (char[64]){0}
+
+/* basics */
+static inline netlib_error *make_error(void) {
+    netlib_error *error = NULL;
+    MUST_OK(netlib_error_new(NETLIB_READ_TIMEOUT, "no answer", NULL, &error, NULL));
+    return error;
+}
+#define MAKE__netlib_error_ptr make_error()
+
+/* limit */
+#ifdef HAVE_netlib_limit_new
+static inline netlib_limit *make_limit(void) {
+    netlib_limit *limit = NULL;
+    MUST_OK(netlib_limit_new(5.0, &limit, NULL));
+    return limit;
+}
+#endif
+#define MAKE__netlib_limit_ptr make_limit()
+
+/* url */
+#ifdef HAVE_netlib_parse_url
+static inline netlib_url *make_url(void) {
+    netlib_url *url = NULL;
+    MUST_OK(netlib_parse_url("http://user:password@example.com:8080/a?b#c", NETLIB_NTS, &url, NULL));
+    return url;
+}
+#endif
+#define MAKE__netlib_url_ptr make_url()
+#define MAKE__netlib_url_new__scheme "http"
+#define MAKE__netlib_url_new__path "/a"
+#define MAKE__netlib_url_new__port 80
+
+/* timeout */
+#ifdef HAVE_netlib_timeout_new
+static inline netlib_timeout *make_timeout(void) {
+    netlib_timeout *timeout = NULL;
+    MUST_OK(netlib_timeout_new(3.0, 1.0, 2.0, &timeout, NULL));
+    return timeout;
+}
+/* The clock runs, for the calls that need it. */
+static inline netlib_timeout *make_started_timeout(void) {
+    netlib_timeout *timeout = make_timeout();
+    MUST_OK(netlib_timeout_start_connect(timeout, NULL));
+    return timeout;
+}
+#endif
+#define MAKE__netlib_timeout_ptr make_timeout()
+#define MAKE__netlib_timeout_get_connect_duration__timeout make_started_timeout()
+#define MAKE__netlib_timeout_read_timeout__timeout make_started_timeout()
+
+static inline int32_t make_clock_answer(void *ctx, double *seconds) {
+    (void)ctx;
+    *seconds = 1.0;
+    return 0;
+}
+static inline int32_t make_sleep_answer(void *ctx, double seconds) {
+    (void)ctx;
+    (void)seconds;
+    return 0;
+}
+#define MAKE__netlib_clock_fn make_clock_answer
+#define MAKE__netlib_wall_clock_fn make_clock_answer
+#define MAKE__netlib_random_fn make_clock_answer
+#define MAKE__netlib_sleep_fn make_sleep_answer
+
+/* retry */
+#ifdef HAVE_netlib_retry_new
+static inline netlib_retry *make_retry(void) {
+    netlib_retry *retry = NULL;
+    MUST_OK(netlib_retry_new(NULL, &retry, NULL));
+    return retry;
+}
+static inline netlib_status use_retry_options(netlib_retry_options *options, netlib_error **err) {
+    netlib_retry *retry = NULL;
+    return netlib_retry_new(options, &retry, err);
+}
+#endif
+#define MAKE__netlib_retry_ptr make_retry()
+#define MAKE__netlib_retry_options_ptr netlib_retry_options_new()
+#define USE_OPTIONS__netlib_retry_options(options, err) use_retry_options((options), (err))
+#define MAKE__netlib_retry_parse_retry_after__value "10"
+#ifdef HAVE_netlib_retry_decide
+static inline netlib_decision *make_decision(void) {
+    netlib_decision *decision = NULL;
+    netlib_error *error = make_error();
+    MUST_OK(netlib_retry_decide(make_retry(), "GET", make_url(), NULL, error, NULL, &decision, NULL));
+    return decision;
+}
+#endif
+#define MAKE__netlib_decision_ptr make_decision()
+
+/* headers */
+#ifdef HAVE_netlib_make_headers
+static inline netlib_status use_headers_options(netlib_headers_options *options, netlib_error **err) {
+    netlib_headers *headers = NULL;
+    return netlib_make_headers(options, &headers, err);
+}
+static inline netlib_headers *make_headers(void) {
+    netlib_headers *headers = NULL;
+    netlib_headers_options *options = netlib_headers_options_new();
+    netlib_headers_options_set_user_agent(options, "sweep");
+    MUST_OK(netlib_make_headers(options, &headers, NULL));
+    return headers;
+}
+#endif
+#define MAKE__netlib_headers_ptr make_headers()
+#define MAKE__netlib_headers_options_ptr netlib_headers_options_new()
+#define USE_OPTIONS__netlib_headers_options(options, err) use_headers_options((options), (err))
+
+/* response */
+#ifdef HAVE_netlib_response_parse
+#define SWEEP_HEAD "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+static inline netlib_response *make_response(void) {
+    netlib_response *response = NULL;
+    size_t head_len = 0;
+    MUST_OK(netlib_response_parse("GET", SWEEP_HEAD, NETLIB_NTS, &response, &head_len, NULL));
+    return response;
+}
+#endif
+#define MAKE__netlib_response_ptr make_response()
+#define MAKE__netlib_response_new__status 200
+#define MAKE__netlib_response_parse__head SWEEP_HEAD
+#define MAKE__netlib_response_parse__len (sizeof SWEEP_HEAD - 1)
+#define MAKE__netlib_assert_header_parsing__block "A: b\r\n\r\n"
+#define MAKE__netlib_assert_header_parsing__len 8
+
+/* body */
+static inline int32_t make_body_read(void *ctx, void *buf, size_t len, size_t *n) {
+    (void)ctx;
+    (void)buf;
+    (void)len;
+    *n = 0;
+    return 0;
+}
+static inline int32_t make_body_tell(void *ctx, int64_t *position) {
+    (void)ctx;
+    *position = 0;
+    return 0;
+}
+static inline int32_t make_body_seek(void *ctx, int64_t position) {
+    (void)ctx;
+    (void)position;
+    return 0;
+}
+static inline int32_t make_body_is_closed(void *ctx, bool *closed) {
+    (void)ctx;
+    *closed = false;
+    return 0;
+}
+#define MAKE__netlib_body_read_fn make_body_read
+#define MAKE__netlib_body_tell_fn make_body_tell
+#define MAKE__netlib_body_seek_fn make_body_seek
+#define MAKE__netlib_body_is_closed_fn make_body_is_closed
+#ifdef HAVE_netlib_body_from_memory
+static inline netlib_body *make_body(void) {
+    netlib_body *body = NULL;
+    MUST_OK(netlib_body_from_memory("data", 4, &body, NULL));
+    return body;
+}
+#endif
+#define MAKE__netlib_body_ptr make_body()
+
+/* socket: descriptors on which nothing blocks */
+static inline int make_readable_fd(void) {
+    int pair[2];
+    MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    MUST(write(pair[1], "data", 4) == 4);
+    return pair[0];
+}
+/* A port on which somebody listens. */
+static inline int32_t make_port(void) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(fd >= 0);
+    MUST(bind(fd, (const struct sockaddr *)&address, sizeof address) == 0);
+    MUST(listen(fd, 8) == 0);
+    MUST(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+    return ntohs(address.sin_port);
+}
+#define MAKE__int make_readable_fd()
+#define MAKE__int32_t__port make_port()
+#ifdef HAVE_netlib_create_connection
+static inline netlib_status use_connect_options(netlib_connect_options *options, netlib_error **err) {
+    int fd = -1;
+    return netlib_create_connection("127.0.0.1", make_port(), options, NULL, &fd, err);
+}
+#endif
+#define MAKE__netlib_connect_options_ptr netlib_connect_options_new()
+#define USE_OPTIONS__netlib_connect_options(options, err) use_connect_options((options), (err))
+#define MAKE__netlib_connect_options_add_socket_option__level SOL_SOCKET
+#define MAKE__netlib_connect_options_add_socket_option__name SO_KEEPALIVE
+#define MAKE__netlib_connect_options_add_socket_option__value (&(int){1})
+
+/* tls: the sweep writes a certificate and its key */
+#ifdef HAVE_netlib_tls_context_new
+#define CERT_FILE TEST_DIRECTORY "/cert.pem"
+#define KEY_FILE TEST_DIRECTORY "/key.pem"
+static inline char *make_text_of(const char *path) {
+    static char text[2][16384];
+    static unsigned calls;
+    char *into = text[calls++ % 2];
+    FILE *file = fopen(path, "rb");
+    MUST(file != NULL);
+    size_t n = fread(into, 1, sizeof text[0] - 1, file);
+    into[n] = '\0';
+    fclose(file);
+    return into;
+}
+static inline netlib_tls_options *make_tls_options(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, CERT_FILE);
+    return options;
+}
+static inline netlib_tls_context *make_tls_context(void) {
+    netlib_tls_context *context = NULL;
+    netlib_tls_options *options = make_tls_options();
+    netlib_tls_options_set_identity_files(options, CERT_FILE, KEY_FILE);
+    MUST_OK(netlib_tls_context_new(options, &context, NULL));
+    return context;
+}
+static inline netlib_status use_tls_options(netlib_tls_options *options, netlib_error **err) {
+    netlib_tls_context *context = NULL;
+    return netlib_tls_context_new(options, &context, err);
+}
+/* Its peer is silent, so it does not block. */
+static inline netlib_tls_stream *make_tls_stream(void) {
+    netlib_tls_stream *stream = NULL;
+    int pair[2];
+    MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    MUST_OK(netlib_tls_wrap_fd(make_tls_context(), pair[0], "localhost", &stream, NULL));
+    MUST_OK(netlib_tls_stream_set_blocking(stream, 0, NULL));
+    return stream;
+}
+#endif
+#define MAKE__netlib_tls_options_ptr make_tls_options()
+#define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
+#define MAKE__netlib_tls_context_ptr make_tls_context()
+#define MAKE__netlib_tls_stream_ptr make_tls_stream()
+#define MAKE__const_char_ptr__server_hostname "localhost"
+#define MAKE__const_char_ptr__path CERT_FILE
+#define MAKE__const_char_ptr__chain_path CERT_FILE
+#define MAKE__const_char_ptr__key_path KEY_FILE
+#define MAKE__const_char_ptr__chain make_text_of(CERT_FILE)
+#define MAKE__const_char_ptr__key make_text_of(KEY_FILE)
+#define MAKE__const_void_ptr__chain make_text_of(CERT_FILE)
+#define MAKE__const_void_ptr__key make_text_of(KEY_FILE)
+#define MAKE__size_t__chain_len NETLIB_NTS
+#define MAKE__size_t__key_len NETLIB_NTS
+#define MAKE__netlib_tls_options_add_ca_data__data make_text_of(CERT_FILE)
+#define MAKE__netlib_tls_options_add_ca_data__len NETLIB_NTS
+#define MAKE__const_char_ptr__candidate "CERT_REQUIRED"
+#define MAKE__netlib_resolve_ssl_version__candidate "PROTOCOL_TLS"
+
+#endif

@@ -1,0 +1,93 @@
+/* The sweep's own part: each call in a child process, so that a crash or a hang is one failure. */
+#ifndef NETLIB_TEST_NULL_SWEEP_H
+#define NETLIB_TEST_NULL_SWEEP_H
+
+#include <netlib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* No call of the sweep takes long: what lasts this many seconds hangs. */
+enum { SWEEP_SECONDS = 20 };
+
+struct sweep_case {
+    const char *what;
+    void (*call)(void);
+};
+
+static const char *sweep_current;
+static int sweep_failures;
+
+static inline void expect(bool ok, const char *what) {
+    if (ok) return;
+    sweep_failures++;
+    fprintf(stderr, "%s: failed: %s\n", sweep_current, what);
+}
+
+static inline void expect_text(bool ok, const char *what, netlib_status status, const netlib_error *err) {
+    if (ok) return;
+    const char *message = netlib_error_message(err, NULL);
+    sweep_failures++;
+    fprintf(stderr, "%s: failed: %s; it returned %s: %s\n", sweep_current, what, netlib_status_name(status),
+            message != NULL ? message : "(no message)");
+}
+
+/* NETLIB_NULL_ARGUMENT, and the message names the parameter (and the setter, if there is one). */
+static inline void expect_refused(netlib_status status, const netlib_error *err, const char *param, const char *setter) {
+    expect_text(status == NETLIB_NULL_ARGUMENT, "NETLIB_NULL_ARGUMENT is returned", status, err);
+    const char *message = netlib_error_message(err, NULL);
+    bool named = message != NULL && strstr(message, param) != NULL && strstr(message, setter) != NULL;
+    expect_text(named, "the message names the parameter", status, err);
+}
+
+/* Anything but a complaint about NULL. */
+static inline void expect_accepted(netlib_status status, const netlib_error *err) {
+    expect_text(status != NETLIB_NULL_ARGUMENT && status != NETLIB_INTERNAL, "NULL is accepted", status, err);
+}
+
+/* The sweep's arguments are good ones, or nothing is learnt from the calls in which one of them is NULL. */
+static inline void expect_valid(netlib_status status, const netlib_error *err, netlib_status expected) {
+    bool progress = expected == NETLIB_OK && netlib_status_class(status) == NETLIB_CLASS_PROGRESS;
+    expect_text(status == expected || progress, "the arguments are valid", status, err);
+}
+
+/* Runs one case in a child and says whether it passed. */
+static inline bool sweep_one(const struct sweep_case *one) {
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(SWEEP_SECONDS);
+        sweep_current = one->what;
+        one->call();
+        fflush(NULL);
+        _exit(sweep_failures == 0 ? 0 : 1);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        fprintf(stderr, "%s: failed: no child process\n", one->what);
+        return false;
+    }
+    if (WIFSIGNALED(status)) {
+        bool hung = WTERMSIG(status) == SIGALRM;
+        fprintf(stderr, "%s: failed: it %s (signal %d)\n", one->what, hung ? "hangs" : "crashes", WTERMSIG(status));
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static inline int sweep(const struct sweep_case *cases, size_t count) {
+    unsigned long passed = 0, failed = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (sweep_one(&cases[i])) {
+            passed++;
+        } else {
+            failed++;
+        }
+    }
+    printf("nulls: %lu passed, %lu failed\n", passed, failed);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif

@@ -1,0 +1,168 @@
+/* Immutable handles are used from many threads at once: cloned, read, freed, and what "changes" one makes a new one.
+ * A limit is cancelled from elsewhere. Run by the suite threads, with HAVE_F defined for each function F. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#define NETLIB_MUST_USE
+#include "harness.h"
+#include "null_makers.h"
+#include <pthread.h>
+
+enum { THREADS = 8, ROUNDS = 500 };
+
+/* Says whether a round went right. */
+typedef bool (*round_fn)(const void *shared);
+
+struct job {
+    round_fn round;
+    const void *shared;
+    pthread_barrier_t *start;
+    unsigned long right;
+};
+
+static void *work(void *argument) {
+    struct job *job = argument;
+    pthread_barrier_wait(job->start);
+    for (int i = 0; i < ROUNDS; i++) {
+        if (job->round(job->shared)) job->right++;
+    }
+    return NULL;
+}
+
+static void in_threads(const char *what, round_fn round, const void *shared) {
+    pthread_t threads[THREADS];
+    struct job jobs[THREADS];
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        jobs[i] = (struct job){round, shared, &start, 0};
+        if (pthread_create(&threads[i], NULL, work, &jobs[i]) != 0) abort();
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        check_report(jobs[i].right == ROUNDS, __FILE__, __LINE__, what);
+    }
+    pthread_barrier_destroy(&start);
+}
+
+static bool same(const char *expected, const char *actual) { return actual != NULL && strcmp(expected, actual) == 0; }
+
+static bool share_error(const void *shared) {
+    const netlib_error *error = shared;
+    netlib_error *mine = netlib_error_clone(error);
+    netlib_error *outer = NULL;
+    bool right = netlib_error_new(NETLIB_PROXY, "outer", mine, &outer, NULL) == NETLIB_OK;
+    netlib_error_free(mine);
+    right = right && same("no answer", netlib_error_message(netlib_error_cause(outer, 0), NULL));
+    netlib_error_free(outer);
+    return right && netlib_error_status(error) == NETLIB_READ_TIMEOUT;
+}
+
+static bool share_limit(const void *shared) {
+    const netlib_limit *limit = shared;
+    netlib_limit *mine = netlib_limit_clone(limit);
+    netlib_limit_cancel(mine);
+    bool right = netlib_limit_check(limit, NULL) == NETLIB_CANCELLED;
+    netlib_limit_free(mine);
+    return right;
+}
+
+#ifdef HAVE_netlib_url_resolve
+static bool share_url(const void *shared) {
+    const netlib_url *url = shared;
+    netlib_url *mine = netlib_url_clone(url);
+    netlib_url *next = NULL;
+    bool right = netlib_url_resolve(mine, "/next?q", NETLIB_NTS, &next, NULL) == NETLIB_OK;
+    netlib_url_free(mine);
+    right = right && same("/next", netlib_url_path(next, NULL)) && same("example.com", netlib_url_host(url, NULL));
+    /* Made when first asked for, then kept: every thread gets the same. */
+    right = right && netlib_url_url(url, NULL) == netlib_url_url(url, NULL) && netlib_url_authority(url, NULL) != NULL;
+    netlib_url_free(next);
+    return right;
+}
+#endif
+
+#ifdef HAVE_netlib_retry_increment
+static bool share_retry(const void *shared) {
+    const netlib_retry *retry = shared;
+    netlib_error *error = make_error();
+    netlib_retry *next = NULL;
+    bool right = netlib_retry_increment(retry, "GET", "/", NULL, error, &next, NULL) == NETLIB_OK;
+    right = right && netlib_retry_total(next) == 9 && netlib_retry_total(retry) == 10;
+    right = right && netlib_retry_history_count(next) == 1 && netlib_retry_history_count(retry) == 0;
+    netlib_retry_free(next);
+    netlib_error_free(error);
+    return right;
+}
+#endif
+
+#ifdef HAVE_netlib_make_headers
+static bool share_headers(const void *shared) {
+    const netlib_headers *headers = shared;
+    netlib_headers *mine = netlib_headers_clone(headers);
+    bool right = same("sweep", netlib_headers_get(mine, "User-Agent", NULL)) && netlib_headers_wire(mine, NULL) != NULL;
+    netlib_headers_free(mine);
+    return right;
+}
+#endif
+
+#ifdef HAVE_netlib_response_parse
+static bool share_response(const void *shared) {
+    const netlib_response *response = shared;
+    netlib_response *mine = netlib_response_clone(response);
+    bool right = same("0", netlib_headers_get(netlib_response_headers(mine), "content-length", NULL));
+    netlib_response_free(mine);
+    return right && netlib_response_status(response) == 200;
+}
+#endif
+
+#ifdef HAVE_netlib_tls_context_new
+static bool share_tls_context(const void *shared) {
+    const netlib_tls_context *context = shared;
+    netlib_tls_context *mine = netlib_tls_context_clone(context);
+    netlib_tls_stream *stream = NULL;
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return false;
+    bool right = netlib_tls_wrap_fd(mine, pair[0], "localhost", &stream, NULL) == NETLIB_OK;
+    netlib_tls_context_free(mine);
+    netlib_tls_stream_free(stream);
+    close(pair[0]);
+    close(pair[1]);
+    return right;
+}
+#endif
+
+int main(void) {
+    netlib_error *error = make_error();
+    netlib_limit *limit = make_limit();
+    in_threads("an error is shared", share_error, error);
+    in_threads("a limit is shared", share_limit, limit);
+    netlib_error_free(error);
+    netlib_limit_free(limit);
+#ifdef HAVE_netlib_url_resolve
+    netlib_url *url = make_url();
+    in_threads("a url is shared", share_url, url);
+    netlib_url_free(url);
+#endif
+#ifdef HAVE_netlib_retry_increment
+    netlib_retry *retry = make_retry();
+    in_threads("a retry is shared", share_retry, retry);
+    netlib_retry_free(retry);
+#endif
+#ifdef HAVE_netlib_make_headers
+    netlib_headers *headers = make_headers();
+    in_threads("headers are shared", share_headers, headers);
+    netlib_headers_free(headers);
+#endif
+#ifdef HAVE_netlib_response_parse
+    netlib_response *response = make_response();
+    in_threads("a response is shared", share_response, response);
+    netlib_response_free(response);
+#endif
+#ifdef HAVE_netlib_tls_context_new
+    netlib_tls_context *context = make_tls_context();
+    in_threads("a TLS context is shared", share_tls_context, context);
+    netlib_tls_context_free(context);
+#endif
+    return report("threads");
+}

@@ -1,0 +1,285 @@
+//! What to do after a request.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::headers::netlib_headers;
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::api::response::netlib_response;
+use crate::ffi::api::retry::netlib_retry;
+use crate::ffi::api::url::netlib_url;
+use crate::ffi::args::{arg, arg_cstr, arg_opt, arg_shared, arg_shared_opt};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_text, read};
+use crate::ffi::{Handle, Shared, guard, handle};
+use crate::retry::{Attempt, Decision};
+
+/// What to do next. Returned by `netlib_decision_action`.
+#[repr(C)]
+pub enum netlib_action {
+    /// Nothing: give the response to whoever asked.
+    NETLIB_ACTION_RETURN_RESPONSE = 0,
+    /// Send the request again.
+    NETLIB_ACTION_RETRY = 1,
+    /// Send the request to where the response redirects.
+    NETLIB_ACTION_REDIRECT = 2,
+}
+
+/// The count that a request consumed beside `total`. Returned by `netlib_decision_counter`.
+#[repr(C)]
+pub enum netlib_counter {
+    /// None: the response needs no further request.
+    NETLIB_COUNTER_NONE = 0,
+    /// `connect`.
+    NETLIB_COUNTER_CONNECT = 1,
+    /// `read`.
+    NETLIB_COUNTER_READ = 2,
+    /// `redirect`.
+    NETLIB_COUNTER_REDIRECT = 3,
+    /// `status`.
+    NETLIB_COUNTER_STATUS = 4,
+    /// `other`.
+    NETLIB_COUNTER_OTHER = 5,
+}
+
+/// What to do after a request, and all that is needed to do it. **Immutable**.
+pub struct netlib_decision {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_decision {
+    type Value = Decision;
+    type Ownership = Shared;
+}
+
+/// Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
+/// does not wait.
+///
+/// An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed:
+/// 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
+/// `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
+/// redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
+/// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
+///
+/// The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
+///
+/// For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
+/// `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
+/// the first origin too, because the Retry remembers it.
+///
+/// @param retry the Retry of this request. Not NULL.
+/// @param method the request's method. Not NULL.
+/// @param url the request's URL. Not NULL.
+/// @param response the response. May be NULL: there was none.
+/// @param error what failed; it goes before the response. May be NULL: nothing did.
+/// @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
+/// @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
+///         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
+///         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
+///         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if Retry-After is neither a number
+///         nor a date; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
+///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_decide(
+    retry: *const netlib_retry,
+    method: *const c_char,
+    url: *const netlib_url,
+    response: *const netlib_response,
+    error: *const netlib_error,
+    limit: *const netlib_limit,
+    decision: *mut *mut netlib_decision,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let decision = outs!(decision);
+        let retry = arg_shared!(retry);
+        let method = arg_cstr!(method);
+        let url = &arg_shared!(url);
+        let response = arg_opt!(response);
+        let error = arg_shared_opt!(error);
+        let attempt = Attempt { method, url, response, error: error.as_ref() };
+        decision.give(Arc::new(retry.decide(attempt, arg_opt!(limit))?));
+        Ok(())
+    })
+}
+
+/// Another reference to the same decision.
+///
+/// @param decision the decision. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_decision_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_clone(decision: *const netlib_decision) -> *mut netlib_decision {
+    handle::clone(decision)
+}
+
+/// Releases a decision. What was borrowed from it ends with its last reference.
+///
+/// @param decision owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_free(decision: *mut netlib_decision) {
+    guard::nothing(|| handle::free(decision));
+}
+
+/// What to do next.
+///
+/// @param decision the decision. May be NULL: `NETLIB_ACTION_RETURN_RESPONSE` is returned.
+/// @return one of `enum netlib_action`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_action(decision: *const netlib_decision) -> i32 {
+    read(decision, 0, |decision| decision.action() as i32)
+}
+
+/// The Retry for the next request. When a response is returned it is the one that was given.
+///
+/// @param decision the decision. May be NULL: NULL is returned.
+/// @return borrowed from `decision`: clone it to keep it.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision) -> *const netlib_retry {
+    read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.retry())))
+}
+
+/// Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
+/// one that ran out.
+///
+/// @param decision the decision. May be NULL: `NETLIB_COUNTER_NONE` is returned.
+/// @return one of `enum netlib_counter`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decision) -> i32 {
+    read(decision, 0, |decision| decision.counter() as i32)
+}
+
+/// How long to wait before the next request.
+///
+/// @param decision the decision. May be NULL: 0 is returned.
+/// @return seconds; 0 for no wait.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_delay(decision: *const netlib_decision) -> f64 {
+    read(decision, 0.0, |decision| decision.delay().seconds)
+}
+
+/// Why to wait.
+///
+/// @param decision the decision. May be NULL: `NETLIB_DELAY_NONE` is returned.
+/// @return one of `enum netlib_delay_reason`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_decision) -> i32 {
+    read(decision, 0, |decision| decision.delay().reason as i32)
+}
+
+/// What the wait would be without `backoff_max` or `retry_after_max`.
+///
+/// @param decision the decision. May be NULL: 0 is returned.
+/// @return seconds.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_decision) -> f64 {
+    read(decision, 0.0, |decision| decision.delay().uncapped)
+}
+
+/// The URL of the next request. For a redirect: the Location, resolved against the request's URL.
+///
+/// @param decision the decision. May be NULL: NULL is returned.
+/// @return borrowed from `decision`: clone it to keep it.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_url(decision: *const netlib_decision) -> *const netlib_url {
+    read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.url())))
+}
+
+/// The method of the next request.
+///
+/// @param decision the decision. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `decision`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision, len: *mut usize) -> *const c_char {
+    lend_text(decision, len, |decision| Some(decision.method()))
+}
+
+/// Whether the next request carries the body again: rewind it first, see `netlib_rewind_body`.
+///
+/// @param decision the decision. May be NULL: false is returned.
+/// @return false once a redirect has turned the request into GET, and when there is no next request.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> bool {
+    read(decision, false, Decision::resend_body)
+}
+
+/// How many headers the next request must not carry.
+///
+/// @param decision the decision. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const netlib_decision) -> usize {
+    read(decision, 0, |decision| decision.dropped_headers().len())
+}
+
+/// One of the headers that the next request must not carry, in lower case; they are sorted. Use
+/// `netlib_decision_headers` to drop them.
+///
+/// @param decision the decision. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `decision`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_dropped_header(
+    decision: *const netlib_decision,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(decision, len, |decision| decision.dropped_headers().at(index))
+}
+
+/// Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
+/// SAFE profile Host is among these at another origin: write it from the URL.
+///
+/// @param decision the decision. Not NULL.
+/// @param request_headers the headers of the last request. Not NULL.
+/// @param next_headers out, owned: free it with `netlib_headers_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_headers(
+    decision: *const netlib_decision,
+    request_headers: *const netlib_headers,
+    next_headers: *mut *mut netlib_headers,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let next_headers = outs!(next_headers);
+        let decision = arg!(decision);
+        next_headers.give(Arc::new(decision.headers(arg!(request_headers))));
+        Ok(())
+    })
+}

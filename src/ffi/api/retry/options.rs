@@ -1,0 +1,438 @@
+//! The settings of a Retry, collected.
+
+use std::ffi::{c_char, c_void};
+
+use crate::error::Error;
+use crate::ffi::api::basics::netlib_error;
+use crate::ffi::args::{arg_bool, arg_cstr_opt, arg_cstrs, arg_i32s, arg_shared_opt};
+use crate::ffi::{Handle, Options, Unique, callback, guard, handle, options};
+use crate::retry::{Count, HistoryEntry, MethodsSetting, RedirectProfile, RetryOptions};
+use crate::status::Status;
+
+/// How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`.
+#[repr(C)]
+pub enum netlib_redirect_profile {
+    /// As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme.
+    NETLIB_REDIRECT_REFERENCE = 0,
+    /// As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
+    /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
+    /// scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
+    NETLIB_REDIRECT_SAFE = 1,
+}
+
+/// `total` unless set.
+pub const NETLIB_RETRY_DEFAULT_TOTAL: i32 = 10;
+/// `backoff_max` unless set, in seconds.
+pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
+/// `retry_after_max` unless set, in seconds: six hours.
+pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
+
+/// The settings of a `netlib_retry`. **Single**.
+pub struct netlib_retry_options {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_retry_options {
+    type Value = Options<RetryOptions>;
+    type Ownership = Unique;
+}
+
+/// Tells the time of day, for a Retry-After that is a date.
+///
+/// It stores the seconds since 1970-01-01 00:00:00 UTC and returns 0, or anything else to fail the call with
+/// `NETLIB_CALLBACK_FAILED`. It and its `ctx` must stay usable, on every thread that uses the Retry, until the last
+/// Retry and options holding it are freed: that goes for all three callbacks.
+pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
+
+/// Waits so many seconds, more than 0; returns 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32>;
+
+/// Stores a random number, 0 or more and less than 1, each as likely; returns 0, or anything else to fail the call
+/// with `NETLIB_CALLBACK_FAILED`.
+pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
+
+/// Makes options that hold the defaults.
+///
+/// @return owned: free it with `netlib_retry_options_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_retry_options_new() -> *mut netlib_retry_options {
+    guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(RetryOptions::default())))))
+}
+
+/// Releases options.
+///
+/// @param options owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_options) {
+    guard::nothing(|| handle::free(options));
+}
+
+/// How many retries in all, whatever the reasons; it goes before the other counts. Default:
+/// `NETLIB_RETRY_DEFAULT_TOTAL`. 0 fails at the first retry.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
+///        causing error comes back as it is, and redirects are returned, not followed. A negative number is a count
+///        that is used up.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_retry_options, count: i32) {
+    options::set(options, "netlib_retry_options_set_total", |o| {
+        o.set_total(Count::from_code(count));
+        Ok(())
+    });
+}
+
+/// How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
+///        is. A negative number is a count that is used up.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_retry_options, count: i32) {
+    options::set(options, "netlib_retry_options_set_connect", |o| {
+        o.set_connect(Count::from_code(count));
+        Ok(())
+    });
+}
+
+/// How many retries after a request was sent and its answer did not come: it may have been processed. Default:
+/// `NETLIB_NONE`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
+///        is. A negative number is a count that is used up.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retry_options, count: i32) {
+    options::set(options, "netlib_retry_options_set_read", |o| {
+        o.set_read(Count::from_code(count));
+        Ok(())
+    });
+}
+
+/// How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
+/// `NETLIB_NONE`. 0 fails at the first.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: none is followed, and the response
+///        is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is a count that is used
+///        up.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_retry_options, count: i32) {
+    options::set(options, "netlib_retry_options_set_redirect", |o| {
+        o.set_redirect(Count::from_code(count));
+        Ok(())
+    });
+}
+
+/// How many retries because of a response's status. Default: `NETLIB_NONE`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
+///        count that is used up.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_retry_options, count: i32) {
+    options::set(options, "netlib_retry_options_set_status", |o| o.set_status(Count::from_code(count)));
+}
+
+/// How many retries after failures of any other kind: they may have been processed. Set it to 0 when `total` is
+/// `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
+///        count that is used up.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_retry_options, count: i32) {
+    options::set(options, "netlib_retry_options_set_other", |o| o.set_other(Count::from_code(count)));
+}
+
+/// Which methods may be retried after a read error or because of a status. Default:
+/// `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param methods `count` method names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+/// @param count how many; 0 allows none.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
+    options: *mut netlib_retry_options,
+    methods: *const *const c_char,
+    count: usize,
+) {
+    options::set(options, "netlib_retry_options_set_allowed_methods", |o| {
+        let methods = arg_cstrs!(methods, count);
+        o.set_allowed_methods(MethodsSetting::AllowedMethods, methods)
+    });
+}
+
+/// Lets every method be retried, also those whose repetition may do harm: `allowed_methods=None`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
+    options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
+}
+
+/// Which response statuses are retried, if the method is allowed. Default: none.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
+/// @param count how many; 0 for none.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
+    options: *mut netlib_retry_options,
+    codes: *const i32,
+    count: usize,
+) {
+    options::set(options, "netlib_retry_options_set_status_forcelist", |o| {
+        o.set_status_forcelist(arg_i32s!(codes, count))
+    });
+}
+
+/// The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row, and none
+/// before the first retry. Default: 0, no delay.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param seconds 0 or more, finite.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut netlib_retry_options, seconds: f64) {
+    options::set(options, "netlib_retry_options_set_backoff_factor", |o| o.set_backoff_factor(seconds));
+}
+
+/// The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. It does not bound a Retry-After.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netlib_retry_options, seconds: f64) {
+    options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
+}
+
+/// How much is added to a backoff at most: a random part of it, so that clients do not come back all at once.
+/// Default: 0.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param seconds 0 or more, finite.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut netlib_retry_options, seconds: f64) {
+    options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
+}
+
+/// The longest wait that a Retry-After header can ask for; a longer one is cut to it. Default:
+/// `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut netlib_retry_options, seconds: f64) {
+    options::set(options, "netlib_retry_options_set_retry_after_max", |o| o.set_retry_after_max(seconds));
+}
+
+/// What `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
+/// Default: 1, fail.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param raise 0 or 1.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mut netlib_retry_options, raise: i32) {
+    options::set(options, "netlib_retry_options_set_raise_on_redirect", |o| {
+        o.set_raise_on_redirect(arg_bool!(raise));
+        Ok(())
+    });
+}
+
+/// What `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or return
+/// the response. Default: 1, fail.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param raise 0 or 1.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut netlib_retry_options, raise: i32) {
+    options::set(options, "netlib_retry_options_set_raise_on_status", |o| {
+        o.set_raise_on_status(arg_bool!(raise));
+        Ok(())
+    });
+}
+
+/// Whether the Retry-After header of the statuses of `NETLIB_RETRY_AFTER_STATUS_CODES` is obeyed. Default: 1.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param respect 0 or 1.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
+    options: *mut netlib_retry_options,
+    respect: i32,
+) {
+    options::set(options, "netlib_retry_options_set_respect_retry_after_header", |o| {
+        o.set_respect_retry_after_header(arg_bool!(respect));
+        Ok(())
+    });
+}
+
+/// Which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after
+/// that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param names `count` header names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+/// @param count how many; 0 for none.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
+    options: *mut netlib_retry_options,
+    names: *const *const c_char,
+    count: usize,
+) {
+    options::set(options, "netlib_retry_options_set_remove_headers_on_redirect", |o| {
+        let names = arg_cstrs!(names, count);
+        o.set_remove_headers_on_redirect(names)
+    });
+}
+
+/// Adds `NETLIB_SENSITIVE_HEADERS` to the headers that do not follow a redirect to another origin: cookies, proxy
+/// credentials and the usual API keys.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mut netlib_retry_options) {
+    options::set(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
+}
+
+/// How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param profile one of `enum netlib_redirect_profile`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(options: *mut netlib_retry_options, profile: i32) {
+    options::set(options, "netlib_retry_options_set_redirect_profile", |o| {
+        let profile = RedirectProfile::from_code(profile).ok_or_else(|| {
+            Error::new(Status::InvalidArgument, format!("profile must be a netlib_redirect_profile; it is {profile}"))
+        })?;
+        o.set_redirect_profile(profile);
+        Ok(())
+    });
+}
+
+/// Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from
+/// another.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param method the request's method; copied. May be NULL: none.
+/// @param url the request's URL, as it shall read back; copied. May be NULL: none.
+/// @param error what failed; the entry keeps its own reference. May be NULL: none.
+/// @param status the response's status, 100 to 999, or `NETLIB_NONE`.
+/// @param redirect_location where the response redirected to; copied. May be NULL: it did not.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_add_history(
+    options: *mut netlib_retry_options,
+    method: *const c_char,
+    url: *const c_char,
+    error: *const netlib_error,
+    status: i32,
+    redirect_location: *const c_char,
+) {
+    options::set(options, "netlib_retry_options_add_history", |o| {
+        let error = arg_shared_opt!(error);
+        let location = arg_cstr_opt!(redirect_location);
+        let (method, url) = (arg_cstr_opt!(method), arg_cstr_opt!(url));
+        o.add_history(HistoryEntry::checked(method, url, error.as_ref(), Count::from_code(status), location)?)
+    });
+}
+
+/// Replaces the time of day by which a Retry-After that is a date is read.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param clock the function. May be NULL: the system's clock.
+/// @param ctx given to it; borrowed as long as the function is used. May be NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
+    options: *mut netlib_retry_options,
+    clock: netlib_wall_clock_fn,
+    ctx: *mut c_void,
+) {
+    options::set(options, "netlib_retry_options_set_wall_clock", |o| {
+        o.set_wall_clock(callback::number(clock, ctx, "wall clock"));
+        Ok(())
+    });
+}
+
+/// Replaces how `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to them is then checked
+/// before and after it, and cannot interrupt it.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param sleep the function. May be NULL: netlib waits itself.
+/// @param ctx given to it; borrowed as long as the function is used. May be NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_sleep(
+    options: *mut netlib_retry_options,
+    sleep: netlib_sleep_fn,
+    ctx: *mut c_void,
+) {
+    options::set(options, "netlib_retry_options_set_sleep", |o| {
+        o.set_sleep(callback::sleep(sleep, ctx));
+        Ok(())
+    });
+}
+
+/// Replaces the source of the backoff's jitter.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param random the function. May be NULL: the system's random numbers.
+/// @param ctx given to it; borrowed as long as the function is used. May be NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_random(
+    options: *mut netlib_retry_options,
+    random: netlib_random_fn,
+    ctx: *mut c_void,
+) {
+    options::set(options, "netlib_retry_options_set_random", |o| {
+        o.set_random(callback::number(random, ctx, "random"));
+        Ok(())
+    });
+}

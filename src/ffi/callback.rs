@@ -1,0 +1,65 @@
+//! Functions of the program that netlib calls, as closures that the core can hold.
+//!
+//! netlib.h asks of each that it and its `ctx` may be used on any thread that uses the handle holding them, until
+//! the handle's last reference is freed.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use crate::callback::Sleep;
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// Stores a number through its second parameter: a clock, a random source.
+pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32;
+
+/// Waits for so many seconds.
+pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
+
+#[derive(Clone, Copy)]
+struct Context(*mut c_void);
+
+// SAFETY: netlib only hands the pointer back; netlib.h asks that the program's functions take it on any thread.
+unsafe impl Send for Context {}
+// SAFETY: as above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    // A closure that calls a method captures the whole `Context`, not the bare pointer in it.
+    fn pointer(self) -> *mut c_void {
+        self.0
+    }
+}
+
+/// `name` is the callback's, for its error.
+pub(crate) fn number(
+    callback: Option<NumberFn>,
+    ctx: *mut c_void,
+    name: &'static str,
+) -> Option<Arc<dyn Fn() -> Result<f64> + Send + Sync>> {
+    let (callback, ctx) = (callback?, Context(ctx));
+    Some(Arc::new(move || {
+        // What a callback forgets to store is no number, which the core refuses.
+        let mut value = f64::NAN;
+        // SAFETY: netlib.h: the function takes its `ctx` and a place for a double.
+        let result = unsafe { callback(ctx.pointer(), &mut value) };
+        succeeded(result, name)?;
+        Ok(value)
+    }))
+}
+
+pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep> {
+    let (callback, ctx) = (callback?, Context(ctx));
+    Some(Arc::new(move |seconds| {
+        // SAFETY: netlib.h: the function takes its `ctx` and a double.
+        let result = unsafe { callback(ctx.pointer(), seconds) };
+        succeeded(result, "sleep")
+    }))
+}
+
+fn succeeded(result: i32, name: &str) -> Result<()> {
+    match result {
+        0 => Ok(()),
+        other => Err(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {other}"))),
+    }
+}

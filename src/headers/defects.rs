@@ -1,0 +1,412 @@
+//! What is wrong with a raw header block: `assert_header_parsing`.
+//!
+//! The reference reads a block as a mail message's and complains about what the mail parser noted or left unread.
+//! The same complaints are found here in one pass over the lines. The block is everything up to its empty line.
+//! One difference: what stands after a bare CR that ends the headers early is always told, and never searched for the
+//! parts of a multipart body.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// How many defects are listed; all are counted.
+const LISTED: usize = 100;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefectKind {
+    /// A line that is no header where the block should go on or end: it and all after it is not read.
+    NotAHeader,
+    /// A line that continues the one before, where no header is before it.
+    ContinuationFirst,
+    /// A mail envelope's "From " line between headers.
+    MisplacedEnvelope,
+    /// A line that begins with its colon.
+    NoName,
+    /// A multipart Content-Type that names no boundary.
+    NoBoundary,
+    /// A Content-Transfer-Encoding that a multipart body cannot have.
+    MultipartEncoding,
+    /// Bytes after the end of the headers.
+    UnreadData,
+}
+
+impl DefectKind {
+    fn text(self) -> &'static str {
+        match self {
+            DefectKind::NotAHeader => "this line is no header; it and what follows were not read",
+            DefectKind::ContinuationFirst => "this line continues a header, but no header is before it",
+            DefectKind::MisplacedEnvelope => "this is the envelope line of a mail message, not a header",
+            DefectKind::NoName => "this header has no name",
+            DefectKind::NoBoundary => "this multipart content-type names no boundary",
+            DefectKind::MultipartEncoding => "this content-transfer-encoding is not allowed for a multipart body",
+            DefectKind::UnreadData => "data follows the end of the headers",
+        }
+    }
+}
+
+/// One defect and the line it is on, counted from 1, which begins at `offset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Defect {
+    pub kind: DefectKind,
+    pub line: usize,
+    pub offset: usize,
+}
+
+/// Fails with one cause per defect if the block has any.
+pub fn assert_header_parsing(block: &[u8]) -> Result<()> {
+    let Found { mut listed, count } = find_defects(block);
+    listed.sort_by_key(|defect| defect.offset);
+    let Some(first) = listed.first() else { return Ok(()) };
+    let message = match count {
+        1 => format!("the header block has a defect: {}", describe(first)),
+        _ => format!("the header block has {count} defects; the first: {}", describe(first)),
+    };
+    let error = Error::new(Status::HeaderParsing, message).at(first.offset);
+    Err(listed.iter().fold(error, |error, defect| {
+        let cause = Error::new(Status::HeaderParsing, describe(defect)).at(defect.offset);
+        error.with_cause(Arc::new(cause))
+    }))
+}
+
+fn describe(defect: &Defect) -> String {
+    format!("line {} at byte {}: {}", defect.line, defect.offset, defect.kind.text())
+}
+
+#[derive(Default)]
+struct Found {
+    listed: Vec<Defect>,
+    count: usize,
+}
+
+impl Found {
+    fn add(&mut self, kind: DefectKind, line: &Line<'_>) {
+        self.count += 1;
+        if self.listed.len() < LISTED {
+            self.listed.push(Defect { kind, line: line.number, offset: line.offset });
+        }
+    }
+}
+
+fn find_defects(block: &[u8]) -> Found {
+    let block = up_to_empty_line(block);
+    let mut found = Found::default();
+    let mut about = Interesting::default();
+    let mut lines = Lines { block, at: 0, number: 0 }.peekable();
+    // The header whose continuation lines may still come.
+    let mut open: Option<Field<'_>> = None;
+    let mut unread = None;
+    while let Some(line) = lines.next() {
+        match line.kind() {
+            LineKind::Continuation => {
+                if open.is_none() {
+                    found.add(DefectKind::ContinuationFirst, &line);
+                }
+                continue;
+            }
+            LineKind::Other => {
+                about.close(open.take(), block, line.offset);
+                if line.is_empty() {
+                    unread = lines.next();
+                } else {
+                    found.add(DefectKind::NotAHeader, &line);
+                }
+                break;
+            }
+            _ => about.close(open.take(), block, line.offset),
+        }
+        match line.kind() {
+            LineKind::Envelope if line.number == 1 => {}
+            LineKind::Envelope if lines.peek().is_none_or(|next| next.kind() == LineKind::Other) => {
+                // After the last header it is taken for the first line of a body.
+                match lines.next() {
+                    Some(next) if !next.is_empty() => found.add(DefectKind::NotAHeader, &next),
+                    _ => unread = Some(line),
+                }
+                break;
+            }
+            LineKind::Envelope => found.add(DefectKind::MisplacedEnvelope, &line),
+            _ => match line.text.iter().position(|&byte| byte == b':') {
+                Some(0) => found.add(DefectKind::NoName, &line),
+                colon => open = colon.map(|colon| Field { line, colon }),
+            },
+        }
+    }
+    about.close(open.take(), block, block.len());
+    about.check(&mut found);
+    // A message in a message is read on as such.
+    if let (Some(line), false) = (unread, about.is_message()) {
+        found.add(DefectKind::UnreadData, &line);
+    }
+    found
+}
+
+fn up_to_empty_line(block: &[u8]) -> &[u8] {
+    let mut end = 0;
+    for line in block.split_inclusive(|&byte| byte == b'\n') {
+        end += line.len();
+        if matches!(line, b"\r\n" | b"\n") {
+            break;
+        }
+    }
+    block.get(..end).unwrap_or(block)
+}
+
+/// Lines that end with CR, LF or both, as the mail parser has them.
+struct Lines<'a> {
+    block: &'a [u8],
+    at: usize,
+    number: usize,
+}
+
+/// A line with its end.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    text: &'a [u8],
+    offset: usize,
+    number: usize,
+}
+
+#[derive(PartialEq)]
+enum LineKind {
+    Continuation,
+    Envelope,
+    Header,
+    Other,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    fn next(&mut self) -> Option<Line<'a>> {
+        let rest = self.block.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let length = match rest.iter().position(|byte| matches!(byte, b'\r' | b'\n')) {
+            Some(end) if rest.get(end..).is_some_and(|end| end.starts_with(b"\r\n")) => end + 2,
+            Some(end) => end + 1,
+            None => rest.len(),
+        };
+        let offset = self.at;
+        self.at += length;
+        self.number += 1;
+        Some(Line { text: rest.get(..length)?, offset, number: self.number })
+    }
+}
+
+impl Line<'_> {
+    fn kind(&self) -> LineKind {
+        match self.text {
+            [b' ' | b'\t', ..] => LineKind::Continuation,
+            [b'F', b'r', b'o', b'm', b' ', ..] => LineKind::Envelope,
+            text if text.iter().find(|byte| !matches!(byte, b'!'..=b'9' | b';'..=b'~')) == Some(&b':') => {
+                LineKind::Header
+            }
+            _ => LineKind::Other,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self.text, [b'\r' | b'\n', ..])
+    }
+}
+
+struct Field<'a> {
+    line: Line<'a>,
+    colon: usize,
+}
+
+/// The two headers that decide how the mail parser goes on; the first of each counts.
+#[derive(Default)]
+struct Interesting<'a> {
+    content_type: Option<(Line<'a>, &'a [u8])>,
+    transfer_encoding: Option<(Line<'a>, &'a [u8])>,
+}
+
+impl<'a> Interesting<'a> {
+    /// Takes in a header that ends at `end`, its continuation lines included.
+    fn close(&mut self, field: Option<Field<'a>>, block: &'a [u8], end: usize) {
+        let Some(Field { line, colon }) = field else { return };
+        let name = line.text.get(..colon).unwrap_or_default();
+        let slot = if name.eq_ignore_ascii_case(b"content-type") {
+            &mut self.content_type
+        } else if name.eq_ignore_ascii_case(b"content-transfer-encoding") {
+            &mut self.transfer_encoding
+        } else {
+            return;
+        };
+        slot.get_or_insert((line, block.get(line.offset + colon + 1..end).unwrap_or_default()));
+    }
+
+    fn main_type(&self) -> &'a [u8] {
+        let Some((_, value)) = self.content_type else { return b"text" };
+        let mut parts =
+            strip(value.split(|&byte| byte == b';').next().unwrap_or_default()).split(|&byte| byte == b'/');
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(main), Some(_), None) => main,
+            _ => b"text",
+        }
+    }
+
+    fn is_message(&self) -> bool {
+        self.main_type().eq_ignore_ascii_case(b"message")
+    }
+
+    fn check(&self, found: &mut Found) {
+        let Some((line, value)) = self.content_type else { return };
+        if !self.main_type().eq_ignore_ascii_case(b"multipart") {
+            return;
+        }
+        if !names_boundary(value) {
+            found.add(DefectKind::NoBoundary, &line);
+            return;
+        }
+        if let Some((line, value)) = self.transfer_encoding {
+            let value = trim_line(value);
+            if ![&b"7bit"[..], b"8bit", b"binary"].iter().any(|allowed| value.eq_ignore_ascii_case(allowed)) {
+                found.add(DefectKind::MultipartEncoding, &line);
+            }
+        }
+    }
+}
+
+/// Whether a Content-Type has the parameter boundary, in a form of RFC 2231 section 3 or 4 too.
+fn names_boundary(value: &[u8]) -> bool {
+    let (mut quoted, mut before) = (false, 0);
+    let parameters = value.split(|&byte| {
+        quoted ^= byte == b'"' && before != b'\\';
+        before = byte;
+        byte == b';' && !quoted
+    });
+    parameters.skip(1).any(|parameter| {
+        let name = strip(parameter.split(|&byte| byte == b'=').next().unwrap_or_default());
+        let Some((name, form)) = name.split_at_checked(b"boundary".len()) else { return false };
+        name.eq_ignore_ascii_case(b"boundary") && is_extended(form)
+    })
+}
+
+/// Nothing, `*`, `*0` or `*0*`, with any number.
+fn is_extended(form: &[u8]) -> bool {
+    let Some(number) = form.strip_prefix(b"*") else { return form.is_empty() };
+    let digits = number.strip_suffix(b"*").unwrap_or(number);
+    number.is_empty() || (!digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
+}
+
+/// Without what ISO 8859-1 counts as white space.
+fn strip(text: &[u8]) -> &[u8] {
+    let kept = |byte: &u8| !matches!(byte, 9..=13 | 0x1c..=0x20 | 0x85 | 0xa0);
+    match (text.iter().position(kept), text.iter().rposition(kept)) {
+        (Some(first), Some(last)) => text.get(first..=last).unwrap_or_default(),
+        _ => &[],
+    }
+}
+
+/// Without the blanks before a value and the line end after it.
+fn trim_line(mut text: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b'\r' | b'\n'] = text {
+        text = rest;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As the reference names them, in alphabetical order; what is unread is told once.
+    fn names(block: &[u8]) -> String {
+        let found = find_defects(block);
+        assert_eq!(found.count, found.listed.len());
+        let mut names: Vec<&str> = found
+            .listed
+            .iter()
+            .map(|defect| match defect.kind {
+                DefectKind::NotAHeader => "MissingHeaderBodySeparatorDefect",
+                DefectKind::ContinuationFirst => "FirstHeaderLineIsContinuationDefect",
+                DefectKind::MisplacedEnvelope => "MisplacedEnvelopeHeaderDefect",
+                DefectKind::NoName => "InvalidHeaderDefect",
+                DefectKind::NoBoundary => "NoBoundaryInMultipartDefect",
+                DefectKind::MultipartEncoding => "InvalidMultipartContentTransferEncodingDefect",
+                DefectKind::UnreadData => "Unread",
+            })
+            .collect();
+        names.sort();
+        names.join(",")
+    }
+
+    /// Undoes Python's unicode_escape for ISO 8859-1.
+    fn unescape(text: &str) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut letters = text.bytes();
+        while let Some(byte) = letters.next() {
+            bytes.push(match byte {
+                b'\\' => match letters.next().unwrap() {
+                    b'r' => b'\r',
+                    b'n' => b'\n',
+                    b't' => b'\t',
+                    b'x' => {
+                        let digits = [letters.next().unwrap(), letters.next().unwrap()];
+                        u8::from_str_radix(str::from_utf8(&digits).unwrap(), 16).unwrap()
+                    }
+                    other => other,
+                },
+                byte => byte,
+            });
+        }
+        bytes
+    }
+
+    fn compare(vectors: &str) -> usize {
+        let mut wrong = 0;
+        for (i, line) in vectors.lines().enumerate() {
+            let (block, expected) = line.split_once('\t').unwrap();
+            let found = names(&unescape(block));
+            if found != expected {
+                eprintln!("line {}: {block}\n    expected {expected}\n    found    {found}", i + 1);
+                wrong += 1;
+            }
+        }
+        assert_eq!(wrong, 0);
+        vectors.lines().count()
+    }
+
+    #[test]
+    fn defects_are_the_references() {
+        assert!(compare(include_str!("../../tests/vectors/header_defects.txt")) > 1000);
+    }
+
+    /// A longer comparison: `HEADER_DEFECTS` is a file that the script wrote with a number.
+    #[test]
+    fn defects_are_the_references_in_more_vectors() {
+        if let Some(path) = std::env::var_os("HEADER_DEFECTS") {
+            compare(&std::fs::read_to_string(path).unwrap());
+        }
+    }
+
+    #[test]
+    fn each_defect_has_its_place() {
+        let block = b"From me\r\n c\r\n:x\r\nA: b\r\nContent-Type: multipart/x\r\nnonsense\r\n\r\n";
+        let error = assert_header_parsing(block).unwrap_err();
+        assert_eq!((error.status(), error.offset()), (Status::HeaderParsing, Some(9)));
+        assert_eq!(
+            error.message(),
+            "the header block has 4 defects; the first: \
+             line 2 at byte 9: this line continues a header, but no header is before it"
+        );
+        let causes: Vec<_> = error.causes().iter().map(|cause| (cause.offset().unwrap(), cause.message())).collect();
+        assert_eq!(
+            causes,
+            [
+                (9, "line 2 at byte 9: this line continues a header, but no header is before it"),
+                (13, "line 3 at byte 13: this header has no name"),
+                (23, "line 5 at byte 23: this multipart content-type names no boundary"),
+                (50, "line 6 at byte 50: this line is no header; it and what follows were not read"),
+            ]
+        );
+    }
+
+    #[test]
+    fn many_defects_are_counted_and_some_listed() {
+        let error = assert_header_parsing(&b":x\r\n".repeat(5000)).unwrap_err();
+        assert_eq!(error.causes().len(), LISTED);
+        assert!(error.message().starts_with("the header block has 5000 defects; the first: line 1 at byte 0"));
+    }
+}

@@ -1,0 +1,368 @@
+//! `make_headers`: the usual request headers from a few choices, in the reference's order.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use super::{Headers, HeadersBuilder, MAX_BYTES, check_value, is_token_byte, show_byte, show_name};
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// What every HTTP client can be expected to decode.
+const ACCEPT_ENCODING: &[&str] = &["gzip", "deflate"];
+
+/// The choices. Each value was checked when it was set, so that the error names what set it.
+#[derive(Clone, Debug, Default)]
+pub struct HeaderOptions {
+    accept_encoding: AcceptEncoding,
+    supported_codings: Vec<String>,
+    user_agent: Option<Vec<u8>>,
+    keep_alive: bool,
+    /// The whole values, scheme included.
+    authorization: Option<Vec<u8>>,
+    proxy_authorization: Option<Vec<u8>>,
+    disable_cache: bool,
+    added: HeadersBuilder,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+enum AcceptEncoding {
+    #[default]
+    Absent,
+    /// The codings that every client knows and those that this one was said to support.
+    Supported,
+    /// Codings joined with commas. Present even if it is one empty coding, as a list of one is.
+    List(Vec<u8>),
+    Given(Vec<u8>),
+}
+
+impl HeaderOptions {
+    pub fn keep_alive(&mut self, yes: bool) {
+        self.keep_alive = yes;
+    }
+
+    pub fn disable_cache(&mut self, yes: bool) {
+        self.disable_cache = yes;
+    }
+
+    /// The value as given; none or an empty one is no header.
+    pub fn accept_encoding(&mut self, value: Option<&[u8]>) -> Result<()> {
+        let value = checked("accept-encoding", value)?;
+        self.accept_encoding = value.map_or(AcceptEncoding::Absent, AcceptEncoding::Given);
+        Ok(())
+    }
+
+    /// True: what is supported. False: no header.
+    pub fn accept_supported_encodings(&mut self, yes: bool) {
+        self.accept_encoding = if yes { AcceptEncoding::Supported } else { AcceptEncoding::Absent };
+    }
+
+    /// One more element of the list; what was set otherwise is replaced by a list of this one.
+    pub fn add_accept_encoding(&mut self, coding: &[u8]) -> Result<()> {
+        check_value(b"accept-encoding", coding)?;
+        check_size("accept-encoding", coding)?;
+        match &mut self.accept_encoding {
+            AcceptEncoding::List(list) => {
+                let joined = list.len().saturating_add(coding.len()).saturating_add(1);
+                if joined > MAX_BYTES || list.try_reserve(coding.len() + 1).is_err() {
+                    return Err(too_large("accept-encoding"));
+                }
+                list.push(b',');
+                list.extend_from_slice(coding);
+            }
+            other => *other = AcceptEncoding::List(coding.to_vec()),
+        }
+        Ok(())
+    }
+
+    /// A coding the caller can decode beside gzip and deflate.
+    pub fn add_supported_coding(&mut self, coding: &str) -> Result<()> {
+        let bad = coding.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte));
+        match bad {
+            _ if coding.is_empty() => Err(Error::new(Status::InvalidHeader, "the coding is empty").at(0)),
+            Some((at, byte)) => {
+                let (coding, byte) = (show_name(coding.as_bytes()), show_byte(byte));
+                let message = format!("coding \"{coding}\": {byte} is not allowed at byte {at}");
+                Err(Error::new(Status::InvalidHeader, message).at(at))
+            }
+            None => {
+                check_size("accept-encoding", coding.as_bytes())?;
+                let known = ACCEPT_ENCODING.iter().copied().chain(self.supported_codings.iter().map(String::as_str));
+                if !known.into_iter().any(|known| known.eq_ignore_ascii_case(coding)) {
+                    self.supported_codings.push(coding.to_owned());
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub fn user_agent(&mut self, value: Option<&[u8]>) -> Result<()> {
+        self.user_agent = checked("user-agent", value)?;
+        Ok(())
+    }
+
+    /// `user:password`, any bytes.
+    pub fn basic_auth(&mut self, credentials: Option<&[u8]>) -> Result<()> {
+        self.authorization = basic("authorization", credentials)?;
+        Ok(())
+    }
+
+    pub fn proxy_basic_auth(&mut self, credentials: Option<&[u8]>) -> Result<()> {
+        self.proxy_authorization = basic("proxy-authorization", credentials)?;
+        Ok(())
+    }
+
+    /// Any other header, after those the choices make, in the order of the calls.
+    pub fn add_header(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
+        self.added.add(name, value)
+    }
+
+    /// The value of one of the six headers, in the order that [`ORDER`] gives.
+    fn value_of(&self, kind: Kind) -> Option<Vec<u8>> {
+        match kind {
+            Kind::AcceptEncoding => match &self.accept_encoding {
+                AcceptEncoding::Absent => None,
+                AcceptEncoding::List(value) | AcceptEncoding::Given(value) => Some(value.clone()),
+                AcceptEncoding::Supported => {
+                    let more = self.supported_codings.iter().map(String::as_str);
+                    Some(ACCEPT_ENCODING.iter().copied().chain(more).collect::<Vec<_>>().join(",").into_bytes())
+                }
+            },
+            Kind::UserAgent => self.user_agent.clone(),
+            Kind::Connection => self.keep_alive.then(|| b"keep-alive".to_vec()),
+            Kind::Authorization => self.authorization.clone(),
+            Kind::ProxyAuthorization => self.proxy_authorization.clone(),
+            Kind::CacheControl => self.disable_cache.then(|| b"no-cache".to_vec()),
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    AcceptEncoding,
+    UserAgent,
+    Connection,
+    Authorization,
+    ProxyAuthorization,
+    CacheControl,
+}
+
+/// The order in which the reference's dict holds them.
+const ORDER: [(Kind, &str); 6] = [
+    (Kind::AcceptEncoding, "accept-encoding"),
+    (Kind::UserAgent, "user-agent"),
+    (Kind::Connection, "connection"),
+    (Kind::Authorization, "authorization"),
+    (Kind::ProxyAuthorization, "proxy-authorization"),
+    (Kind::CacheControl, "cache-control"),
+];
+
+pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
+    let mut builder = HeadersBuilder::new();
+    for (kind, name) in ORDER {
+        if let Some(value) = options.value_of(kind) {
+            builder.add(name.as_bytes(), &value)?;
+        }
+    }
+    for (name, value) in options.added.fields.iter() {
+        builder.add(name.to_bytes(), value.to_bytes())?;
+    }
+    Ok(builder.build())
+}
+
+impl Headers {
+    /// The options that make this list again. The leading fields that the choices could have made become choices, so
+    /// that setting one anew replaces it; the others are added headers.
+    pub fn to_options(&self) -> Result<HeaderOptions> {
+        let mut options = HeaderOptions::default();
+        let mut choices = ORDER.iter();
+        let mut leading = true;
+        for (name, value) in self.iter() {
+            let (name, value) = (name.to_bytes(), value.to_bytes());
+            let choice = if leading { choices.find(|(_, made)| made.as_bytes() == name) } else { None };
+            leading = choice.is_some_and(|(kind, _)| options.choose(*kind, value));
+            if !leading {
+                options.added.add(name, value)?;
+            }
+        }
+        Ok(options)
+    }
+}
+
+impl HeaderOptions {
+    /// Whether the choice can make this value.
+    fn choose(&mut self, kind: Kind, value: &[u8]) -> bool {
+        match kind {
+            Kind::AcceptEncoding => self.accept_encoding = AcceptEncoding::Given(value.to_vec()),
+            Kind::UserAgent => self.user_agent = Some(value.to_vec()),
+            Kind::Connection => self.keep_alive = value == b"keep-alive",
+            Kind::Authorization => self.authorization = Some(value.to_vec()),
+            Kind::ProxyAuthorization => self.proxy_authorization = Some(value.to_vec()),
+            Kind::CacheControl => self.disable_cache = value == b"no-cache",
+        }
+        match kind {
+            Kind::Connection => self.keep_alive,
+            Kind::CacheControl => self.disable_cache,
+            _ => true,
+        }
+    }
+}
+
+/// An owned copy, `None` for an empty value.
+fn checked(name: &str, value: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+    let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
+    check_value(name.as_bytes(), value)?;
+    check_size(name, value)?;
+    Ok(Some(value.to_vec()))
+}
+
+fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+    let Some(credentials) = credentials.filter(|credentials| !credentials.is_empty()) else { return Ok(None) };
+    check_size(name, credentials)?;
+    Ok(Some(format!("Basic {}", BASE64.encode(credentials)).into_bytes()))
+}
+
+fn check_size(name: &str, value: &[u8]) -> Result<()> {
+    if value.len() > MAX_BYTES { Err(too_large(name)) } else { Ok(()) }
+}
+
+fn too_large(name: &str) -> Error {
+    Error::new(Status::InvalidHeader, format!("header {name}: the value has more than {MAX_BYTES} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Choose = fn(&mut HeaderOptions) -> Result<()>;
+
+    fn wire(choose: Choose) -> String {
+        let mut options = HeaderOptions::default();
+        choose(&mut options).unwrap();
+        make_headers(&options).unwrap().wire().to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn one_choice_makes_one_header() {
+        let rows: &[(Choose, &str)] = &[
+            (|_| Ok(()), ""),
+            (|o| Ok(o.keep_alive(true)), "connection: keep-alive\r\n"),
+            (|o| Ok(o.keep_alive(false)), ""),
+            (|o| Ok(o.disable_cache(true)), "cache-control: no-cache\r\n"),
+            (|o| Ok(o.disable_cache(false)), ""),
+            (|o| o.user_agent(Some(b" a ")), "user-agent:  a \r\n"),
+            (|o| o.user_agent(Some(b"")), ""),
+            (|o| o.user_agent(None), ""),
+            (|o| o.basic_auth(Some(b"a:b")), "authorization: Basic YTpi\r\n"),
+            (|o| o.basic_auth(Some(b"user")), "authorization: Basic dXNlcg==\r\n"),
+            (|o| o.basic_auth(Some(b"\xe9:x")), "authorization: Basic 6Tp4\r\n"),
+            (|o| o.basic_auth(Some(b"")), ""),
+            (|o| o.proxy_basic_auth(Some(b"c:d")), "proxy-authorization: Basic Yzpk\r\n"),
+            (|o| o.proxy_basic_auth(None), ""),
+            (|o| o.add_header(b"X-Y", b"z"), "X-Y: z\r\n"),
+        ];
+        for (i, (choose, expected)) in rows.iter().enumerate() {
+            assert_eq!(wire(*choose), *expected, "row {i}");
+        }
+    }
+
+    #[test]
+    fn accept_encoding_takes_a_bool_a_list_or_text() {
+        let rows: &[(Choose, Option<&str>)] = &[
+            (|o| Ok(o.accept_supported_encodings(true)), Some("gzip,deflate")),
+            (|o| Ok(o.accept_supported_encodings(false)), None),
+            (|o| o.accept_encoding(Some(b"x, y")), Some("x, y")),
+            (|o| o.accept_encoding(Some(b"")), None),
+            (|o| o.accept_encoding(None), None),
+            (|o| o.add_accept_encoding(b"gzip"), Some("gzip")),
+            (
+                |o| o.add_accept_encoding(b"gzip").and_then(|()| o.add_accept_encoding(b"br;q=0.5")),
+                Some("gzip,br;q=0.5"),
+            ),
+            (|o| o.add_accept_encoding(b""), Some("")),
+            // The last kind wins.
+            (|o| o.accept_encoding(Some(b"x")).and_then(|()| o.add_accept_encoding(b"gzip")), Some("gzip")),
+            (|o| o.add_accept_encoding(b"gzip").map(|()| o.accept_supported_encodings(true)), Some("gzip,deflate")),
+            // Codings are declared, not asked for.
+            (|o| o.add_supported_coding("br"), None),
+            (
+                |o| {
+                    for coding in ["br", "zstd", "GZIP", "Br"] {
+                        o.add_supported_coding(coding)?;
+                    }
+                    Ok(o.accept_supported_encodings(true))
+                },
+                Some("gzip,deflate,br,zstd"),
+            ),
+        ];
+        for (i, (choose, expected)) in rows.iter().enumerate() {
+            let expected = expected.map_or(String::new(), |value| format!("accept-encoding: {value}\r\n"));
+            assert_eq!(wire(*choose), expected, "row {i}");
+        }
+    }
+
+    fn everything() -> HeaderOptions {
+        let mut options = HeaderOptions::default();
+        options.add_header(b"Host", b"a").unwrap();
+        options.add_header(b"Accept", b"*/*").unwrap();
+        options.disable_cache(true);
+        options.proxy_basic_auth(Some(b"c:d")).unwrap();
+        options.basic_auth(Some(b"a:b")).unwrap();
+        options.keep_alive(true);
+        options.user_agent(Some(b"x")).unwrap();
+        options.accept_supported_encodings(true);
+        options
+    }
+
+    const EVERYTHING: &str = "accept-encoding: gzip,deflate\r\nuser-agent: x\r\nconnection: keep-alive\r\n\
+         authorization: Basic YTpi\r\nproxy-authorization: Basic Yzpk\r\ncache-control: no-cache\r\nHost: a\r\nAccept: */*\r\n";
+
+    #[test]
+    fn the_order_is_the_references() {
+        assert_eq!(make_headers(&everything()).unwrap().wire().to_str().unwrap(), EVERYTHING);
+    }
+
+    #[test]
+    fn refusals_name_the_header_and_never_its_value() {
+        let rows: &[(Choose, &str)] = &[
+            (|o| o.user_agent(Some(b"ab\r\nX: y")), "header user-agent: CR is not allowed in the value at byte 2"),
+            (|o| o.accept_encoding(Some(b"\n")), "header accept-encoding: LF is not allowed in the value at byte 0"),
+            (|o| o.add_accept_encoding(b"a\0"), "header accept-encoding: NUL is not allowed in the value at byte 1"),
+            (|o| o.add_supported_coding("b,r"), "coding \"b,r\": \",\" is not allowed at byte 1"),
+            (|o| o.add_supported_coding(""), "the coding is empty"),
+            (|o| o.add_header(b"X Y", b""), "header name beginning \"X\": a space is not allowed at byte 1"),
+        ];
+        for (choose, expected) in rows {
+            let error = choose(&mut HeaderOptions::default()).unwrap_err();
+            assert_eq!((error.status(), error.message()), (Status::InvalidHeader, *expected));
+            assert!(error.offset().is_some());
+        }
+    }
+
+    #[test]
+    fn options_of_a_list_make_it_again() {
+        let made = make_headers(&everything()).unwrap();
+        let mut options = made.to_options().unwrap();
+        assert_eq!(make_headers(&options).unwrap().wire().to_str().unwrap(), EVERYTHING);
+        options.user_agent(Some(b"y")).unwrap();
+        options.basic_auth(None).unwrap();
+        let varied =
+            EVERYTHING.replace("user-agent: x", "user-agent: y").replace("authorization: Basic YTpi\r\n", "");
+        assert_eq!(make_headers(&options).unwrap().wire().to_str().unwrap(), varied);
+
+        let lists: &[&[(&str, &str)]] = &[
+            &[],
+            &[("connection", "close"), ("connection", "keep-alive")],
+            &[("cache-control", "no-cache"), ("user-agent", "late")],
+            &[("user-agent", "a"), ("user-agent", "b"), ("Connection", "keep-alive")],
+            &[("accept-encoding", ""), ("X", "y"), ("authorization", "Bearer t")],
+        ];
+        for fields in lists {
+            let mut builder = HeadersBuilder::new();
+            for (name, value) in *fields {
+                builder.add(name.as_bytes(), value.as_bytes()).unwrap();
+            }
+            let list = builder.build();
+            assert_eq!(make_headers(&list.to_options().unwrap()).unwrap().wire(), list.wire());
+        }
+    }
+}

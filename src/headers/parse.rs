@@ -1,0 +1,206 @@
+//! The field lines of a head that a peer sent, by RFC 9112 section 5: one pass, every error with its byte.
+//!
+//! A parser of our own: the errors must name the byte, folded lines must be joined, and what is refused or mended
+//! is this library's to decide and to document.
+
+use std::borrow::Cow;
+
+use super::{Headers, HeadersBuilder, is_token_byte, show_byte, show_name};
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// The most fields a head may have.
+pub const MAX_FIELDS: usize = 1000;
+
+/// The lines of a buffer that may end anywhere. A line ends with LF; a CR before it belongs to the end
+/// (RFC 9112 section 2.2).
+pub(crate) struct Lines<'a> {
+    input: &'a [u8],
+    at: usize,
+}
+
+/// A whole line without its end, and where in the buffer it starts.
+pub(crate) struct Line<'a> {
+    pub text: &'a [u8],
+    pub start: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(input: &'a [u8]) -> Lines<'a> {
+        Lines { input, at: 0 }
+    }
+
+    /// How many bytes were read.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// What was not read yet.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.input.get(self.at..).unwrap_or_default()
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    /// `None`: the buffer ends before the line does.
+    fn next(&mut self) -> Option<Line<'a>> {
+        let rest = self.rest();
+        let start = self.at;
+        let text = rest.get(..rest.iter().position(|&byte| byte == b'\n')?)?;
+        self.at += text.len() + 1;
+        Some(Line { text: text.strip_suffix(b"\r").unwrap_or(text), start })
+    }
+}
+
+/// The error for what a peer sent wrong.
+pub(crate) fn broken(what: impl std::fmt::Display, at: usize) -> Error {
+    Error::new(Status::Protocol, format!("{what} at byte {at}")).at(at)
+}
+
+/// Reads fields up to and with the empty line that ends them. `None`: the buffer ends before.
+pub(crate) fn parse_fields(lines: &mut Lines<'_>) -> Result<Option<Headers>> {
+    let mut builder = HeadersBuilder::new();
+    // A field is whole when the next line turns out not to continue it.
+    let mut open: Option<(&[u8], Cow<'_, [u8]>)> = None;
+    while let Some(line) = lines.next() {
+        if matches!(line.text.first(), Some(b' ' | b'\t')) {
+            let Some((name, value)) = &mut open else {
+                return Err(broken("the first header line begins with whitespace", line.start));
+            };
+            check_value(name, line.text, line.start)?;
+            let value = value.to_mut();
+            if value.try_reserve(line.text.len()).is_err() {
+                return Err(Error::new(Status::OutOfMemory, "no memory for a folded header"));
+            }
+            // Section 5.2: a fold is replaced by spaces; its own first byte is one, so this cannot grow.
+            value.push(b' ');
+            value.extend_from_slice(trim(line.text));
+            continue;
+        }
+        if let Some((name, value)) = open.take() {
+            builder.add(name, trim(&value))?;
+        }
+        if line.text.is_empty() {
+            return Ok(Some(builder.build()));
+        }
+        if builder.len() == MAX_FIELDS {
+            return Err(broken(format_args!("the head has more than {MAX_FIELDS} header fields"), line.start));
+        }
+        let (name, value) = split_field(&line)?;
+        open = Some((name, Cow::Borrowed(trim(value))));
+    }
+    Ok(None)
+}
+
+fn split_field<'a>(line: &Line<'a>) -> Result<(&'a [u8], &'a [u8])> {
+    let length = line.text.iter().take_while(|&&byte| is_token_byte(byte)).count();
+    let (name, rest) = line.text.split_at(length);
+    let at = line.start + length;
+    if !rest.contains(&b':') {
+        return Err(broken("a header line has no colon; the line begins", line.start));
+    }
+    match rest {
+        [b':', ..] if name.is_empty() => Err(broken("a header has no name", at)),
+        [b':', value @ ..] => {
+            check_value(name, value, at + 1)?;
+            Ok((name, value))
+        }
+        // Section 5.1: a name that one recipient reads with its whitespace and another without would be two headers.
+        _ if trim(rest).first() == Some(&b':') => {
+            Err(broken(format_args!("header {}: whitespace before the colon", show_name(name)), at))
+        }
+        _ => {
+            let (name, byte) = (show_name(name), show_byte(rest.first().copied().unwrap_or_default()));
+            Err(broken(format_args!("header name beginning \"{name}\": {byte} is not allowed"), at))
+        }
+    }
+}
+
+/// RFC 9110 section 5.5: CR and NUL are refused, not mended: a peer that sends them is broken or hostile.
+fn check_value(name: &[u8], value: &[u8], start: usize) -> Result<()> {
+    match value.iter().enumerate().find(|(_, byte)| matches!(byte, b'\r' | 0)) {
+        None => Ok(()),
+        Some((at, &byte)) => {
+            let (name, byte) = (show_name(name), show_byte(byte));
+            Err(broken(format_args!("header {name}: {byte} is not allowed in the value"), start + at))
+        }
+    }
+}
+
+/// Without the optional whitespace around it.
+pub(crate) fn trim(mut text: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = text {
+        text = rest;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(block: &[u8]) -> Result<Option<String>> {
+        let headers = parse_fields(&mut Lines::new(block))?;
+        Ok(headers.map(|headers| headers.wire().to_str().unwrap().to_owned()))
+    }
+
+    #[test]
+    fn what_is_read() {
+        let rows: &[(&str, &str)] = &[
+            ("\r\n", ""),
+            ("\n", ""),
+            ("A: b\r\n\r\n", "A: b\r\n"),
+            ("A: b\n\n", "A: b\r\n"),
+            ("A:b\r\n\n", "A: b\r\n"),
+            ("A:\t b \t\r\nB:\r\n\r\n", "A: b\r\nB: \r\n"),
+            ("A: b: c\r\n\r\n", "A: b: c\r\n"),
+            ("A: b\r\n c\r\n\t d \r\n\r\n", "A: b c d\r\n"),
+            ("A:\r\n b\r\n\r\n", "A: b\r\n"),
+            ("A: b\r\n  \r\nC: d\r\n\r\n", "A: b\r\nC: d\r\n"),
+            ("A: b\r\n  \r\n c\r\n\r\n", "A: b  c\r\n"),
+            ("a: 1\r\nA: 2\r\n\r\n", "a: 1\r\nA: 2\r\n"),
+            ("A: \u{7}\u{e9}\r\n\r\n", "A: \u{7}\u{e9}\r\n"),
+        ];
+        for (block, expected) in rows {
+            assert_eq!(parse(block.as_bytes()).unwrap().as_deref(), Some(*expected), "{block:?}");
+            for end in 0..block.len() {
+                assert_eq!(parse(&block.as_bytes()[..end]).unwrap(), None, "{:?}", &block.as_bytes()[..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_refused() {
+        let rows: &[(&str, &str, usize)] = &[
+            (" A: b\r\n", "the first header line begins with whitespace", 0),
+            ("\t\r\n", "the first header line begins with whitespace", 0),
+            (": b\r\n", "a header has no name", 0),
+            ("A: b\r\nA : secret\r\n", "header A: whitespace before the colon", 7),
+            ("A\t:secret\r\n", "header A: whitespace before the colon", 1),
+            ("secret\r\n", "a header line has no colon; the line begins", 0),
+            ("A: b\r\nsec ret\r\n", "a header line has no colon; the line begins", 6),
+            ("A B: secret\r\n", "header name beginning \"A\": a space is not allowed", 1),
+            ("A\u{e9}: secret\r\n", "header name beginning \"A\": byte 0xc3 is not allowed", 1),
+            ("A\0: secret\r\n", "header name beginning \"A\": NUL is not allowed", 1),
+            ("A: se\rcret\r\n", "header A: CR is not allowed in the value", 5),
+            ("A: secret\r\r\n", "header A: CR is not allowed in the value", 9),
+            ("A: secre\0t\r\n", "header A: NUL is not allowed in the value", 8),
+            ("A: b\r\n c\0\r\n", "header A: NUL is not allowed in the value", 8),
+        ];
+        for (block, what, at) in rows {
+            let error = parse(block.as_bytes()).unwrap_err();
+            assert_eq!(error.message(), format!("{what} at byte {at}"), "{block:?}");
+            assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(*at)));
+        }
+    }
+
+    #[test]
+    fn fields_are_counted() {
+        let most = "a: b\r\n".repeat(MAX_FIELDS);
+        assert!(parse(format!("{most}\r\n").as_bytes()).unwrap().is_some());
+        let error = parse(format!("{most}a: b\r\n\r\n").as_bytes()).unwrap_err();
+        assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(most.len())));
+    }
+}

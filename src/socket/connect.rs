@@ -1,0 +1,387 @@
+//! Connecting: to one address after the other, each with the whole timeout.
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
+
+use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::socket::resolve::{Query, Resolver};
+use crate::socket::wait::wait;
+use crate::socket::{TIMEOUT_DEFAULT, sys, timeout_of};
+use crate::status::Status;
+
+/// How to connect.
+#[derive(Clone, Debug)]
+pub struct ConnectOptions {
+    /// For each address, in seconds: the process default, or none, which waits as long as the system does.
+    pub timeout: f64,
+    pub source: Option<SourceAddress>,
+    pub socket_options: Vec<SocketOption>,
+}
+
+impl Default for ConnectOptions {
+    fn default() -> ConnectOptions {
+        ConnectOptions { timeout: TIMEOUT_DEFAULT, source: None, socket_options: Vec::new() }
+    }
+}
+
+impl ConnectOptions {
+    pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
+        // Checked now; the process default is asked for at the time of the connect.
+        timeout_of(seconds)?;
+        self.timeout = seconds;
+        Ok(())
+    }
+
+    pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
+        if !host.is_empty() {
+            Query::new(host, port)?;
+        }
+        self.source = Some(SourceAddress { host: host.to_owned(), port });
+        Ok(())
+    }
+
+    pub fn add_socket_option(&mut self, level: i32, name: i32, value: &[u8]) -> Result<()> {
+        let mut copy = Vec::new();
+        copy.try_reserve_exact(value.len()).map_err(|_| {
+            Error::new(Status::OutOfMemory, format!("no memory for a socket option of {} bytes", value.len()))
+        })?;
+        copy.extend_from_slice(value);
+        self.socket_options.push(SocketOption { level, name, value: copy });
+        Ok(())
+    }
+}
+
+/// Where connections come from. An empty host, or port 0, leaves that part to the system.
+#[derive(Clone, Debug)]
+pub struct SourceAddress {
+    pub host: String,
+    pub port: u16,
+}
+
+/// What setsockopt(2) is given before the connect.
+#[derive(Clone, Debug)]
+pub struct SocketOption {
+    pub level: i32,
+    pub name: i32,
+    pub value: Vec<u8>,
+}
+
+/// A connected socket: blocking, without a timeout, close-on-exec.
+pub fn create_connection(host: &str, port: u16, options: &ConnectOptions, limit: Option<&Limit>) -> Result<OwnedFd> {
+    connect_with(&Resolver::system(), host, port, options, limit)
+}
+
+fn connect_with(
+    resolver: &Resolver,
+    host: &str,
+    port: u16,
+    options: &ConnectOptions,
+    limit: Option<&Limit>,
+) -> Result<OwnedFd> {
+    let query = Query::new(host, port)?;
+    let timeout = timeout_of(options.timeout)?;
+    let source = options.source.as_ref().map(|source| Source::find(source, resolver, limit)).transpose()?;
+    let addresses = resolver.resolve(query, limit)?;
+    let mut failures = Vec::new();
+    for address in addresses {
+        let attempt = Attempt { address, timeout, began: Instant::now() };
+        match attempt.run(&options.socket_options, source.as_ref(), limit) {
+            Ok(socket) => return Ok(socket.into()),
+            Err(Stopped::Address(failure)) => failures.push(failure),
+            Err(Stopped::Limit(error)) => return Err(with_causes(error, failures)),
+        }
+    }
+    Err(all_failed(host, port, failures))
+}
+
+/// The addresses to bind to, found once for all attempts.
+enum Source {
+    /// Any address of the host, at this port.
+    Port(u16),
+    Addresses(Vec<SocketAddr>),
+}
+
+impl Source {
+    fn find(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit>) -> Result<Source> {
+        if source.host.is_empty() {
+            return Ok(Source::Port(source.port));
+        }
+        let found = Query::new(&source.host, source.port).and_then(|query| resolver.resolve(query, limit));
+        found.map(Source::Addresses).map_err(|error| match error.status() {
+            Status::Cancelled | Status::DeadlineExceeded => error,
+            _ => error.prefixed("source address"),
+        })
+    }
+
+    /// The address to bind a socket to that will connect to `address`.
+    fn beside(&self, address: &SocketAddr) -> Option<SocketAddr> {
+        match self {
+            Source::Port(port) if address.is_ipv4() => Some((Ipv4Addr::UNSPECIFIED, *port).into()),
+            Source::Port(port) => Some((Ipv6Addr::UNSPECIFIED, *port).into()),
+            Source::Addresses(list) => list.iter().find(|own| own.is_ipv4() == address.is_ipv4()).copied(),
+        }
+    }
+}
+
+/// One address, and when its turn came.
+struct Attempt {
+    address: SocketAddr,
+    timeout: Option<Duration>,
+    began: Instant,
+}
+
+/// Why an attempt gave no connection.
+enum Stopped {
+    /// This address failed; the next may do.
+    Address(Failure),
+    /// The limit ended: there is no time for another.
+    Limit(Error),
+}
+
+struct Failure {
+    address: SocketAddr,
+    status: Status,
+    errno: i32,
+    reason: String,
+    took: Duration,
+}
+
+impl Attempt {
+    fn run(
+        &self,
+        socket_options: &[SocketOption],
+        source: Option<&Source>,
+        limit: Option<&Limit>,
+    ) -> std::result::Result<Socket, Stopped> {
+        if let Some(limit) = limit {
+            limit.check().map_err(Stopped::Limit)?;
+        }
+        let socket = Socket::new(Domain::for_address(self.address), Type::STREAM, None)
+            .map_err(|error| self.failed("cannot open a socket", &error))?;
+        for option in socket_options {
+            sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
+                self.failed(&format!("cannot set socket option {} of level {}", option.name, option.level), &error)
+            })?;
+        }
+        if let Some(source) = source {
+            let own = source.beside(&self.address).ok_or_else(|| self.without_source())?;
+            socket
+                .bind(&own.into())
+                .map_err(|error| self.failed(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
+        }
+        let refused = |error| self.failed("", &error);
+        socket.set_nonblocking(true).map_err(refused)?;
+        match socket.connect(&self.address.into()) {
+            Ok(()) => {}
+            // EINTR leaves the connection under way, as EINPROGRESS does.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => {
+                self.finish(&socket, limit)?;
+            }
+            Err(error) => return Err(refused(error)),
+        }
+        socket.set_nonblocking(false).map_err(refused)?;
+        Ok(socket)
+    }
+
+    /// Waits until the connection stands or has failed.
+    fn finish(&self, socket: &Socket, limit: Option<&Limit>) -> std::result::Result<(), Stopped> {
+        match wait(socket.as_raw_fd(), sys::POLL_OUT, self.timeout, limit) {
+            Ok(true) => match socket.take_error() {
+                Ok(None) => Ok(()),
+                Ok(Some(error)) | Err(error) => Err(self.failed("", &error)),
+            },
+            Ok(false) => Err(self.failure(Status::ConnectTimeout, 0, "the connect timeout passed".to_owned())),
+            Err(error) if matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) => {
+                Err(Stopped::Limit(error))
+            }
+            Err(error) => Err(self.failure(Status::NewConnection, error.errno(), error.message().to_owned())),
+        }
+    }
+
+    fn failed(&self, step: &str, error: &io::Error) -> Stopped {
+        let errno = error.raw_os_error().unwrap_or(0);
+        // The system gave up waiting for an answer: its own connect timeout.
+        let status = if errno == libc::ETIMEDOUT { Status::ConnectTimeout } else { Status::NewConnection };
+        let separator = if step.is_empty() { "" } else { ": " };
+        self.failure(status, errno, format!("{step}{separator}{}", crate::error::describe_io(error)))
+    }
+
+    fn without_source(&self) -> Stopped {
+        let family = if self.address.is_ipv4() { "IPv4" } else { "IPv6" };
+        self.failure(Status::NewConnection, 0, format!("the source address has no {family} form"))
+    }
+
+    fn failure(&self, status: Status, errno: i32, reason: String) -> Stopped {
+        Stopped::Address(Failure { address: self.address, status, errno, reason, took: self.began.elapsed() })
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Error {
+        let Failure { address, status, errno, reason, took } = failure;
+        let (host, port, seconds) = (address.ip(), address.port(), took.as_secs_f64());
+        Error::new(status, format!("{host} port {port}: {reason} (after {seconds:.3} s)")).with_errno(errno)
+    }
+}
+
+fn with_causes(error: Error, failures: Vec<Failure>) -> Error {
+    failures.into_iter().fold(error, |error, failure| error.with_cause(Arc::new(failure.into())))
+}
+
+/// The last failure speaks for all; each is a cause.
+fn all_failed(host: &str, port: u16, failures: Vec<Failure>) -> Error {
+    let (status, errno, reason) = match failures.last() {
+        Some(last) => (last.status, last.errno, last.reason.as_str()),
+        None => (Status::NewConnection, 0, "there was no address to try"),
+    };
+    let tried = match failures.len() {
+        0 | 1 => String::new(),
+        count => format!(", {count} addresses tried, the last"),
+    };
+    let error =
+        Error::new(status, format!("cannot connect to {host} port {port}{tried}: {reason}")).with_errno(errno);
+    with_causes(error, failures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::atomic::AtomicUsize;
+
+    static OUT: AtomicUsize = AtomicUsize::new(0);
+
+    fn answering(addresses: Vec<SocketAddr>) -> Resolver {
+        Resolver::new(Arc::new(move |_: &Query| Ok(addresses.clone())), &OUT, usize::MAX)
+    }
+
+    /// An address that refuses: the port is taken, but nobody listens.
+    fn refusing() -> (Socket, SocketAddr) {
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+        let address = socket.local_addr().unwrap().as_socket().unwrap();
+        (socket, address)
+    }
+
+    /// An address that never answers: its backlog is full. The streams keep it so.
+    fn silent() -> (Socket, Vec<Socket>, SocketAddr) {
+        let (listener, address) = refusing();
+        listener.listen(0).unwrap();
+        for count in 1..64 {
+            let filler = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            filler.set_nonblocking(true).unwrap();
+            let _ = filler.connect(&address.into());
+            let connected = wait(filler.as_raw_fd(), sys::POLL_OUT, Some(Duration::from_millis(100)), None).unwrap();
+            if !connected {
+                return (listener, vec![filler], address);
+            }
+            // Never accepted: it stays in the backlog even when closed by its end.
+            drop(filler);
+            assert!(count < 60, "the backlog does not fill");
+        }
+        unreachable!()
+    }
+
+    fn listening() -> (TcpListener, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        (listener, address)
+    }
+
+    #[test]
+    fn two_dead_addresses_before_a_good_one() {
+        let ((_a, first), (_b, second), (listener, good)) = (refusing(), refusing(), listening());
+        let limit = Limit::new(30.0).unwrap();
+        for limit in [None, Some(&limit)] {
+            let resolver = answering(vec![first, second, good]);
+            let fd = connect_with(&resolver, "name.test", 80, &ConnectOptions::default(), limit).unwrap();
+            let socket = Socket::from(fd);
+            assert_eq!(socket.peer_addr().unwrap().as_socket(), Some(good));
+            assert!(!socket.nonblocking().unwrap());
+            assert_eq!((socket.read_timeout().unwrap(), socket.write_timeout().unwrap()), (None, None));
+            let (mut peer, _) = listener.accept().unwrap();
+            peer.write_all(b"x").unwrap();
+            let mut byte = [0];
+            std::io::Read::read_exact(&mut TcpStream::from(socket), &mut byte).unwrap();
+        }
+    }
+
+    #[test]
+    fn all_addresses_fail_in_order() {
+        let ((_a, first), (_b, second)) = (refusing(), refusing());
+        let error = connect_with(&answering(vec![second, first]), "name.test", 80, &ConnectOptions::default(), None)
+            .unwrap_err();
+        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::ECONNREFUSED));
+        let expected = "cannot connect to name.test port 80, 2 addresses tried, the last: Connection refused";
+        assert_eq!(error.message(), expected);
+        assert_eq!(error.causes().len(), 2);
+        for (cause, address) in error.causes().iter().zip([second, first]) {
+            assert_eq!((cause.status(), cause.errno()), (Status::NewConnection, libc::ECONNREFUSED));
+            let message = format!("127.0.0.1 port {}: Connection refused (after ", address.port());
+            assert!(cause.message().starts_with(&message), "{}", cause.message());
+        }
+    }
+
+    #[test]
+    fn the_timeout_is_each_address_s_and_the_last_failure_speaks() {
+        let ((_l, _fillers, silent), (_a, dead), (_listener, good)) = (silent(), refusing(), listening());
+        let options = ConnectOptions { timeout: 0.03, ..ConnectOptions::default() };
+        let connect = |list: Vec<SocketAddr>| connect_with(&answering(list), "name.test", 80, &options, None);
+        let error = connect(vec![dead, silent]).unwrap_err();
+        assert_eq!((error.status(), error.errno()), (Status::ConnectTimeout, 0));
+        assert_eq!(error.causes()[0].status(), Status::NewConnection);
+        assert_eq!(error.causes()[1].status(), Status::ConnectTimeout);
+        let error = connect(vec![silent, dead]).unwrap_err();
+        assert_eq!(error.status(), Status::NewConnection);
+        assert!(error.message().ends_with("the last: Connection refused"), "{}", error.message());
+        // Twice the timeout passes before the third address has its turn.
+        let began = Instant::now();
+        assert!(connect(vec![silent, SocketAddr::from(([127, 0, 0, 1], silent.port())), good]).is_ok());
+        assert!(began.elapsed() >= Duration::from_millis(60));
+    }
+
+    #[test]
+    fn the_limit_ends_an_attempt_and_keeps_what_failed_before() {
+        let ((_l, _fillers, silent), (_a, dead)) = (silent(), refusing());
+        let limit = Limit::new(0.03).unwrap();
+        let error =
+            connect_with(&answering(vec![dead, silent]), "name.test", 80, &ConnectOptions::default(), Some(&limit))
+                .unwrap_err();
+        assert_eq!(error.status(), Status::DeadlineExceeded);
+        assert_eq!(error.causes().len(), 1);
+        assert_eq!(error.causes()[0].errno(), libc::ECONNREFUSED);
+    }
+
+    #[test]
+    fn source_addresses() {
+        let (listener, good) = listening();
+        let connect = |host: &str, port| {
+            let source = Some(SourceAddress { host: host.to_owned(), port });
+            let options = ConnectOptions { source, ..ConnectOptions::default() };
+            connect_with(&answering(vec![good]), "name.test", 80, &options, None)
+        };
+        for (host, port, expected) in
+            [("", 0, "127.0.0.1"), ("127.0.0.1", 0, "127.0.0.1"), ("[127.0.0.1]", 0, "127.0.0.1")]
+        {
+            let socket = Socket::from(connect(host, port).unwrap());
+            let own = socket.local_addr().unwrap().as_socket().unwrap();
+            assert_eq!(own.ip().to_string(), expected, "{host:?}");
+            drop(listener.accept().unwrap());
+        }
+        let error = connect("::1", 0).unwrap_err();
+        assert_eq!(error.message(), "cannot connect to name.test port 80: the source address has no IPv4 form");
+        let error = connect("192.0.2.1", 0).unwrap_err();
+        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EADDRNOTAVAIL));
+        let error = connect("", good.port()).unwrap_err();
+        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EADDRINUSE));
+        let error = connect("a..b", 0).unwrap_err();
+        assert_eq!(error.message(), "source address: the host a..b has a label that is empty");
+    }
+}

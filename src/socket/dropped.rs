@@ -1,0 +1,46 @@
+//! Whether a connection that should be idle still stands.
+
+use std::os::fd::RawFd;
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::socket::{sys, wait};
+
+/// Stands for a connection that its platform manages: never dropped.
+pub(crate) const FD_MANAGED: RawFd = -2;
+
+/// An idle connection has nothing to say: data that nobody asked for, an end, an error, or a closed descriptor all
+/// mean that it cannot carry another request. A negative descriptor is a connection that is closed already.
+pub(crate) fn is_connection_dropped(fd: RawFd) -> Result<bool> {
+    if fd < 0 {
+        return Ok(fd != FD_MANAGED);
+    }
+    match wait::wait(fd, sys::POLL_IN, Some(Duration::ZERO), None) {
+        Err(error) if error.errno() == libc::EBADF => Ok(true),
+        ready => ready,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn only_a_quiet_connection_stands() {
+        let (near, mut far) = UnixStream::pair().unwrap();
+        let dropped = |fd| is_connection_dropped(fd).unwrap();
+        assert!(!dropped(near.as_raw_fd()));
+        far.write_all(b"x").unwrap();
+        assert!(dropped(near.as_raw_fd()));
+        let (near, far) = UnixStream::pair().unwrap();
+        drop(far);
+        assert!(dropped(near.as_raw_fd()));
+        assert!(!dropped(FD_MANAGED));
+        for fd in [-1, -3, i32::MIN, 1_000_000] {
+            assert!(dropped(fd), "{fd}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Hosts: names (IDNA), IPv4 and IPv6 addresses, zones (RFC 6874).
+
+use std::net::Ipv6Addr;
+
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+
+use super::buffer::append;
+use super::invalid;
+use super::normalise::{is_unreserved, percent_decoded};
+use crate::error::Result;
+
+/// A label with non-ASCII letters that is longer cannot fit DNS' 63 bytes; the IDNA steps are not linear in a label.
+const MAX_UNICODE_LABEL: usize = 1024;
+
+/// Host and port of an authority without its userinfo, checked against the grammar. `at` is where it stands in the
+/// input, for errors.
+pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)> {
+    let host_len = if text.first() == Some(&b'[') {
+        let close = text.iter().position(|&byte| byte == b']');
+        close.ok_or_else(|| invalid("the host's bracket is not closed,", at))? + 1
+    } else {
+        text.iter().position(|&byte| byte == b':').unwrap_or(text.len())
+    };
+    let (host, rest) = text.split_at(host_len);
+    check(host, at)?;
+    let port = match rest.split_first() {
+        None => None,
+        Some((b':', digits)) => parse_port(digits, at + host_len + 1)?,
+        Some(_) => return Err(invalid("the host goes on after its bracket", at + host_len)),
+    };
+    Ok((host, port))
+}
+
+/// `None` for no digits.
+fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
+    if let Some(bad) = digits.iter().position(|byte| !byte.is_ascii_digit()) {
+        return Err(invalid("the port has a character that is no digit", at + bad));
+    }
+    if digits.is_empty() {
+        return Ok(None);
+    }
+    port_number(digits).map(Some).ok_or_else(|| invalid("the port is larger than 65535,", at))
+}
+
+/// Digits to a port, however many zeros they begin with.
+pub(super) fn port_number(digits: &[u8]) -> Option<u16> {
+    digits.iter().try_fold(0u16, |port, digit| port.checked_mul(10)?.checked_add(u16::from(digit.wrapping_sub(b'0'))))
+}
+
+/// The grammar that a host keeps under every scheme.
+pub(super) fn check(host: &[u8], at: usize) -> Result<()> {
+    if let Some(inner) = host.strip_prefix(b"[") {
+        let inner = inner.strip_suffix(b"]").ok_or_else(|| invalid("the host's bracket is not closed,", at))?;
+        return check_ipv6(inner, at + 1);
+    }
+    for (i, &byte) in host.iter().enumerate() {
+        match byte {
+            0..=b' ' | 0x7f => return Err(invalid("the host has a space or control character", at + i)),
+            b'[' | b']' | b':' | b'/' | b'?' | b'#' | b'\\' | b'@' => {
+                return Err(invalid("the host has a character that no host may have", at + i));
+            }
+            b'%' if percent_decoded(host, i).is_none() => {
+                return Err(invalid("the host has a \"%\" that begins no percent-encoding,", at + i));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_ipv6(inner: &[u8], at: usize) -> Result<()> {
+    let (address, zone) = split_zone(inner);
+    let known = std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
+    if !known {
+        return Err(invalid("the host's brackets hold no IPv6 address,", at));
+    }
+    let Some(zone) = zone else { return Ok(()) };
+    let zone_at = at + address.len() + 1;
+    if zone.is_empty() {
+        return Err(invalid("the host's zone is empty,", zone_at));
+    }
+    let mut i = 0;
+    while i < zone.len() {
+        i += match zone[i] {
+            b'%' if percent_decoded(zone, i).is_some() => 3,
+            byte if is_unreserved(byte) => 1,
+            _ => return Err(invalid("the host's zone has a character that no zone may have", zone_at + i)),
+        };
+    }
+    Ok(())
+}
+
+/// The address, and the zone after its "%".
+fn split_zone(inner: &[u8]) -> (&[u8], Option<&[u8]>) {
+    match inner.iter().position(|&byte| byte == b'%') {
+        Some(percent) => (&inner[..percent], inner.get(percent + 1..)),
+        None => (inner, None),
+    }
+}
+
+/// Appends a host that [`check`] accepted, as http and https write it: lower case, unreserved characters decoded,
+/// international names in their ASCII form.
+pub(super) fn append_normalised(bytes: &mut Vec<u8>, host: &[u8], at: usize) -> Result<()> {
+    let start = bytes.len();
+    if let Some(inner) = host.strip_prefix(b"[") {
+        return append_ipv6(bytes, host, inner.strip_suffix(b"]").unwrap_or(inner), at + 1);
+    }
+    append(bytes, host)?;
+    if host.contains(&b'%') {
+        let end = decode_unreserved(&mut bytes[start..], at)?;
+        bytes.truncate(start + end);
+    }
+    if bytes[start..].is_ascii() {
+        lower_case(&mut bytes[start..]);
+        return Ok(());
+    }
+    let name = bytes.split_off(start);
+    // Once something was decoded, a label's place in the input is not known; the host's is.
+    let moved = name.len() != host.len();
+    append_idna(bytes, &name, |offset| if moved { at } else { at + offset })
+}
+
+fn append_ipv6(bytes: &mut Vec<u8>, host: &[u8], inner: &[u8], at: usize) -> Result<()> {
+    let start = bytes.len();
+    let (address, zone) = split_zone(inner);
+    let Some(zone) = zone else {
+        append(bytes, host)?;
+        bytes[start..].make_ascii_lowercase();
+        return Ok(());
+    };
+    // RFC 6874 writes "%25" before the zone; the host, as programs hand it to a resolver, has only "%".
+    let zone_id = zone.strip_prefix(b"25").filter(|rest| !rest.is_empty()).unwrap_or(zone);
+    append(bytes, b"[")?;
+    append(bytes, address)?;
+    bytes[start..].make_ascii_lowercase();
+    append(bytes, b"%")?;
+    let zone_start = bytes.len();
+    append(bytes, zone_id)?;
+    append(bytes, b"]")?;
+    let zone_at = at + address.len() + 1 + zone.len() - zone_id.len();
+    let mut i = 0;
+    while i < zone_id.len() {
+        let Some(decoded) = percent_decoded(zone_id, i) else {
+            i += 1;
+            continue;
+        };
+        if decoded.is_ascii_control() {
+            return Err(invalid("the host's zone has an encoded control character", zone_at + i));
+        }
+        bytes[zone_start + i + 1..zone_start + i + 3].make_ascii_uppercase();
+        i += 3;
+    }
+    Ok(())
+}
+
+/// Decodes in place; returns the length that is left.
+fn decode_unreserved(host: &mut [u8], at: usize) -> Result<usize> {
+    let (mut from, mut to) = (0, 0);
+    while from < host.len() {
+        match percent_decoded(host, from) {
+            Some(byte) if byte.is_ascii_control() => {
+                return Err(invalid("the host has an encoded control character", at + from));
+            }
+            Some(byte) if is_unreserved(byte) => {
+                host[to] = byte;
+                (from, to) = (from + 3, to + 1);
+            }
+            Some(_) => {
+                host.copy_within(from..from + 3, to);
+                (from, to) = (from + 3, to + 3);
+            }
+            None => {
+                host[to] = host[from];
+                (from, to) = (from + 1, to + 1);
+            }
+        }
+    }
+    Ok(to)
+}
+
+/// Lower case, but the digits of percent-encodings in upper case.
+fn lower_case(name: &mut [u8]) {
+    name.make_ascii_lowercase();
+    let mut i = 0;
+    while i < name.len() {
+        i += match percent_decoded(name, i) {
+            Some(_) => {
+                name[i + 1..i + 3].make_ascii_uppercase();
+                3
+            }
+            None => 1,
+        };
+    }
+}
+
+/// UTS 46, non-transitional, for each label with a character beyond ASCII; the others are only lower-cased.
+fn append_idna(bytes: &mut Vec<u8>, name: &[u8], place: impl Fn(usize) -> usize) -> Result<()> {
+    let mut label_at = 0;
+    for (i, label) in name.split(|&byte| byte == b'.').enumerate() {
+        if i > 0 {
+            append(bytes, b".")?;
+        }
+        if label.is_ascii() {
+            let start = bytes.len();
+            append(bytes, label)?;
+            lower_case(&mut bytes[start..]);
+        } else {
+            if label.len() > MAX_UNICODE_LABEL {
+                return Err(invalid("the host has an international label that is too long,", place(label_at)));
+            }
+            let ascii = Uts46::new()
+                .to_ascii(label, AsciiDenyList::STD3, Hyphens::Check, DnsLength::VerifyAllowRootDot)
+                .map_err(|_| invalid("the host has a label that IDNA (UTS 46) does not allow,", place(label_at)))?;
+            append(bytes, ascii.as_bytes())?;
+        }
+        label_at += label.len() + 1;
+    }
+    Ok(())
+}

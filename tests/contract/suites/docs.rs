@@ -1,0 +1,213 @@
+//! Every public item of netlib.h says what it does, in one grammar, so that a reader finds the same facts in the same
+//! place and the NULL sweep can read what to expect.
+
+use std::collections::BTreeSet;
+
+use crate::env::Env;
+use crate::model::{Doc, Function, Header, Item, Param};
+use crate::report::Report;
+
+/// What a pointer parameter's documentation says of NULL.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Null {
+    /// "Not NULL", or "Not NULL unless `len` is 0".
+    Refused,
+    /// "May be NULL", and for functions without a status what is returned then, if that is a C expression.
+    Allowed(Option<String>),
+}
+
+pub fn run(env: &Env, report: &mut Report) {
+    check(&env.header(), report);
+}
+
+pub fn check(header: &Header, report: &mut Report) {
+    for function in &header.functions {
+        report.problems(&function.name, function_problems(header, function));
+    }
+    for callback in &header.callbacks {
+        report.problems(&callback.name, callback_problems(header, callback));
+    }
+    for handle in &header.handles {
+        let mut problems = item_problems(header, handle);
+        if !["**Immutable**", "**Thread-safe**", "**Single**", "one reader"]
+            .iter()
+            .any(|tag| handle.doc.whole.contains(tag))
+        {
+            problems.push("no thread tag: **Immutable**, **Thread-safe** or **Single**".to_owned());
+        }
+        if header.function(&format!("{}_free", handle.name)).is_none() {
+            problems.push("no _free".to_owned());
+        }
+        report.problems(&handle.name, problems);
+    }
+    for item in header.typedefs.iter().chain(&header.macros) {
+        report.problems(&item.name, item_problems(header, item));
+    }
+    for listed in &header.enums {
+        report.problems(&listed.name, doc_problems(header, &listed.doc));
+        for value in &listed.values {
+            report.problems(&value.name, item_problems(header, value));
+        }
+    }
+}
+
+fn function_problems(header: &Header, function: &Function) -> Vec<String> {
+    let mut problems = callable_problems(header, function);
+    for param in function.params.iter().filter(|param| header.is_pointer(param)) {
+        if let Some(text) = function.doc.param(&param.name) {
+            if let Err(problem) = null(text) {
+                problems.push(format!("parameter {}: {problem}", param.name));
+            }
+            if param.ctype.ends_with("**")
+                && !param.ctype.starts_with("const char")
+                && !text.starts_with("out, owned")
+            {
+                problems.push(format!("parameter {}: a handle that is stored is \"out, owned\"", param.name));
+            }
+            let number = ["size_t*", "int32_t*", "int64_t*", "int*", "double*", "bool*", "uint8_t*"];
+            if number.contains(&param.ctype.as_str()) && !(text.starts_with("out") || text.starts_with("in/out")) {
+                problems.push(format!("parameter {}: it begins with \"out\" or \"in/out\"", param.name));
+            }
+        }
+    }
+    if !function.returns_status() && function.returns != "void" {
+        let fallback = function
+            .params
+            .first()
+            .filter(|first| is_handle(header, first))
+            .map(|first| (first, function.doc.param(&first.name).map(null)));
+        if let Some((first, Some(Ok(null)))) = fallback
+            && !matches!(null, Null::Allowed(Some(_)))
+        {
+            problems.push(format!("parameter {}: it says \"May be NULL: … is returned.\"", first.name));
+        }
+    }
+    if function.returns_status() && !function.doc.returns.as_ref().is_some_and(|text| text.contains("NETLIB_")) {
+        problems.push("@return names no status".to_owned());
+    }
+    match &function.doc.threads {
+        Some(text) if !text.is_empty() => {}
+        _ => problems.push("no @threads".to_owned()),
+    }
+    match &function.doc.since {
+        Some(text) if is_version(text) => {}
+        _ => problems.push("no @since with a version".to_owned()),
+    }
+    if function.returns == "netlib_status" && !function.returns_status() && function.name != "netlib_error_status" {
+        problems.push("a function that can fail takes `netlib_error **err` last".to_owned());
+    }
+    problems
+}
+
+fn callback_problems(header: &Header, callback: &Function) -> Vec<String> {
+    let mut problems = callable_problems(header, callback);
+    if callback.returns != "int32_t" || callback.params.first().is_none_or(|first| first.ctype != "void*") {
+        problems.push("a callback is int32_t (void *ctx, …)".to_owned());
+    }
+    problems
+}
+
+/// What functions and callbacks have in common.
+fn callable_problems(header: &Header, function: &Function) -> Vec<String> {
+    let mut problems = doc_problems(header, &function.doc);
+    if function.doc.summary.is_empty() {
+        return problems;
+    }
+    for param in &function.params {
+        match function.doc.param(&param.name) {
+            None => problems.push(format!("no @param {}", param.name)),
+            Some("") => problems.push(format!("nothing is said of parameter {}", param.name)),
+            Some(_) => {}
+        }
+    }
+    let known: BTreeSet<&str> = function.params.iter().map(|param| param.name.as_str()).collect();
+    for (name, _) in function.doc.params.iter().filter(|(name, _)| !known.contains(name.as_str())) {
+        problems.push(format!("@param {name}, which is no parameter (or an unknown tag)"));
+    }
+    for name in function.doc.repeated_params() {
+        problems.push(format!("@param {name} stands there twice"));
+    }
+    match (&function.doc.returns, function.returns.as_str()) {
+        (Some(_), "void") => problems.push("@return of a function that returns nothing".to_owned()),
+        (None, returns) if returns != "void" => problems.push("no @return".to_owned()),
+        (Some(text), _) if text.is_empty() => problems.push("an empty @return".to_owned()),
+        _ => {}
+    }
+    problems
+}
+
+fn item_problems(header: &Header, item: &Item) -> Vec<String> {
+    doc_problems(header, &item.doc)
+}
+
+fn doc_problems(header: &Header, doc: &Doc) -> Vec<String> {
+    if doc.summary.is_empty() {
+        return vec!["it has no documentation".to_owned()];
+    }
+    let mut problems = Vec::new();
+    if !doc.summary.ends_with(['.', ':', '`', ')']) {
+        problems.push(format!("its text does not end as a sentence does: \"{}\"", doc.summary));
+    }
+    for name in names(&doc.whole) {
+        // A name followed by a star or an underscore's rest stands for a family.
+        if !header.declares(name) && !is_family(header, name) {
+            problems.push(format!("it speaks of {name}, which netlib.h does not have"));
+        }
+    }
+    problems
+}
+
+/// The words that look like names of the library; quoted ones are text that it returns.
+fn names(text: &str) -> Vec<&str> {
+    text.split('"')
+        .step_by(2)
+        .flat_map(|text| {
+            text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+                .filter(|word| word.starts_with("netlib_") || word.starts_with("NETLIB_"))
+        })
+        .collect()
+}
+
+/// `netlib_retry_options_set_` of "netlib_retry_options_set_*", `netlib_x` of "netlib_x_free".
+fn is_family(header: &Header, name: &str) -> bool {
+    let known = |prefix: &str| {
+        header.functions.iter().any(|function| function.name.starts_with(prefix))
+            || header.constants().any(|constant| constant.name.starts_with(prefix))
+    };
+    name.ends_with('_') && known(name) || name.starts_with("netlib_x")
+}
+
+/// What a pointer parameter's text says of NULL: exactly one of the two phrases.
+pub fn null(text: &str) -> Result<Null, String> {
+    match (text.matches("Not NULL").count(), text.matches("May be NULL").count()) {
+        (1, 0) => Ok(Null::Refused),
+        (0, 1) => {
+            let after = text.split("May be NULL").nth(1).unwrap_or("");
+            Ok(Null::Allowed(after.strip_prefix(": ").and_then(returned)))
+        }
+        _ => Err("it says neither \"Not NULL\" nor \"May be NULL\" exactly once".to_owned()),
+    }
+}
+
+/// `X` of "X is returned." or "`X` is returned, …", when it is a C constant.
+fn returned(text: &str) -> Option<String> {
+    let (value, _) = text.split_once(" is returned")?;
+    let value = value.trim_matches('`');
+    let first = value.chars().next()?;
+    let is_word = value.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let is_constant = first.is_ascii_digit()
+        || first == '-'
+        || value.starts_with("NETLIB_")
+        || ["NULL", "true", "false"].contains(&value);
+    (is_word && is_constant).then(|| value.to_owned())
+}
+
+pub fn is_handle(header: &Header, param: &Param) -> bool {
+    let pointed = param.ctype.trim_start_matches("const ").trim_end_matches('*');
+    param.ctype.matches('*').count() == 1 && header.handles.iter().any(|handle| handle.name == pointed)
+}
+
+fn is_version(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('.').collect();
+    parts.len() == 3 && parts.iter().all(|part| part.parse::<u32>().is_ok())
+}

@@ -1,0 +1,59 @@
+//! The programs of examples-c compile with all warnings, and answer a call without arguments, without a leak.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::env::{Env, has, parallel, stem};
+use crate::report::Report;
+use crate::suites::c_tests::VALGRIND;
+
+pub struct Example {
+    pub name: String,
+    pub sources: Vec<PathBuf>,
+}
+
+/// A file with a `main` is a program; the files without one are parts of every program.
+pub fn programs(env: &Env) -> Vec<Example> {
+    let files = env.files("examples-c", "", ".c");
+    let has_main = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains("int main("));
+    let (mains, parts): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(has_main);
+    mains
+        .into_iter()
+        .map(|main| Example {
+            name: stem(&main).to_owned(),
+            sources: std::iter::once(main).chain(parts.iter().cloned()).collect(),
+        })
+        .collect()
+}
+
+pub fn run(env: &Env, report: &mut Report) {
+    let (library, scratch) = (env.library(), env.scratch("examples"));
+    let programs = programs(env);
+    if programs.is_empty() {
+        return report.skip("there is no program in examples-c");
+    }
+    let with_valgrind = has("valgrind");
+    if !with_valgrind {
+        report.skip("valgrind is not installed");
+    }
+    for one in parallel(&programs, |example| {
+        let mut report = Report::default();
+        let program = scratch.join(&example.name);
+        let mut cc = env.strict_cc();
+        let built = cc.args(&example.sources).arg("-o").arg(&program).link_to(library).run(300);
+        if !report.check(built.ok, format!("{} compiles\n{}", example.name, built.text)) {
+            return report;
+        }
+        let ran = env.command(&program).load_from(library).run(60);
+        report.check(ran.code.is_some(), format!("{} without arguments ends by itself\n{}", example.name, ran.text));
+        if with_valgrind {
+            let mut valgrind = env.command("valgrind");
+            let ran = valgrind.args(VALGRIND).arg(&program).load_from(library).run(120);
+            let clean = ran.code.is_some_and(|code| code != 99);
+            report.check(clean, format!("{} without arguments, under valgrind\n{}", example.name, ran.text));
+        }
+        report
+    }) {
+        report.merge(one);
+    }
+}

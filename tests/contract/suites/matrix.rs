@@ -1,0 +1,91 @@
+//! netlib.h compiles everywhere: each compiler, each language version, all warnings, included twice, in two units.
+
+use std::fs;
+use std::path::Path;
+
+use crate::env::{Env, STRICT, has, parallel};
+use crate::model::Header;
+use crate::report::Report;
+
+const C_VERSIONS: &[&str] = &["c99", "c11", "c17"];
+const CXX_VERSIONS: &[&str] = &["c++11", "c++17", "c++20"];
+
+pub fn run(env: &Env, report: &mut Report) {
+    let scratch = env.scratch("matrix");
+    check(env, &env.root.join("include"), &scratch, Some(env.library()), report);
+}
+
+/// `include` is the directory with netlib.h; without a `library` nothing is linked.
+pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, report: &mut Report) {
+    // Each unit includes the header twice and takes an address, so that both need it and the linker sees both.
+    let unit = |own: &str, other: &str| {
+        format!(
+            "#include <netlib.h>\n#include <netlib.h>\n\
+             const char *{own}(void);\nconst char *{other}(void);\n\
+             const char *{own}(void) {{ return netlib_status_name(NETLIB_OK); }}\n"
+        )
+    };
+    // Every constant is used, since a header can define what no strict compiler takes.
+    let text = fs::read_to_string(include.join("netlib.h")).expect("netlib.h");
+    let constants: String = Header::parse(&text)
+        .constants()
+        .filter(|constant| !["NETLIB_MUST_USE", "NETLIB_DEPRECATED_NOTE"].contains(&constant.name.as_str()))
+        .map(|constant| format!("    (void)({});\n", constant.name))
+        .collect();
+    let main = format!("void constants(void);\nvoid constants(void) {{\n{constants}}}\n")
+        + "int main(void) { return one()[0] == two()[0] ? 0 : 1; }\n";
+    for extension in ["c", "cpp"] {
+        let write = |name: &str, text: String| {
+            fs::write(scratch.join(format!("{name}.{extension}")), text).expect("target is writable");
+        };
+        write("one", unit("one", "two") + &main);
+        write("two", unit("two", "one"));
+    }
+    let mut cases = Vec::new();
+    for (c, cxx) in [("gcc", "g++"), ("clang", "clang++")] {
+        for (compiler, versions, extension) in [(c, C_VERSIONS, "c"), (cxx, CXX_VERSIONS, "cpp")] {
+            match has(compiler) {
+                true => cases.extend(versions.iter().map(|version| (compiler, *version, extension))),
+                false => report.skip(format!("{compiler} is not installed")),
+            }
+        }
+    }
+    report.check(!cases.is_empty(), "there is a compiler");
+    for result in parallel(&cases, |&(compiler, version, extension)| {
+        let program = scratch.join(format!("{compiler}-{version}"));
+        let mut build = env.command(compiler);
+        build.arg(format!("-std={version}")).args(STRICT).args((extension == "c").then_some("-Wstrict-prototypes"));
+        build.arg("-I").arg(include);
+        build.args(["one", "two"].map(|name| scratch.join(format!("{name}.{extension}"))));
+        match library {
+            Some(library) => build.arg("-o").arg(&program).link_to(library),
+            None => build.arg("-fsyntax-only"),
+        };
+        let what = format!("{compiler} -std={version}");
+        let mut report = Report::default();
+        let built = build.run(300);
+        if report.check(built.ok, format!("{what}: two units that include netlib.h twice\n{}", built.text))
+            && let Some(library) = library
+        {
+            let ran = env.command(&program).load_from(library).run(60);
+            report.check(ran.ok, format!("{what}: the program runs\n{}", ran.text));
+        }
+        report
+    }) {
+        report.merge(result);
+    }
+    // What reads the preprocessed header (ctypes generators, cffi) asks for plain C.
+    let plain = env
+        .cc()
+        .args(["-E", "-P", "-DNETLIB_MUST_USE=", "-DNETLIB_DEPRECATED_NOTE(note)="])
+        .arg(include.join("netlib.h"))
+        .run(60);
+    let start = plain.out.find("netlib_").unwrap_or(0);
+    report.check(
+        plain.ok && !plain.out[start..].contains("__attribute__"),
+        format!(
+            "with its macros defined empty, the header has no attributes\n{}",
+            if plain.ok { "" } else { &plain.text }
+        ),
+    );
+}

@@ -1,0 +1,281 @@
+//! The NULL sweep: a C program, generated from netlib.h, that calls every function with every pointer NULL one at a
+//! time and the other arguments valid. What must come of it is what the documentation says of that parameter.
+//!
+//! Valid arguments come from c-tests/null_makers.h, whose first comment says how they are found. A parameter for which
+//! there is none fails the suite.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use crate::env::Env;
+use crate::model::{Function, Header, Param};
+use crate::report::Report;
+use crate::suites::c_tests::run_counted;
+use crate::suites::docs::{self, Null, is_handle};
+
+pub fn run(env: &Env, report: &mut Report) {
+    let scratch = env.scratch("nulls");
+    let makers = env.read("c-tests/null_makers.h");
+    check(env, &env.header(), &makers, "", env.library(), &scratch, report);
+}
+
+/// `extra` is C text that stands after the makers.
+pub fn check(
+    env: &Env,
+    header: &Header,
+    makers: &str,
+    extra: &str,
+    library: &Path,
+    scratch: &Path,
+    report: &mut Report,
+) {
+    let sweep = Sweep { header, makers: Makers::of(makers) };
+    let program = match sweep.program(extra) {
+        Ok(program) => program,
+        Err(problems) => return report.problems("the sweep cannot be made", problems),
+    };
+    let (source, binary) = (scratch.join("nulls.c"), scratch.join("nulls"));
+    fs::write(&source, program).expect("target is writable");
+    make_identity(scratch);
+    let mut cc = env.strict_cc();
+    cc.arg(format!("-DTEST_DIRECTORY=\"{}\"", scratch.display()));
+    match cc.arg(&source).arg("-o").arg(&binary).link_to(library).run(300).or_text() {
+        Ok(()) => run_counted(env, &binary, library, &[], report),
+        Err(text) => report.fail(format!("the sweep does not compile\n{text}")),
+    }
+}
+
+/// A certificate and its key, for the makers: cert.pem and key.pem.
+pub fn make_identity(directory: &Path) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+    fs::write(directory.join("cert.pem"), made.cert.pem()).expect("target is writable");
+    fs::write(directory.join("key.pem"), made.signing_key.serialize_pem()).expect("target is writable");
+}
+
+/// The lines `#define HAVE_name 1`, so that C text can be written for functions that a header may lack.
+pub fn have(header: &Header) -> String {
+    header.functions.iter().map(|function| format!("#define HAVE_{} 1\n", function.name)).collect()
+}
+
+struct Sweep<'a> {
+    header: &'a Header,
+    makers: Makers,
+}
+
+/// The names of the macros in null_makers.h.
+struct Makers(BTreeSet<String>);
+
+impl Makers {
+    fn of(text: &str) -> Makers {
+        let defines =
+            text.lines().filter_map(|line| line.trim_start_matches('#').trim_start().strip_prefix("define "));
+        Makers(defines.map(|rest| rest.split([' ', '(']).next().unwrap_or("").to_owned()).collect())
+    }
+
+    /// The most specific maker of a parameter.
+    fn find(&self, function: &Function, param: &Param) -> Option<String> {
+        let ctype = key(&param.ctype);
+        let specific = [
+            format!("MAKE__{}__{}", function.name, param.name),
+            format!("MAKE__{ctype}__{}", param.name),
+            format!("MAKE__{ctype}"),
+        ];
+        specific.into_iter().find(|name| self.0.contains(name))
+    }
+
+    fn named(&self, prefix: &str, rest: &str) -> Option<String> {
+        Some(format!("{prefix}__{rest}")).filter(|name| self.0.contains(name))
+    }
+}
+
+/// A type as a part of a macro's name: `netlib_url_ptr` of `const netlib_url*`, `const_char_ptr` of `const char*`.
+fn key(ctype: &str) -> String {
+    let ctype = if ctype.starts_with("const netlib_") { &ctype["const ".len()..] } else { ctype };
+    ctype.replace("*const*", "_ptr_const_ptr").replace('*', "_ptr").replace(' ', "_")
+}
+
+impl Sweep<'_> {
+    fn program(&self, extra: &str) -> Result<String, Vec<String>> {
+        let mut cases = String::new();
+        let mut table = String::new();
+        let mut problems = Vec::new();
+        let mut count = 0;
+        for function in &self.header.functions {
+            let pointers = function.params.iter().filter(|param| self.header.is_pointer(param));
+            for null in std::iter::once(None).chain(pointers.map(Some)) {
+                match self.case(function, null) {
+                    Ok(body) => {
+                        let what = match null {
+                            Some(param) => format!("{} with {} NULL", function.name, param.name),
+                            None => format!("{} with valid arguments", function.name),
+                        };
+                        let _ = write!(cases, "static void case_{count}(void) {{\n{body}}}\n\n");
+                        let _ = writeln!(table, "    {{\"{what}\", case_{count}}},");
+                        count += 1;
+                    }
+                    Err(problem) if problems.contains(&problem) => {}
+                    Err(problem) => problems.push(problem),
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(format!(
+            "/* Generated from netlib.h by the suite nulls. */\n{}\
+             #define NETLIB_MUST_USE\n#define NETLIB_DEPRECATED_NOTE(note)\n#include <netlib.h>\n\
+             #include \"null_makers.h\"\n#include \"null_sweep.h\"\n{extra}\n{cases}\
+             static const struct sweep_case cases[] = {{\n{table}}};\n\n\
+             int main(void) {{ return sweep(cases, sizeof cases / sizeof cases[0]); }}\n",
+            have(self.header),
+        ))
+    }
+
+    /// The body of one call; an error is what cannot be made or is not documented.
+    fn case(&self, function: &Function, null: Option<&Param>) -> Result<String, String> {
+        let mut body = String::new();
+        let mut arguments = Vec::new();
+        let mut outputs = Vec::new();
+        for param in &function.params {
+            let name = &param.name;
+            let is_null = null.is_some_and(|null| null.name == *name);
+            if is_null {
+                arguments.push("NULL".to_owned());
+            } else if let Some(maker) = self.makers.find(function, param) {
+                let _ = writeln!(body, "    {} arg_{name} = {maker};", param.ctype);
+                arguments.push(format!("arg_{name}"));
+            } else if let Some(pointed) = self.output(param) {
+                // Not zero before, so that it can be seen that the call zeroes it.
+                let _ =
+                    writeln!(body, "    {pointed} out_{name};\n    memset(&out_{name}, 0x01, sizeof out_{name});");
+                arguments.push(format!("&out_{name}"));
+                outputs.push((param, pointed));
+            } else {
+                return Err(format!(
+                    "{}: nothing makes its parameter `{}`: add MAKE__{} (or MAKE__{0}__{name}) to null_makers.h",
+                    function.name,
+                    format_args!("{} {name}", param.ctype),
+                    key(&param.ctype),
+                ));
+            }
+        }
+        let call = format!("{}({})", function.name, arguments.join(", "));
+        let said = match null {
+            Some(param) => {
+                let text = function.doc.param(&param.name).unwrap_or("");
+                let said =
+                    docs::null(text).map_err(|problem| format!("{}: {}: {problem}", function.name, param.name))?;
+                Some((param, said))
+            }
+            None => None,
+        };
+        if function.returns_status() {
+            self.status_call(function, said, &call, &outputs, &mut body);
+        } else {
+            self.value_call(function, said, &call, &outputs, &mut body)?;
+        }
+        Ok(body)
+    }
+
+    fn status_call(
+        &self,
+        function: &Function,
+        said: Option<(&Param, Null)>,
+        call: &str,
+        outputs: &[(&Param, String)],
+        body: &mut String,
+    ) {
+        let _ = writeln!(body, "    netlib_status status = {call};");
+        let err = if outputs.iter().any(|(param, _)| param.name == "err") { "out_err" } else { "NULL" };
+        let expected = self.makers.named("BASELINE", &function.name).unwrap_or("NETLIB_OK".to_owned());
+        match said {
+            Some((param, Null::Refused)) => {
+                let _ = writeln!(body, "    expect_refused(status, {err}, \"{}\", \"\");", param.name);
+                self.zeroed(function, outputs, body);
+            }
+            Some((param, Null::Allowed(_))) if param.name != "err" => {
+                let _ = writeln!(body, "    expect_accepted(status, {err});");
+            }
+            // Who does not want the error gets the same answer.
+            Some(_) | None => {
+                let _ = writeln!(body, "    expect_valid(status, {err}, {expected});");
+            }
+        }
+    }
+
+    fn value_call(
+        &self,
+        function: &Function,
+        said: Option<(&Param, Null)>,
+        call: &str,
+        outputs: &[(&Param, String)],
+        body: &mut String,
+    ) -> Result<(), String> {
+        if function.returns == "void" {
+            let _ = writeln!(body, "    {call};");
+        } else {
+            let _ = writeln!(body, "    {} result = {call};\n    (void)result;", function.returns);
+        }
+        let first = function.params.first();
+        match said {
+            Some((param, Null::Refused)) if function.returns == "void" => {
+                // A setter keeps the error for the function that uses the options.
+                let options = first.filter(|first| is_handle(self.header, first)).map_or("", |first| &first.ctype);
+                let options = options.trim_start_matches("const ").trim_end_matches('*');
+                let use_options = self.makers.named("USE_OPTIONS", options).ok_or_else(|| {
+                    format!(
+                        "{}: nothing tells what it kept: add USE_OPTIONS__{options}(options, err) to null_makers.h",
+                        function.name
+                    )
+                })?;
+                let _ = writeln!(
+                    body,
+                    "    netlib_error *kept = NULL;\n    netlib_status status = {use_options}(arg_{}, &kept);\n    \
+                     expect_refused(status, kept, \"{}\", \"{}\");",
+                    first.map_or("", |first| &first.name),
+                    param.name,
+                    function.name,
+                );
+            }
+            Some((_, Null::Refused)) => {
+                let fallback = first
+                    .and_then(|first| docs::null(function.doc.param(&first.name).unwrap_or("")).ok())
+                    .and_then(|null| if let Null::Allowed(value) = null { value } else { None });
+                let _ = writeln!(
+                    body,
+                    "    expect(result == {}, \"its fallback is returned\");",
+                    fallback.unwrap_or("0".to_owned())
+                );
+            }
+            Some((param, Null::Allowed(fallback))) => {
+                if let (Some(fallback), true) = (fallback, function.returns != "void") {
+                    let _ = writeln!(body, "    expect(result == {fallback}, \"{fallback} is returned\");");
+                }
+                if first.is_some_and(|first| first.name == param.name) {
+                    self.zeroed(function, outputs, body);
+                }
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Outputs are zeroed, whatever fails.
+    fn zeroed(&self, function: &Function, outputs: &[(&Param, String)], body: &mut String) {
+        for (param, _) in outputs.iter().filter(|(param, _)| param.name != "err") {
+            if !function.doc.param(&param.name).is_some_and(|text| text.starts_with("in/out")) {
+                let _ = writeln!(body, "    expect(!out_{}, \"{0} is zeroed\");", param.name);
+            }
+        }
+    }
+
+    /// What a parameter points to, if the call stores something there.
+    fn output(&self, param: &Param) -> Option<String> {
+        let pointed = param.ctype.strip_suffix('*')?;
+        let numbers = ["size_t", "int32_t", "uint32_t", "int64_t", "uint64_t", "int", "double", "bool", "uint16_t"];
+        let is_handle = pointed.ends_with('*') && !pointed.starts_with("const char");
+        (numbers.contains(&pointed) || is_handle || pointed == "const char*").then(|| pointed.to_owned())
+    }
+}

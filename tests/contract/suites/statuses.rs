@@ -1,0 +1,135 @@
+//! The status table is the same from C as in Rust, number by number, and its page is current.
+
+use std::fmt::Write as _;
+use std::fs;
+
+use netlib::status::{RetryKind, Status, StatusClass};
+
+use crate::env::Env;
+use crate::report::Report;
+use crate::suites::c_tests::run_counted;
+
+/// The C program looks at every number from 0 to this.
+const LAST: i32 = 1199;
+
+struct Row {
+    code: i32,
+    name: String,
+    text: String,
+    class: i32,
+    retry_kind: i32,
+}
+
+pub fn run(env: &Env, report: &mut Report) {
+    check(env, &program(&rows()), report);
+    let header = env.header();
+    let constants: Vec<&str> = header
+        .enums
+        .iter()
+        .filter(|e| e.name == "netlib_status_code")
+        .flat_map(|e| e.values.iter().map(|value| value.name.as_str()))
+        .collect();
+    let names: Vec<String> = rows().into_iter().map(|row| row.name).collect();
+    report.check(constants == names, "enum netlib_status_code lists the table's statuses in its order");
+}
+
+pub fn check(env: &Env, program: &str, report: &mut Report) {
+    let scratch = env.scratch("statuses");
+    let (source, binary) = (scratch.join("statuses.c"), scratch.join("statuses"));
+    fs::write(&source, program).expect("target is writable");
+    match env.compile(&source, &binary, env.library()) {
+        Ok(()) => run_counted(env, &binary, env.library(), &[], report),
+        Err(text) => report.fail(format!("the walk does not compile\n{text}")),
+    }
+}
+
+fn rows() -> Vec<Row> {
+    let text = |text: &std::ffi::CStr| text.to_str().expect("the table is text").to_owned();
+    let row = |&status: &Status| Row {
+        code: status as i32,
+        name: text(status.name()),
+        text: text(status.text()),
+        class: status.class() as i32,
+        retry_kind: status.retry_kind() as i32,
+    };
+    Status::ALL.iter().map(row).collect()
+}
+
+/// A C program that compares every number's answers with the table.
+fn program(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "#include \"harness.h\"\n\nstatic const struct {\n    int32_t code, constant, class, retry_kind;\n    \
+         const char *name, *text;\n} rows[] = {\n",
+    );
+    for row in rows {
+        let _ = writeln!(
+            text,
+            "    {{{}, {}, {}, {}, \"{}\", \"{}\"}},",
+            row.code, row.name, row.class, row.retry_kind, row.name, row.text
+        );
+    }
+    let _ = write!(
+        text,
+        "}};\n\nint main(void) {{\n    size_t next = 0;\n    for (int32_t code = 0; code <= {LAST}; code++) {{\n        \
+         bool known = next < sizeof rows / sizeof rows[0] && rows[next].code == code;\n        \
+         bool right = strcmp(known ? rows[next].name : \"NETLIB_UNKNOWN_STATUS\", netlib_status_name(code)) == 0 &&\n            \
+         strcmp(known ? rows[next].text : \"unknown status\", netlib_status_text(code)) == 0 &&\n            \
+         netlib_status_class(code) == (known ? rows[next].class : NETLIB_CLASS_SYSTEM) &&\n            \
+         netlib_status_retry_kind(code) == (known ? rows[next].retry_kind : NETLIB_RETRY_KIND_NEVER) &&\n            \
+         (!known || rows[next].constant == code);\n        \
+         check_report(right, __FILE__, (int)code, known ? rows[next].name : \"a number that is no status\");\n        \
+         if (known) next++;\n    }}\n    \
+         CHECK_INT((long long)(sizeof rows / sizeof rows[0]), (long long)next);\n    return report(\"statuses\");\n}}\n"
+    );
+    text
+}
+
+/// The text of docs/status.md.
+pub fn page() -> String {
+    let mut text = String::from(
+        "# Statuses\n\nGenerated from the table in `src/status.rs`: change that, then run `make header`.\n\n\
+         A number is never reused and never changes; its hundreds are its class. New numbers may come with a release: \
+         switch on\n`netlib_status_class` to be ready for them. The retry kind is the counter of a `netlib_retry` that \
+         the failure consumes.\n\n",
+    );
+    text.push_str("| number | constant | class | retry kind | meaning |\n|---|---|---|---|---|\n");
+    for row in rows() {
+        let status = Status::from_code(row.code).expect("it came from the table");
+        let _ = writeln!(
+            text,
+            "| {} | `{}` | {} | {} | {} |",
+            row.code,
+            row.name,
+            class(status.class()),
+            retry_kind(status.retry_kind()),
+            row.text
+        );
+    }
+    text
+}
+
+fn class(class: StatusClass) -> &'static str {
+    match class {
+        StatusClass::Success => "success",
+        StatusClass::Progress => "progress",
+        StatusClass::Argument => "argument",
+        StatusClass::State => "state",
+        StatusClass::System => "system",
+        StatusClass::Time => "time",
+        StatusClass::Url => "URL",
+        StatusClass::Connect => "connect",
+        StatusClass::Tls => "TLS",
+        StatusClass::Http => "HTTP",
+        StatusClass::Retry => "retry",
+    }
+}
+
+fn retry_kind(kind: RetryKind) -> &'static str {
+    match kind {
+        RetryKind::Never => "never",
+        RetryKind::Connect => "connect",
+        RetryKind::Read => "read",
+        RetryKind::Other => "other",
+        RetryKind::ByCause => "its cause's",
+    }
+}

@@ -1,0 +1,40 @@
+//! Handles in many threads, and the library loaded and closed in threads that end.
+
+use std::fs;
+use std::path::Path;
+
+use crate::env::{Env, Program};
+use crate::report::Report;
+use crate::suites::c_tests::run_counted;
+use crate::suites::nulls::{have, make_identity};
+
+pub fn run(env: &Env, report: &mut Report) {
+    let scratch = env.scratch("threads");
+    let program = scratch.join("threads");
+    match shared_handles(env, &scratch).arg("-o").arg(&program).link_to(env.library()).run(300).or_text() {
+        Ok(()) => run_counted(env, &program, env.library(), &[], report),
+        Err(text) => report.fail(format!("threads.c does not compile\n{text}")),
+    }
+    dlopen(env, &env.library().join("libnetlib.so"), &scratch, report);
+}
+
+/// The compiler's command line for threads.c, without what it is linked with.
+pub fn shared_handles(env: &Env, scratch: &Path) -> Program {
+    make_identity(scratch);
+    fs::write(scratch.join("have.h"), have(&env.header())).expect("target is writable");
+    let mut cc = env.strict_cc();
+    cc.arg("-include").arg(scratch.join("have.h"));
+    cc.arg(format!("-DTEST_DIRECTORY=\"{}\"", scratch.display())).arg("c-tests/threads.c");
+    cc
+}
+
+/// A library of another kind than ours, given by path, is what the negative check uses.
+pub fn dlopen(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
+    let program = scratch.join("dlopen");
+    let mut cc = env.strict_cc();
+    cc.arg(format!("-DLIBRARY=\"{}\"", library.display())).args(["c-tests/dlopen.c", "-pthread", "-ldl", "-o"]);
+    match cc.arg(&program).run(300).or_text() {
+        Ok(()) => run_counted(env, &program, env.library(), &[], report),
+        Err(text) => report.fail(format!("dlopen.c does not compile\n{text}")),
+    }
+}

@@ -1,0 +1,56 @@
+//! Where the sources may use `unsafe`, and where they may speak of C. Parsers and policies are safe Rust: a row of R29.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::env::Env;
+use crate::report::Report;
+
+/// The files that allow it. `src/ffi/mod.rs` allows it for the directory.
+const ALLOWING: &[&str] = &["src/ffi/mod.rs", "src/socket/sys.rs"];
+
+pub fn run(env: &Env, report: &mut Report) {
+    let root = env.read("src/lib.rs");
+    report.check(root.contains("#![deny(unsafe_code)]"), "src/lib.rs denies unsafe code");
+    for file in rust_files(&env.root.join("src")) {
+        let name = file.strip_prefix(&env.root).unwrap_or(&file).to_string_lossy().into_owned();
+        check(&name, &fs::read_to_string(&file).unwrap_or_default(), report);
+    }
+}
+
+pub fn check(file: &str, text: &str, report: &mut Report) {
+    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+    let lines_with = |what: &dyn Fn(&str) -> bool| -> Vec<String> {
+        code.iter().enumerate().filter(|(_, line)| what(line)).map(|(i, _)| format!("line {}", i + 1)).collect()
+    };
+    let allows = |line: &str| {
+        line.contains("unsafe_code")
+            && ["allow", "expect", "warn"].iter().any(|level| line.contains(&format!("{level}(")))
+    };
+    let may_allow = ALLOWING.contains(&file);
+    let in_ffi = file.starts_with("src/ffi/");
+    if !may_allow {
+        report.problems(format!("{file} may not allow unsafe code"), lines_with(&allows));
+    }
+    if !may_allow && !in_ffi {
+        let is_unsafe =
+            |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "unsafe");
+        report.problems(format!("{file} has no unsafe code"), lines_with(&is_unsafe));
+        let of_c = |line: &str| line.contains("crate::ffi") || line.contains("c_char") || line.contains("c_void");
+        report.problems(format!("{file} knows nothing of the C ABI"), lines_with(&of_c));
+    }
+}
+
+fn rust_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
