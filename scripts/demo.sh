@@ -30,7 +30,7 @@ fail() {
 build() {
     scripts/build-lib "$library"
     cargo build --quiet --example misbehaving-server --target-dir "$target"
-    ${CC:-cc} -std=c11 -D_POSIX_C_SOURCE=200809L -O2 -Wall -Wextra -Iinclude examples-c/fetch.c examples-c/fetch/*.c \
+    ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Iinclude examples-c/fetch.c examples-c/fetch/*.c \
         -L"$library" -lnetlib -o "$work/fetch"
 }
 
