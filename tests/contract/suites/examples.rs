@@ -12,18 +12,14 @@ pub struct Example {
     pub sources: Vec<PathBuf>,
 }
 
-/// A file with a `main` is a program; the files without one are parts of every program.
+/// Each file is a program; a directory of its name holds the rest of its sources.
 pub fn programs(env: &Env) -> Vec<Example> {
-    let files = env.files("examples-c", "", ".c");
-    let has_main = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains("int main("));
-    let (mains, parts): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(has_main);
-    mains
-        .into_iter()
-        .map(|main| Example {
-            name: stem(&main).to_owned(),
-            sources: std::iter::once(main).chain(parts.iter().cloned()).collect(),
-        })
-        .collect()
+    let program = |main: PathBuf| {
+        let name = stem(&main).to_owned();
+        let rest = env.files(&format!("examples-c/{name}"), "", ".c");
+        Example { sources: std::iter::once(main).chain(rest).collect(), name }
+    };
+    env.files("examples-c", "", ".c").into_iter().map(program).collect()
 }
 
 pub fn run(env: &Env, report: &mut Report) {
