@@ -26,11 +26,13 @@ impl Handle for netlib_timeout {
     type Ownership = Unique;
 }
 
-/// A clock of yours. It stores through `seconds` the time since any fixed moment, in seconds, and never goes backward;
-/// it returns 0, or anything else when it failed. `ctx` is what was given with it. It is called only during a call of
-/// netlib, on the calling thread; it and `ctx` must be usable until the handle that holds it, and every clone and copy
-/// of that, is freed. A clock that fails, gives no finite number or goes backward makes the call
-/// `NETLIB_CALLBACK_FAILED`.
+/// A clock of yours. It is called only during a call of netlib, on the calling thread; it and its `ctx` must be usable
+/// until the handle that holds it, and every clone and copy of that, is freed. A clock that fails, gives no finite
+/// number or goes backward makes the call `NETLIB_CALLBACK_FAILED`.
+///
+/// @param ctx what was given with it.
+/// @param seconds out: the time since any fixed moment, in seconds; it never goes backward.
+/// @return 0, or anything else when it failed.
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.
