@@ -7,6 +7,7 @@ pub mod asan;
 pub mod c_tests;
 pub mod docs;
 pub mod examples;
+pub mod fetch;
 pub mod generated;
 pub mod install;
 pub mod matrix;
@@ -54,5 +55,8 @@ pub const ALL: &[Suite] = &[
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
     suite("negative", "each of these suites fails on what it is there to find", negative::run),
+    suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
+    suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
+    suite("demo", "make demo", fetch::demo),
     long("asan", "the C tests with both halves instrumented", asan::run),
 ];
