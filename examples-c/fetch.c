@@ -6,7 +6,7 @@
  * policy answers, this file does as it says. TLS, connecting and waiting are netlib's; what is left to do lies in
  * fetch/: http.c moves the bytes, options.c reads the command line, output.c writes the body.
  *
- *     cc fetch.c fetch/*.c $(pkg-config --cflags --libs netlib) -o fetch
+ *     cc fetch.c fetch/http.c fetch/options.c fetch/output.c $(pkg-config --cflags --libs netlib) -o fetch
  *     fetch -v --retries 5 -o page.html https://example.com/
  *
  * Read it from main upwards: small functions stand before the ones that use them.
@@ -16,6 +16,8 @@
  * an attempt that breaks after its first byte is the last. The exit code says what went wrong: see
  * fetch/options.h.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include "fetch/http.h"
 #include "fetch/options.h"
 #include "fetch/output.h"
@@ -63,11 +65,11 @@ static netlib_status make_retry(int32_t retries, netlib_retry **retry, netlib_er
 }
 
 static netlib_status make_url(const char *text, netlib_url **url, netlib_error **err) {
-    static const char *const schemes[] = {"http", "https", NULL};
     netlib_status status = netlib_parse_url(text, NETLIB_NTS, url, err);
     if (status != NETLIB_OK) return status;
     const char *scheme = netlib_url_scheme(*url, NULL);
-    if (scheme == NULL || !is_one_of(scheme, schemes) || netlib_url_host(*url, NULL) == NULL) {
+    bool is_http = scheme != NULL && (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0);
+    if (!is_http || netlib_url_host(*url, NULL) == NULL) {
         return http_fail(NETLIB_INVALID_URL, err, "a URL that begins with http:// or https:// and a host is needed");
     }
     if (netlib_url_auth(*url, NULL) != NULL) {
@@ -162,7 +164,7 @@ struct client {
     int32_t status; /* of the response that was delivered */
 };
 
-static void trace(const struct client *client, const char *format, ...) {
+static void trace(struct client *client, const char *format, ...) {
     if (!client->options->verbose) return;
     output_erase_progress(&client->output);
     va_list arguments;
@@ -173,7 +175,7 @@ static void trace(const struct client *client, const char *format, ...) {
     va_end(arguments);
 }
 
-static void trace_error(const struct client *client, const netlib_error *error, int depth) {
+static void trace_error(struct client *client, const netlib_error *error, int depth) {
     trace(client, "%*s%s (%s)", 2 * depth, "", netlib_error_message(error, NULL),
           netlib_status_name(netlib_error_status(error)));
     for (size_t i = 0; i < netlib_error_cause_count(error); i++) {
@@ -187,7 +189,7 @@ static void trace_attempt(struct client *client, const struct request *request) 
           netlib_url_netloc(request->url, NULL), netlib_url_request_uri(request->url, NULL));
 }
 
-static void trace_connection(const struct client *client, const struct http *http) {
+static void trace_connection(struct client *client, const struct http *http) {
     if (http->tls == NULL) {
         trace(client, "  connected");
     } else {
@@ -197,7 +199,7 @@ static void trace_connection(const struct client *client, const struct http *htt
     }
 }
 
-static void trace_response(const struct client *client, const netlib_response *response) {
+static void trace_response(struct client *client, const netlib_response *response) {
     const netlib_headers *headers = netlib_response_headers(response);
     const char *reason = netlib_response_reason(response, NULL);
     trace(client, "  the server answered %d %s", (int)netlib_response_status(response), reason != NULL ? reason : "");
@@ -228,7 +230,7 @@ static const char *delay_reason(const netlib_decision *decision) {
 }
 
 /* Of the headers that must not go on, those that the request really has. */
-static void trace_dropped(const struct client *client, const struct request *request, const netlib_decision *decision) {
+static void trace_dropped(struct client *client, const struct request *request, const netlib_decision *decision) {
     for (size_t i = 0; i < netlib_decision_dropped_header_count(decision); i++) {
         const char *name = netlib_decision_dropped_header(decision, i, NULL);
         if (netlib_headers_get(request->headers, name, NULL) != NULL) trace(client, "     drops the header %s", name);
@@ -236,7 +238,7 @@ static void trace_dropped(const struct client *client, const struct request *req
     if (request->body != NULL && !netlib_decision_resend_body(decision)) trace(client, "     drops the body");
 }
 
-static void trace_decision(const struct client *client, const struct request *request, const netlib_decision *decision) {
+static void trace_decision(struct client *client, const struct request *request, const netlib_decision *decision) {
     int32_t left = 0;
     const char *counter = counter_of(decision, &left);
     bool redirect = netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT;

@@ -1,5 +1,7 @@
 /* See http.h. Read it from the end to the beginning, or from http_open downwards: small functions stand before the
  * ones that use them. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "http.h"
 
 #include <errno.h>

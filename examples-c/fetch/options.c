@@ -1,4 +1,6 @@
 /* See options.h. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "options.h"
 
 #include <getopt.h>

@@ -1,4 +1,6 @@
 /* See output.h. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "output.h"
 
 #include "http.h"

@@ -2,11 +2,12 @@
 //! a bad descriptor is the kernel's EBADF, never undefined behaviour.
 #![allow(unsafe_code)]
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsString};
 use std::io::{self, IoSlice};
 use std::marker::PhantomData;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStringExt;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -168,6 +169,24 @@ fn retried(mut call: impl FnMut() -> isize) -> io::Result<usize> {
     }
 }
 
+#[cfg(target_os = "linux")]
+unsafe extern "C" {
+    fn secure_getenv(name: *const libc::c_char) -> *mut libc::c_char;
+}
+
+/// An environment variable; `None` also in a program that runs with privileges its caller does not have.
+pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
+    // SAFETY: the name is NUL-terminated. What comes back is NUL-terminated and lives until the program changes its
+    // environment, which no thread may do beside this call: getenv(3)'s own rule.
+    unsafe {
+        #[cfg(target_os = "linux")]
+        let value = secure_getenv(name.as_ptr());
+        #[cfg(not(target_os = "linux"))]
+        let value = if libc::issetugid() != 0 { std::ptr::null_mut() } else { libc::getenv(name.as_ptr()) };
+        if value.is_null() { None } else { Some(OsString::from_vec(CStr::from_ptr(value).to_bytes().to_vec())) }
+    }
+}
+
 /// Sets a socket option to the bytes of `value`.
 pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::Result<()> {
     let len = libc::socklen_t::try_from(value.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
@@ -287,6 +306,54 @@ pub(crate) fn monotonic_seconds() -> f64 {
     // SAFETY: `now` is writable. The clock exists on every system that netlib builds for.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/* Files, for bodies. */
+
+/// read(2); EINTR starts it again.
+pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the pointer and length describe `buffer`, which lives across the call.
+    retried(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
+}
+
+/// Where a file is read next.
+pub(crate) fn tell(fd: RawFd) -> io::Result<i64> {
+    lseek(fd, 0, libc::SEEK_CUR)
+}
+
+/// Moves a file to a byte counted from its start.
+pub(crate) fn seek(fd: RawFd, position: i64) -> io::Result<()> {
+    lseek(fd, position, libc::SEEK_SET).map(|_| ())
+}
+
+fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
+    let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
+    // SAFETY: no pointers are passed.
+    match unsafe { libc::lseek(fd, offset, whence) } {
+        -1 => Err(io::Error::last_os_error()),
+        position => Ok(position as i64),
+    }
+}
+
+/// From where a file is to its end; `None` for what is no regular file.
+pub(crate) fn bytes_left(fd: RawFd) -> io::Result<Option<i64>> {
+    // SAFETY: all-zero is a valid stat, and fstat writes it or fails.
+    let stat = unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd, &mut stat) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        stat
+    };
+    if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
+        return Ok(None);
+    }
+    Ok(Some((stat.st_size as i64).saturating_sub(tell(fd)?).max(0)))
+}
+
+pub(crate) fn is_open(fd: RawFd) -> bool {
+    // SAFETY: no pointers are passed.
+    unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The programs of examples-c compile with all warnings, and answer a call without arguments, without a leak.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::env::{Env, has, parallel, stem};
 use crate::report::Report;
@@ -12,31 +12,31 @@ pub struct Example {
     pub sources: Vec<PathBuf>,
 }
 
-/// A file with a `main` is a program; the files without one are parts of every program.
+/// Each file is a program; a directory of its name holds the rest of its sources.
 pub fn programs(env: &Env) -> Vec<Example> {
-    let files = env.files("examples-c", "", ".c");
-    let has_main = |file: &PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains("int main("));
-    let (mains, parts): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(has_main);
-    mains
-        .into_iter()
-        .map(|main| Example {
-            name: stem(&main).to_owned(),
-            sources: std::iter::once(main).chain(parts.iter().cloned()).collect(),
-        })
-        .collect()
+    let program = |main: PathBuf| {
+        let name = stem(&main).to_owned();
+        let rest = env.files(&format!("examples-c/{name}"), "", ".c");
+        Example { sources: std::iter::once(main).chain(rest).collect(), name }
+    };
+    env.files("examples-c", "", ".c").into_iter().map(program).collect()
 }
 
 pub fn run(env: &Env, report: &mut Report) {
-    let (library, scratch) = (env.library(), env.scratch("examples"));
     let programs = programs(env);
-    if programs.is_empty() {
-        return report.skip("there is no program in examples-c");
+    match programs.is_empty() {
+        true => report.skip("there is no program in examples-c"),
+        false => check(env, &programs, &env.scratch("examples"), report),
     }
+}
+
+pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Report) {
+    let library = env.library();
     let with_valgrind = has("valgrind");
     if !with_valgrind {
         report.skip("valgrind is not installed");
     }
-    for one in parallel(&programs, |example| {
+    for one in parallel(programs, |example| {
         let mut report = Report::default();
         let program = scratch.join(&example.name);
         let mut cc = env.strict_cc();

@@ -1,0 +1,131 @@
+//! The example that fetches a URL, against the server that misbehaves: what it prints, how it ends, and that it ends
+//! in time. Once as it is, once under valgrind.
+
+mod cases;
+mod server;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::env::{Env, has, parallel};
+use crate::report::Report;
+use crate::suites::c_tests::VALGRIND;
+use cases::{ALL, Case};
+use server::Server;
+
+pub fn run(env: &Env, report: &mut Report) {
+    each_case(env, report, "fetch", &[]);
+}
+
+pub fn valgrind(env: &Env, report: &mut Report) {
+    if !has("valgrind") {
+        return report.skip("valgrind is not installed");
+    }
+    let mut before = vec!["valgrind"];
+    before.extend(VALGRIND);
+    each_case(env, report, "fetch-valgrind", &before);
+}
+
+/// `make demo`, as a user types it.
+pub fn demo(env: &Env, report: &mut Report) {
+    let ran = env.command("scripts/demo.sh").env("CARGO_TARGET_DIR", &env.target).run(600);
+    report.check(ran.ok, format!("scripts/demo.sh ended with {:?}\n{}", ran.code, ran.text));
+    for said in ["attempt 4: GET", "Connection reset", "waits 1 s", "drops the header authorization", "verified"] {
+        report.check(ran.text.contains(said), format!("the demo says {said:?}"));
+    }
+}
+
+fn each_case(env: &Env, report: &mut Report, suite: &str, before: &[&str]) {
+    let scratch = env.scratch(suite);
+    let setup = compile(env, &scratch).and_then(|program| Ok((program, Server::start(env, &scratch)?)));
+    let (program, server) = match setup {
+        Ok(setup) => setup,
+        Err(text) => return report.fail(text),
+    };
+    let stage = Stage { env, scratch, program, server, before };
+    for one in parallel(ALL, |case| stage.play(case)) {
+        report.merge(one);
+    }
+}
+
+/// fetch from its sources, with nothing but netlib.h and the library that users get.
+fn compile(env: &Env, scratch: &Path) -> Result<PathBuf, String> {
+    let program = scratch.join("fetch");
+    let mut cc = env.strict_cc();
+    cc.arg("examples-c/fetch.c").args(env.files("examples-c/fetch", "", ".c"));
+    cc.arg("-o").arg(&program).link_to(env.library()).run(300).or_text()?;
+    Ok(program)
+}
+
+struct Stage<'a> {
+    env: &'a Env,
+    scratch: PathBuf,
+    program: PathBuf,
+    server: Server,
+    before: &'a [&'a str],
+}
+
+impl Stage<'_> {
+    fn play(&self, case: &Case) -> Report {
+        let mut report = Report::default();
+        let dir = self.scratch.join(case.name);
+        std::fs::create_dir_all(&dir).expect("a directory under target");
+        for (name, text) in case.files {
+            std::fs::write(dir.join(name), text).expect("a file under target");
+        }
+
+        let mut command: Vec<String> = self.before.iter().map(|&word| word.to_owned()).collect();
+        command.push(self.program.display().to_string());
+        command.extend(["--cacert".to_owned(), self.server.file("ca.pem").display().to_string()]);
+        command.extend(case.args.iter().map(|arg| self.fill_in(arg, &dir)));
+        if !case.shell.is_empty() {
+            command.splice(0..0, ["sh", "-c", case.shell, "sh"].map(str::to_owned));
+        }
+        let start = Instant::now();
+        let ran = self.env.command(&command[0]).args(&command[1..]).load_from(self.env.library()).run(120);
+        let seconds = start.elapsed().as_secs_f64();
+
+        let error = ran.text.strip_prefix(&ran.out).unwrap_or(&ran.text);
+        let mut problems = Vec::new();
+        if ran.code != Some(case.code) {
+            problems.push(format!("ended with {:?}, not {}", ran.code, case.code));
+        }
+        if case.body.is_some_and(|body| body != ran.out) {
+            problems.push("the body is another".to_owned());
+        }
+        problems.extend(missing("standard output", &ran.out, case.out));
+        problems.extend(missing("standard error", error, case.err));
+        problems
+            .extend(case.never.iter().filter(|text| ran.text.contains(**text)).map(|text| format!("says {text:?}")));
+        let complaint = error.lines().any(|line| line.starts_with("fetch: "));
+        if complaint != (case.code != 0) {
+            problems.push("complains exactly when it fails".to_owned());
+        }
+        // Under valgrind everything takes longer; that it ends at all is then enough.
+        let (from, until) = if self.before.is_empty() { case.seconds } else { (case.seconds.0, 120.0) };
+        if seconds < from || seconds > until {
+            problems.push(format!("took {seconds:.2} s, not {from} to {until}"));
+        }
+        for (name, text) in case.leaves {
+            let found = std::fs::read_to_string(dir.join(name)).ok();
+            if found.as_deref() != *text {
+                problems.push(format!("leaves {name} as {found:?}"));
+            }
+        }
+        report.check(problems.is_empty(), format!("{}: {}\n{}", case.name, problems.join(", "), ran.text));
+        report
+    }
+
+    /// `{https}` is that port's number, `{dir}` the case's own directory.
+    fn fill_in(&self, arg: &str, dir: &Path) -> String {
+        let mut text = arg.replace("{dir}", &dir.display().to_string());
+        for (name, port) in self.server.ports() {
+            text = text.replace(&format!("{{{name}}}"), port);
+        }
+        text
+    }
+}
+
+fn missing(what: &str, text: &str, wanted: &[&str]) -> Vec<String> {
+    wanted.iter().filter(|part| !text.contains(**part)).map(|part| format!("{what} lacks {part:?}")).collect()
+}

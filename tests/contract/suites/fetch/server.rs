@@ -1,0 +1,69 @@
+//! Starting the misbehaving server of tests/server, and ending it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::env::Env;
+
+pub struct Server {
+    process: Child,
+    dir: PathBuf,
+    ports: Vec<(String, String)>,
+}
+
+impl Server {
+    pub fn start(env: &Env, scratch: &Path) -> Result<Server, String> {
+        let built = env
+            .command(env!("CARGO"))
+            .args(["build", "--quiet", "--example", "misbehaving-server", "--target-dir"])
+            .arg(&env.target)
+            .run(1200);
+        built.or_text()?;
+        let dir = scratch.join("server");
+        std::fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
+        // It ends when its standard input closes, which is when this process ends at the latest.
+        let process = Command::new(env.target.join("debug/examples/misbehaving-server"))
+            .arg(&dir)
+            .stdin(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("misbehaving-server: {error}"))?;
+        let mut server = Server { process, dir, ports: Vec::new() };
+        let list = server.wait_for_ports()?;
+        server.ports =
+            list.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
+        Ok(server)
+    }
+
+    fn wait_for_ports(&mut self) -> Result<String, String> {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            if let Ok(list) = std::fs::read_to_string(self.dir.join("ports")) {
+                return Ok(list);
+            }
+            if let Ok(Some(status)) = self.process.try_wait() {
+                return Err(format!("misbehaving-server ended with {status}"));
+            }
+            if Instant::now() > deadline {
+                return Err("misbehaving-server did not start".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Names and numbers.
+    pub fn ports(&self) -> &[(String, String)] {
+        &self.ports
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
