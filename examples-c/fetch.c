@@ -221,11 +221,17 @@ static const char *counter_of(const netlib_decision *decision, int32_t *left) {
     }
 }
 
-static const char *delay_reason(const netlib_decision *decision) {
-    switch (netlib_decision_delay_reason(decision)) {
-        case NETLIB_DELAY_RETRY_AFTER: return "the server asked for it with Retry-After";
-        case NETLIB_DELAY_BACKOFF: return "exponential backoff";
-        default: return "nothing asks for a wait";
+static void trace_delay(struct client *client, const netlib_decision *decision) {
+    double delay = netlib_decision_delay(decision);
+    double uncapped = netlib_decision_delay_uncapped(decision);
+    bool asked = netlib_decision_delay_reason(decision) == NETLIB_DELAY_RETRY_AFTER;
+    const char *reason = asked ? "the server asked for it with Retry-After" : "exponential backoff";
+    if (delay <= 0) {
+        trace(client, "     at once");
+    } else if (uncapped > delay) {
+        trace(client, "     waits %g s, not %g s: %s", delay, uncapped, reason);
+    } else {
+        trace(client, "     waits %g s: %s", delay, reason);
     }
 }
 
@@ -244,7 +250,7 @@ static void trace_decision(struct client *client, const struct request *request,
     bool redirect = netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT;
     trace(client, "  -> %s: takes 1 from the counter \"%s\", %d left", redirect ? "redirect" : "retry", counter,
           (int)left);
-    trace(client, "     waits %g s: %s", netlib_decision_delay(decision), delay_reason(decision));
+    trace_delay(client, decision);
     trace_dropped(client, request, decision);
 }
 

@@ -330,7 +330,7 @@ pub const ALL: &[Case] = &[
     // Certificates.
     fails("expired", &["https://localhost:{expired}/hello"], 7, &["fetch: ", "expired"]),
     fails("wrong-host", &["https://localhost:{wronghost}/hello"], 8, &["fetch: ", "localhost"]),
-    fails("untrusted", &["https://localhost:{untrusted}/hello"], 9, &["fetch: ", "ssuer"]),
+    fails("untrusted", &["https://localhost:{untrusted}/hello"], 9, &["fetch: ", "issued by"]),
     get("insecure-expired", &["--insecure", "https://localhost:{expired}/hello"], "hello\n"),
     get("insecure-wrong-host", &["--insecure", "https://localhost:{wronghost}/hello"], "hello\n"),
     get("insecure-untrusted", &["--insecure", "https://localhost:{untrusted}/hello"], "hello\n"),
