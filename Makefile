@@ -1,5 +1,4 @@
 # `make help` lists the targets.
-.POSIX:
 .DEFAULT_GOAL := all
 
 CARGO = cargo
@@ -33,6 +32,9 @@ asan: ## the C tests with the library and the tests instrumented by AddressSanit
 suites: ## the names of the test suites
 	@$(CARGO) test --quiet --test contract -- list
 
+spec-map: ## rows of docs/spec-map.md that could be marked as done; FLIP=1 marks them
+	@$(CARGO) test --quiet --test contract -- flip $(if $(FLIP),write)
+
 install: lib ## DESTDIR= PREFIX=/usr/local LIBDIR=: library, links, header, netlib.pc
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" scripts/install
 
@@ -50,4 +52,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib header demo test test-all asan suites install clean fmt lint help
+.PHONY: spec-map all lib header demo test test-all asan suites install clean fmt lint help

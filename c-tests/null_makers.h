@@ -209,9 +209,9 @@ static inline int32_t make_body_seek(void *ctx, int64_t position) {
     (void)position;
     return 0;
 }
-static inline int32_t make_body_is_closed(void *ctx, bool *closed) {
+static inline int32_t make_body_is_closed(void *ctx, int32_t *closed) {
     (void)ctx;
-    *closed = false;
+    *closed = 0;
     return 0;
 }
 #define MAKE__netlib_body_read_fn make_body_read

@@ -460,6 +460,42 @@ static void connect_timeouts(void) {
     close(server);
 }
 
+/* Accepts until the listener is shut down. */
+static void *accept_all(void *server) {
+    for (;;) {
+        int fd = accept(*(const int *)server, NULL, NULL);
+        if (fd >= 0) close(fd);
+        else if (errno != EINTR) return NULL;
+    }
+}
+
+/* A connect that takes a second, because its first packets were dropped, with a signal each millisecond: with nothing to
+ * end it, and with a limit. */
+static void a_connect_goes_on_after_signals(void) {
+    netlib_limit *lasting = limit_of(LONG);
+    const netlib_limit *const limits[] = {NULL, lasting};
+    for (size_t i = 0; i < 2; i++) {
+        netlib_error *err = NULL;
+        int32_t port = 0;
+        int filler = -1;
+        int fd = -1;
+        int server = silent_listener(&port, &filler);
+        close(filler);
+        start_ticking();
+        pthread_t acceptor;
+        CHECK(pthread_create(&acceptor, NULL, accept_all, &server) == 0);
+        CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, limits[i], &fd, &err));
+        check_plain_blocking_socket(fd);
+        CHECK_INT(port, port_of_peer(fd));
+        close(fd);
+        shutdown(server, SHUT_RDWR);
+        CHECK(pthread_join(acceptor, NULL) == 0);
+        stop_ticking();
+        close(server);
+    }
+    netlib_limit_free(lasting);
+}
+
 static void source_default(netlib_connect_options *o) { netlib_connect_options_set_source_address(o, "", 0); }
 static void source_loopback(netlib_connect_options *o) { netlib_connect_options_set_source_address(o, "127.0.0.1", 0); }
 static void source_name(netlib_connect_options *o) { netlib_connect_options_set_source_address(o, "localhost", 0); }
@@ -716,6 +752,7 @@ int main(void) {
     an_unknown_name_says_so();
     a_refusal_is_explained();
     connect_timeouts();
+    a_connect_goes_on_after_signals();
     source_addresses();
     socket_options();
     a_limit_ends_a_connect();

@@ -144,6 +144,7 @@ typedef struct netlib_decision netlib_decision;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_response netlib_response;
+typedef struct netlib_body netlib_body;
 typedef struct netlib_connect_options netlib_connect_options;
 
 #ifdef __cplusplus
@@ -857,11 +858,15 @@ netlib_status netlib_url_same_origin(const netlib_url *a, const netlib_url *b, b
 struct netlib_timeout;
 
 /**
- * A clock of yours. It stores through `seconds` the time since any fixed moment, in seconds, and never goes backward;
- * it returns 0, or anything else when it failed. `ctx` is what was given with it. It is called only during a call of
- * netlib, on the calling thread; it and `ctx` must be usable until the handle that holds it, and every clone and copy
- * of that, is freed. A clock that fails, gives no finite number or goes backward makes the call
- * `NETLIB_CALLBACK_FAILED`.
+ * A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
+ * backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
+ *
+ * @param ctx what was given with the function. Both must be usable until the handle that holds them, and everything
+ *        cloned or made from it, is freed. May be NULL.
+ * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. Not NULL.
+ * @return 0, or anything else when the clock failed.
+ * @threads called only during a call of netlib, on the thread of that call
+ * @since 0.1.0
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -2692,9 +2697,201 @@ netlib_status netlib_assert_header_parsing(const char *block,
                                            netlib_error **err);
 
 /* ==================================================================================================================
- * body: request bodies that can be sent again.
+ * body: bodies that can be moved back, to be sent again.
  * ================================================================================================================== */
 
+/**
+ * The body of a request. **Single**. Before it is sent for the first time, record where it is with
+ * `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`; before it is sent again, after a redirect or for
+ * a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails before a byte is sent if it cannot.
+ */
+struct netlib_body;
+
+/**
+ * Reads from a body of the program's own. Called only during `netlib_body_read`, on its thread, and must not use the
+ * body itself.
+ *
+ * @param ctx as given to `netlib_body_new`.
+ * @param buf where to put bytes; what it holds before is not set.
+ * @param len how many bytes fit, at least 1.
+ * @param n out: how many bytes were put there, `len` at most; 0 at the body's end.
+ * @return 0; any other number for failure, which `netlib_body_read` reports as `NETLIB_CALLBACK_FAILED`.
+ * @threads as `netlib_body_read` is called
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
+
+/**
+ * Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread, and
+ * must not use the body itself.
+ *
+ * @param ctx as given to `netlib_body_new`.
+ * @param pos out: bytes from the start, 0 or more.
+ * @return 0; any other number if the body cannot tell, which is recorded as `NETLIB_POSITION_FAILED`.
+ * @threads as `netlib_set_file_position` is called
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
+
+/**
+ * Moves a body of the program's own. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
+ * thread, and must not use the body itself.
+ *
+ * @param ctx as given to `netlib_body_new`.
+ * @param pos where to: bytes from the start, 0 or more.
+ * @return 0; any other number for failure, which is reported as `NETLIB_UNREWINDABLE_BODY`.
+ * @threads as `netlib_rewind_body` is called
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_body_seek_fn)(void *ctx, int64_t pos);
+
+/**
+ * Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread,
+ * and must not use the body itself.
+ *
+ * @param ctx as given to `netlib_body_new`.
+ * @param closed out: 1 if it is closed, else 0.
+ * @return 0; any other number for failure, which is reported as `NETLIB_CALLBACK_FAILED`.
+ * @threads as `netlib_is_fp_closed` is called
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
+
+/**
+ * Makes a body of bytes in memory, at its start.
+ *
+ * @param data the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many, or `NETLIB_NTS`.
+ * @param body out, owned: free it with `netlib_body_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body, netlib_error **err);
+
+/**
+ * Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it
+ * moves the descriptor; netlib changes nothing else of it.
+ *
+ * @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
+ * @param body out, owned: free it with `netlib_body_free`, which does not close `fd`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
+
+/**
+ * Makes a body that the program's own functions read and move.
+ *
+ * @param read reads. Not NULL.
+ * @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
+ * @param seek moves. May be NULL: the body cannot be moved back.
+ * @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
+ * @param ctx given to each of them; borrowed until the body is freed. May be NULL.
+ * @param body out, owned: free it with `netlib_body_free`, which calls none of the functions. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_body_new(netlib_body_read_fn read,
+                              netlib_body_tell_fn tell,
+                              netlib_body_seek_fn seek,
+                              netlib_body_is_closed_fn is_closed,
+                              void *ctx,
+                              netlib_body **body,
+                              netlib_error **err);
+
+/**
+ * Releases a body. A descriptor stays open.
+ *
+ * @param body owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_body_free(netlib_body *body);
+
+/**
+ * Reads the next bytes of a body. A descriptor that blocks is waited for; a signal does not end the wait.
+ *
+ * @param body the body. Not NULL.
+ * @param buf where to put the bytes. Not NULL unless `len` is 0.
+ * @param len how many bytes fit; with 0 nothing is read, and `NETLIB_OK` is returned.
+ * @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has
+ *         nothing yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`.
+ * @threads one call at a time on the body
+ * @since 0.1.0
+ */
+netlib_status netlib_body_read(netlib_body *body,
+                               void *buf,
+                               size_t len,
+                               size_t *n,
+                               netlib_error **err);
+
+/**
+ * How many bytes of a body are left to read: what a Content-Length says if the body is sent now.
+ *
+ * @param body the body. Not NULL.
+ * @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or for a body of
+ *        the program's own. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_IO`, with errno.
+ * @threads one call at a time on the body
+ * @since 0.1.0
+ */
+netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
+
+/**
+ * With a position: moves the body there, as `netlib_rewind_body`. Without: records where the body is.
+ *
+ * @param body the body. Not NULL.
+ * @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
+ * @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
+ *        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also when no position could be recorded, because most bodies are sent only once;
+ *         `NETLIB_UNREWINDABLE_BODY` when it cannot be moved to `pos`, `NETLIB_POSITION_FAILED` included;
+ *         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
+ *         from `tell`.
+ * @threads one call at a time on the body
+ * @since 0.1.0
+ */
+netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *out_pos, netlib_error **err);
+
+/**
+ * Moves a body back to a recorded position, so that it can be sent again.
+ *
+ * @param body the body. Not NULL.
+ * @param pos what `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file there is nothing
+ *        to read.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
+ *         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
+ * @threads one call at a time on the body
+ * @since 0.1.0
+ */
+netlib_status netlib_rewind_body(netlib_body *body,
+                                 int64_t pos,
+                                 netlib_error **err);
+
+/**
+ * Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
+ *
+ * @param body the body. Not NULL.
+ * @param closed out: whether it is closed. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
+ * @threads one call at a time on the body
+ * @since 0.1.0
+ */
+netlib_status netlib_is_fp_closed(netlib_body *body,
+                                  bool *closed,
+                                  netlib_error **err);
 
 /* ==================================================================================================================
  * socket: connecting, and waiting for descriptors.

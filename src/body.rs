@@ -1,1 +1,356 @@
-//! Bodies that can be moved back.
+//! Bodies that can be moved back: bytes in memory, a descriptor, or functions of the program.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::socket::sys;
+use crate::status::Status;
+
+/// A request's body, read by one thread at a time.
+pub struct Body {
+    source: Source,
+}
+
+enum Source {
+    Memory {
+        data: Vec<u8>,
+        /// May be beyond the end, where there is nothing to read.
+        position: i64,
+    },
+    /// Borrowed: whoever opened it closes it.
+    Descriptor(RawFd),
+    Callbacks(Callbacks),
+}
+
+/// The program's own source of bytes. What these return is checked.
+pub struct Callbacks {
+    pub read: ReadCallback,
+    pub tell: Option<TellCallback>,
+    pub seek: Option<SeekCallback>,
+    pub is_closed: Option<IsClosedCallback>,
+}
+
+/// How many bytes it put into the buffer; 0 at the end.
+pub type ReadCallback = Box<dyn FnMut(&mut [u8]) -> Result<usize> + Send>;
+pub type TellCallback = Box<dyn FnMut() -> Result<i64> + Send>;
+pub type SeekCallback = Box<dyn FnMut(i64) -> Result<()> + Send>;
+pub type IsClosedCallback = Box<dyn FnMut() -> Result<bool> + Send>;
+
+/// Where a body was when that was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Not recorded: the body has no way to tell.
+    None,
+    /// The body could not tell.
+    Failed,
+    /// So many bytes from its start.
+    At(i64),
+}
+
+impl Position {
+    pub fn from_number(number: i64) -> Result<Position> {
+        match number {
+            -1 => Ok(Position::None),
+            -2 => Ok(Position::Failed),
+            0.. => Ok(Position::At(number)),
+            _ => Err(Error::new(
+                Status::InvalidArgument,
+                format!("pos must be 0 or more, NETLIB_POSITION_NONE or NETLIB_POSITION_FAILED; it is {number}"),
+            )),
+        }
+    }
+
+    pub fn number(self) -> i64 {
+        match self {
+            Position::None => -1,
+            Position::Failed => -2,
+            Position::At(position) => position,
+        }
+    }
+}
+
+/// What a read gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    Bytes(usize),
+    End,
+    /// A descriptor that does not block has nothing yet.
+    WouldBlock,
+}
+
+impl Body {
+    /// A copy of `data`.
+    pub fn from_memory(data: &[u8]) -> Result<Body> {
+        let mut copy = Vec::new();
+        if copy.try_reserve_exact(data.len()).is_err() {
+            return Err(Error::new(Status::OutOfMemory, format!("no memory for a body of {} bytes", data.len())));
+        }
+        copy.extend_from_slice(data);
+        Ok(Body { source: Source::Memory { data: copy, position: 0 } })
+    }
+
+    pub fn from_fd(fd: RawFd) -> Result<Body> {
+        if fd < 0 {
+            return Err(Error::new(Status::InvalidArgument, format!("fd must not be negative; it is {fd}")));
+        }
+        Ok(Body { source: Source::Descriptor(fd) })
+    }
+
+    pub fn from_callbacks(callbacks: Callbacks) -> Body {
+        Body { source: Source::Callbacks(callbacks) }
+    }
+
+    /// Fills the front of `buffer`. Nothing is asked of the source for an empty one.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Read> {
+        if buffer.is_empty() {
+            return Ok(Read::Bytes(0));
+        }
+        let count = match &mut self.source {
+            Source::Memory { data, position } => {
+                let left = usize::try_from(*position).ok().and_then(|start| data.get(start..)).unwrap_or_default();
+                // Reading from a slice copies what fits and cannot fail.
+                let count = io::Read::read(&mut &*left, buffer).unwrap_or(0);
+                *position = position.saturating_add(count as i64);
+                count
+            }
+            Source::Descriptor(fd) => match sys::read(*fd, buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Read::WouldBlock),
+                Err(error) => {
+                    return Err(Error::from_io(
+                        Status::Io,
+                        format!("cannot read the body from descriptor {fd}"),
+                        &error,
+                    ));
+                }
+                Ok(count) => count,
+            },
+            Source::Callbacks(callbacks) => {
+                let count = (callbacks.read)(buffer)?;
+                if count > buffer.len() {
+                    let message = format!("the read callback gave {count} bytes for a buffer of {}", buffer.len());
+                    return Err(Error::new(Status::CallbackFailed, message));
+                }
+                count
+            }
+        };
+        Ok(if count == 0 { Read::End } else { Read::Bytes(count) })
+    }
+
+    /// How many bytes are left to read, if that is known without reading them.
+    pub fn length(&self) -> Result<Option<i64>> {
+        match &self.source {
+            Source::Memory { data, position } => {
+                Ok(Some((i64::try_from(data.len()).unwrap_or(i64::MAX) - position).max(0)))
+            }
+            Source::Descriptor(fd) => sys::bytes_left(*fd).map_err(|error| {
+                Error::from_io(Status::Io, format!("cannot tell the length of descriptor {fd}"), &error)
+            }),
+            Source::Callbacks(_) => Ok(None),
+        }
+    }
+
+    /// With a position: moves there. Without: records where the body is, to be moved back there later.
+    pub fn set_file_position(&mut self, position: Position) -> Result<Position> {
+        if position != Position::None {
+            self.rewind(position)?;
+            return Ok(position);
+        }
+        match &mut self.source {
+            Source::Memory { position, .. } => Ok(Position::At(*position)),
+            Source::Descriptor(fd) => Ok(sys::tell(*fd).map_or(Position::Failed, Position::At)),
+            Source::Callbacks(Callbacks { tell: None, .. }) => Ok(Position::None),
+            Source::Callbacks(Callbacks { tell: Some(tell), .. }) => match tell() {
+                Ok(position @ 0..) => Ok(Position::At(position)),
+                Ok(position) => Err(Error::new(
+                    Status::CallbackFailed,
+                    format!("the tell callback gave {position}; a position is 0 or more"),
+                )),
+                Err(_) => Ok(Position::Failed),
+            },
+        }
+    }
+
+    /// Moves the body to a recorded position.
+    pub fn rewind(&mut self, position: Position) -> Result<()> {
+        let Position::At(target) = position else {
+            return Err(unrewindable(match position {
+                Position::Failed => "the body could not tell its position when that was to be recorded",
+                _ => "the body's position was not recorded",
+            }));
+        };
+        match &mut self.source {
+            Source::Memory { position, .. } => *position = target,
+            Source::Descriptor(fd) => sys::seek(*fd, target).map_err(|error| {
+                let what = format!("cannot move the body back to byte {target} of descriptor {fd}");
+                Error::from_io(Status::UnrewindableBody, what, &error)
+            })?,
+            Source::Callbacks(Callbacks { seek: None, .. }) => {
+                return Err(unrewindable("the body cannot be moved back: it has no seek callback"));
+            }
+            Source::Callbacks(Callbacks { seek: Some(seek), .. }) => seek(target).map_err(|cause| {
+                unrewindable(&format!("the body could not be moved back to byte {target}"))
+                    .with_cause(Arc::new(cause))
+            })?,
+        }
+        Ok(())
+    }
+
+    /// Whether the source has been closed.
+    pub fn is_fp_closed(&mut self) -> Result<bool> {
+        match &mut self.source {
+            Source::Memory { .. } => Ok(false),
+            Source::Descriptor(fd) => Ok(!sys::is_open(*fd)),
+            Source::Callbacks(Callbacks { is_closed: Some(is_closed), .. }) => is_closed(),
+            Source::Callbacks(Callbacks { is_closed: None, .. }) => Err(Error::new(
+                Status::InvalidArgument,
+                "the body has no way to tell whether it is closed: it has no is_closed callback",
+            )),
+        }
+    }
+}
+
+fn unrewindable(message: &str) -> Error {
+    Error::new(Status::UnrewindableBody, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Seek, SeekFrom, Write};
+    use std::os::fd::AsRawFd;
+
+    fn read_all(body: &mut Body, step: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        let mut buffer = vec![0; step];
+        while let Read::Bytes(count) = body.read(&mut buffer).unwrap() {
+            assert!(count > 0);
+            all.extend_from_slice(&buffer[..count]);
+        }
+        assert_eq!(body.read(&mut buffer).unwrap(), Read::End);
+        all
+    }
+
+    fn file(text: &[u8]) -> std::fs::File {
+        let path = std::env::temp_dir().join(format!("netlib-body-{}", std::process::id()));
+        let mut file = std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        file.write_all(text).unwrap();
+        file.seek(SeekFrom::Start(0)).unwrap();
+        file
+    }
+
+    /// A body of callbacks over a vector; `tell` and `seek` fail when told to.
+    fn callbacks(tell: Option<Result<i64>>, seek: Option<Result<()>>) -> Body {
+        Body::from_callbacks(Callbacks {
+            read: Box::new(|buffer| Ok(buffer.len())),
+            tell: tell.map(|answer| Box::new(move || answer.clone()) as _),
+            seek: seek.map(|answer| Box::new(move |_| answer.clone()) as _),
+            is_closed: None,
+        })
+    }
+
+    #[test]
+    fn memory_and_files_are_read_and_rewound_alike() {
+        let file = file(b"hello world");
+        for mut body in [Body::from_memory(b"hello world").unwrap(), Body::from_fd(file.as_raw_fd()).unwrap()] {
+            let mut start = [0; 6];
+            assert_eq!(body.read(&mut start).unwrap(), Read::Bytes(6));
+            assert_eq!(body.length().unwrap(), Some(5));
+            let recorded = body.set_file_position(Position::None).unwrap();
+            assert_eq!(recorded, Position::At(6));
+            assert_eq!(read_all(&mut body, 2), b"world");
+            assert_eq!(body.length().unwrap(), Some(0));
+            body.rewind(recorded).unwrap();
+            assert_eq!(read_all(&mut body, 100), b"world");
+            assert_eq!(body.set_file_position(Position::At(0)).unwrap(), Position::At(0));
+            assert_eq!(body.read(&mut []).unwrap(), Read::Bytes(0));
+            assert_eq!(read_all(&mut body, 3), b"hello world");
+            // As with any file, there is nothing beyond the end.
+            assert_eq!(body.set_file_position(Position::At(100)).unwrap(), Position::At(100));
+            assert_eq!((body.length().unwrap(), read_all(&mut body, 9)), (Some(0), vec![]));
+            assert_eq!(body.set_file_position(Position::None).unwrap(), Position::At(100));
+            assert!(!body.is_fp_closed().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_pipe_cannot_tell() {
+        let (read, mut write) = std::io::pipe().unwrap();
+        let mut body = Body::from_fd(read.as_raw_fd()).unwrap();
+        assert_eq!(body.length().unwrap(), None);
+        assert_eq!(body.set_file_position(Position::None).unwrap(), Position::Failed);
+        let error = body.set_file_position(Position::At(0)).unwrap_err();
+        assert_eq!((error.status(), error.errno()), (Status::UnrewindableBody, libc::ESPIPE));
+        write.write_all(b"ab").unwrap();
+        drop(write);
+        assert_eq!(read_all(&mut body, 10), b"ab");
+    }
+
+    #[test]
+    fn a_descriptor_that_does_not_block_says_so() {
+        let (left, _right) = std::os::unix::net::UnixStream::pair().unwrap();
+        left.set_nonblocking(true).unwrap();
+        assert_eq!(Body::from_fd(left.as_raw_fd()).unwrap().read(&mut [0]).unwrap(), Read::WouldBlock);
+    }
+
+    #[test]
+    fn a_closed_descriptor_is_told() {
+        // A number that no process has open.
+        let mut body = Body::from_fd(i32::MAX).unwrap();
+        assert!(body.is_fp_closed().unwrap());
+        assert_eq!(body.read(&mut [0]).unwrap_err().errno(), libc::EBADF);
+        assert_eq!(body.length().unwrap_err().errno(), libc::EBADF);
+        assert_eq!(body.set_file_position(Position::None).unwrap(), Position::Failed);
+        assert_eq!(body.rewind(Position::At(0)).unwrap_err().status(), Status::UnrewindableBody);
+        assert_eq!(Body::from_fd(-1).map(|_| ()).unwrap_err().status(), Status::InvalidArgument);
+    }
+
+    #[test]
+    fn positions_that_were_not_recorded_rewind_nothing() {
+        for mut body in [Body::from_memory(b"x").unwrap(), callbacks(Some(Ok(0)), Some(Ok(())))] {
+            for position in [Position::None, Position::Failed] {
+                assert_eq!(body.rewind(position).unwrap_err().status(), Status::UnrewindableBody);
+            }
+            assert_eq!(body.set_file_position(Position::Failed).unwrap_err().status(), Status::UnrewindableBody);
+        }
+    }
+
+    #[test]
+    fn callbacks_are_not_believed() {
+        let failed = || Error::new(Status::CallbackFailed, "it failed");
+        let rows = [
+            (None, Ok(Position::None)),
+            (Some(Ok(7)), Ok(Position::At(7))),
+            (Some(Err(failed())), Ok(Position::Failed)),
+            (Some(Ok(-1)), Err(Status::CallbackFailed)),
+            (Some(Ok(i64::MIN)), Err(Status::CallbackFailed)),
+        ];
+        for (tell, expected) in rows {
+            let told = callbacks(tell, None).set_file_position(Position::None);
+            assert_eq!(told.map_err(|error| error.status()), expected);
+        }
+        assert!(callbacks(None, Some(Ok(()))).rewind(Position::At(3)).is_ok());
+        let error = callbacks(None, Some(Err(failed()))).rewind(Position::At(3)).unwrap_err();
+        assert_eq!((error.status(), error.causes()[0].status()), (Status::UnrewindableBody, Status::CallbackFailed));
+        assert_eq!(callbacks(None, None).rewind(Position::At(3)).unwrap_err().status(), Status::UnrewindableBody);
+        assert_eq!(callbacks(None, None).is_fp_closed().unwrap_err().status(), Status::InvalidArgument);
+        assert_eq!(callbacks(None, None).length().unwrap(), None);
+
+        let mut greedy = callbacks(None, None);
+        let Source::Callbacks(source) = &mut greedy.source else { unreachable!() };
+        source.read = Box::new(|buffer| Ok(buffer.len() + 1));
+        assert_eq!(greedy.read(&mut [0; 4]).unwrap_err().status(), Status::CallbackFailed);
+    }
+
+    #[test]
+    fn positions_have_numbers() {
+        for position in [Position::None, Position::Failed, Position::At(0), Position::At(i64::MAX)] {
+            assert_eq!(Position::from_number(position.number()).unwrap(), position);
+        }
+        for number in [-3, i64::MIN] {
+            assert_eq!(Position::from_number(number).unwrap_err().status(), Status::InvalidArgument);
+        }
+    }
+}

@@ -17,7 +17,7 @@ pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f6
 pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
 
 #[derive(Clone, Copy)]
-struct Context(*mut c_void);
+pub(super) struct Context(*mut c_void);
 
 // SAFETY: netlib only hands the pointer back; netlib.h asks that the program's functions take it on any thread.
 unsafe impl Send for Context {}
@@ -25,8 +25,12 @@ unsafe impl Send for Context {}
 unsafe impl Sync for Context {}
 
 impl Context {
+    pub(super) fn new(ctx: *mut c_void) -> Context {
+        Context(ctx)
+    }
+
     // A closure that calls a method captures the whole `Context`, not the bare pointer in it.
-    fn pointer(self) -> *mut c_void {
+    pub(super) fn pointer(self) -> *mut c_void {
         self.0
     }
 }
@@ -57,7 +61,7 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep
     }))
 }
 
-fn succeeded(result: i32, name: &str) -> Result<()> {
+pub(super) fn succeeded(result: i32, name: &str) -> Result<()> {
     match result {
         0 => Ok(()),
         other => Err(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {other}"))),

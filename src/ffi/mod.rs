@@ -7,6 +7,7 @@
 
 pub mod api;
 mod args;
+mod body_callbacks;
 mod callback;
 mod guard;
 mod handle;

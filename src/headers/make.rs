@@ -245,10 +245,34 @@ mod tests {
     fn one_choice_makes_one_header() {
         let rows: &[(Choose, &str)] = &[
             (|_| Ok(()), ""),
-            (|o| Ok(o.keep_alive(true)), "connection: keep-alive\r\n"),
-            (|o| Ok(o.keep_alive(false)), ""),
-            (|o| Ok(o.disable_cache(true)), "cache-control: no-cache\r\n"),
-            (|o| Ok(o.disable_cache(false)), ""),
+            (
+                |o| {
+                    o.keep_alive(true);
+                    Ok(())
+                },
+                "connection: keep-alive\r\n",
+            ),
+            (
+                |o| {
+                    o.keep_alive(false);
+                    Ok(())
+                },
+                "",
+            ),
+            (
+                |o| {
+                    o.disable_cache(true);
+                    Ok(())
+                },
+                "cache-control: no-cache\r\n",
+            ),
+            (
+                |o| {
+                    o.disable_cache(false);
+                    Ok(())
+                },
+                "",
+            ),
             (|o| o.user_agent(Some(b" a ")), "user-agent:  a \r\n"),
             (|o| o.user_agent(Some(b"")), ""),
             (|o| o.user_agent(None), ""),
@@ -268,8 +292,20 @@ mod tests {
     #[test]
     fn accept_encoding_takes_a_bool_a_list_or_text() {
         let rows: &[(Choose, Option<&str>)] = &[
-            (|o| Ok(o.accept_supported_encodings(true)), Some("gzip,deflate")),
-            (|o| Ok(o.accept_supported_encodings(false)), None),
+            (
+                |o| {
+                    o.accept_supported_encodings(true);
+                    Ok(())
+                },
+                Some("gzip,deflate"),
+            ),
+            (
+                |o| {
+                    o.accept_supported_encodings(false);
+                    Ok(())
+                },
+                None,
+            ),
             (|o| o.accept_encoding(Some(b"x, y")), Some("x, y")),
             (|o| o.accept_encoding(Some(b"")), None),
             (|o| o.accept_encoding(None), None),
@@ -289,7 +325,8 @@ mod tests {
                     for coding in ["br", "zstd", "GZIP", "Br"] {
                         o.add_supported_coding(coding)?;
                     }
-                    Ok(o.accept_supported_encodings(true))
+                    o.accept_supported_encodings(true);
+                    Ok(())
                 },
                 Some("gzip,deflate,br,zstd"),
             ),

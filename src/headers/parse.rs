@@ -64,7 +64,7 @@ pub(crate) fn parse_fields(lines: &mut Lines<'_>) -> Result<Option<Headers>> {
     let mut builder = HeadersBuilder::new();
     // A field is whole when the next line turns out not to continue it.
     let mut open: Option<(&[u8], Cow<'_, [u8]>)> = None;
-    while let Some(line) = lines.next() {
+    for line in lines.by_ref() {
         if matches!(line.text.first(), Some(b' ' | b'\t')) {
             let Some((name, value)) = &mut open else {
                 return Err(broken("the first header line begins with whitespace", line.start));

@@ -210,3 +210,152 @@ fn check_time(delay: &Delay, attempt: &Attempt<'_>, limit: Option<&Limit>) -> Re
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headers::HeadersBuilder;
+    use crate::retry::{Count, DelayReason, RetryOptions};
+
+    fn url() -> Arc<Url> {
+        Arc::new(Url::parse(b"http://user:pa55word@h/p?key=secret").unwrap())
+    }
+
+    fn answer(status: u16, fields: &[(&str, &str)]) -> Response {
+        let mut headers = HeadersBuilder::new();
+        for (name, value) in fields {
+            headers.add(name.as_bytes(), value.as_bytes()).unwrap();
+        }
+        Response::new("GET", status, Arc::new(headers.build())).unwrap()
+    }
+
+    fn policy(set: impl FnOnce(&mut RetryOptions)) -> Arc<Retry> {
+        let mut options = RetryOptions::default();
+        options.set_status_forcelist(&[500]).unwrap();
+        set(&mut options);
+        Arc::new(Retry::new(options))
+    }
+
+    fn after(
+        retry: &Arc<Retry>,
+        response: Option<&Response>,
+        error: Option<Error>,
+        limit: Option<&Limit>,
+    ) -> Result<Decision> {
+        let error = error.map(Arc::new);
+        retry.decide(Attempt { method: c"GET", url: &url(), response, error: error.as_ref() }, limit)
+    }
+
+    #[test]
+    fn delays_have_reasons() {
+        let retry = policy(|o| o.set_backoff_factor(1.0).unwrap());
+        let broken = || Some(Error::new(Status::Protocol, "broken"));
+        let first = after(&retry, None, broken(), None).unwrap();
+        assert_eq!((first.action(), first.counter()), (Action::Retry, Counter::Read));
+        assert_eq!(first.delay().reason, DelayReason::None);
+        let second = after(first.retry(), None, broken(), None).unwrap();
+        assert_eq!((second.delay().seconds, second.delay().reason), (2.0, DelayReason::Backoff));
+        let busy = answer(503, &[("Retry-After", "100000")]);
+        let third = after(second.retry(), Some(&busy), None, None).unwrap();
+        assert_eq!(third.counter(), Counter::Status);
+        assert_eq!(*third.delay(), Delay { seconds: 21_600.0, reason: DelayReason::RetryAfter, uncapped: 100_000.0 });
+        let moved = answer(302, &[("Location", "/x"), ("Retry-After", "3")]);
+        let fourth = after(third.retry(), Some(&moved), None, None).unwrap();
+        assert_eq!((fourth.delay().seconds, fourth.delay().reason), (3.0, DelayReason::RetryAfter));
+        // A redirect ends the row of failures.
+        let fifth = after(fourth.retry(), None, broken(), None).unwrap();
+        assert_eq!(fifth.delay().seconds, 0.0);
+    }
+
+    #[test]
+    fn an_obeyed_header_must_make_sense() {
+        let retry = policy(|_| {});
+        for fields in [&[("Retry-After", "soon")][..], &[("Retry-After", "1"), ("retry-after", "2")]] {
+            let error = after(&retry, Some(&answer(503, fields)), None, None).unwrap_err();
+            assert_eq!(error.status(), Status::InvalidHeader);
+        }
+        let ignored = policy(|o| o.set_respect_retry_after_header(false));
+        let decision = after(&ignored, Some(&answer(503, &[("Retry-After", "soon")])), None, None).unwrap();
+        assert_eq!(decision.action(), Action::ReturnResponse);
+        let other_status = after(&retry, Some(&answer(500, &[("Retry-After", "soon")])), None, None).unwrap();
+        assert_eq!((other_status.action(), other_status.delay().seconds), (Action::Retry, 0.0));
+    }
+
+    #[test]
+    fn running_out_raises_or_returns() {
+        let moved = answer(302, &[("Location", "/x")]);
+        let failed = answer(500, &[]);
+        for (raise, response, counter, reason) in [
+            (true, &moved, Counter::Redirect, Status::TooManyRedirects),
+            (false, &moved, Counter::Redirect, Status::Ok),
+            (true, &failed, Counter::Status, Status::ResponseStatus),
+            (false, &failed, Counter::Status, Status::Ok),
+        ] {
+            let retry = policy(|o| {
+                o.set_total(Count::Number(0));
+                o.set_raise_on_redirect(raise);
+                o.set_raise_on_status(raise);
+            });
+            match after(&retry, Some(response), None, None) {
+                Ok(decision) => {
+                    assert!(!raise);
+                    assert_eq!((decision.action(), decision.counter()), (Action::ReturnResponse, counter));
+                    assert!(Arc::ptr_eq(decision.retry(), &retry));
+                }
+                Err(error) => {
+                    assert!(raise);
+                    assert_eq!(error.status(), Status::MaxRetry);
+                    assert_eq!(error.causes()[0].status(), reason);
+                    let spent = error.retry().unwrap();
+                    assert!(spent.is_exhausted());
+                    assert_eq!(spent.history().len(), 1);
+                    assert_eq!(error.message().matches("http://h/p").count(), 1, "{error}");
+                    assert!(!error.message().contains("pa55word") && !error.message().contains("secret"), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn disabled_means_disabled() {
+        let moved = answer(302, &[("Location", "ftp://nowhere/")]);
+        for retry in [policy(|o| o.set_total(Count::False)), policy(|o| o.set_redirect(Count::False))] {
+            assert!(!retry.raise_on_redirect());
+            let decision = after(&retry, Some(&moved), None, None).unwrap();
+            assert_eq!(decision.action(), Action::ReturnResponse);
+        }
+        let retry = policy(|o| o.set_total(Count::False));
+        let error = after(&retry, None, Some(Error::new(Status::NewConnection, "refused")), None).unwrap_err();
+        assert_eq!((error.status(), error.message()), (Status::NewConnection, "refused"));
+    }
+
+    #[test]
+    fn a_limit_ends_waiting_before_it_begins() {
+        let retry = policy(|o| {
+            o.set_backoff_factor(50.0).unwrap();
+            o.add_history(crate::retry::HistoryEntry::new(None, None, None, None, None)).unwrap();
+        });
+        let refused = || Some(Error::new(Status::NewConnection, "refused"));
+        let started = std::time::Instant::now();
+        let short = Limit::new(5.0).unwrap();
+        let error = after(&retry, None, refused(), Some(&short)).unwrap_err();
+        assert_eq!((error.status(), error.causes()[0].message()), (Status::DeadlineExceeded, "refused"));
+        let error = after(&retry, Some(&answer(500, &[])), None, Some(&short)).unwrap_err();
+        assert_eq!(error.causes()[0].message(), "the server answered 500");
+        assert!(started.elapsed().as_secs() < 5);
+        short.cancel();
+        let error = after(&retry, None, refused(), Some(&short)).unwrap_err();
+        assert_eq!((error.status(), error.causes()[0].message()), (Status::Cancelled, "refused"));
+        // A response that is the answer needs no more time.
+        let done = after(&retry, Some(&answer(200, &[])), None, Some(&short)).unwrap();
+        assert_eq!(done.action(), Action::ReturnResponse);
+        after(&retry, None, refused(), Some(&Limit::new(1000.0).unwrap())).unwrap();
+        after(&retry, None, refused(), Some(&Limit::new(f64::INFINITY).unwrap())).unwrap();
+    }
+
+    #[test]
+    fn nothing_to_decide() {
+        let error = after(&policy(|_| {}), None, None, None).unwrap_err();
+        assert_eq!(error.status(), Status::InvalidArgument);
+    }
+}

@@ -135,24 +135,128 @@ fn used_up(method: Option<&CStr>, url: Option<&CStr>, reason: Arc<Error>, exhaus
     }
     for part in [method, url.as_deref()].into_iter().flatten() {
         message.push(' ');
-        message.push_str(part);
+        push_start(&mut message, part);
     }
     message.push_str(": ");
-    message.push_str(reason.message());
+    push_start(&mut message, reason.message());
     Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(exhausted))
 }
 
-/// A URL as messages may show it: neither user and password nor the query, where keys travel too. What cannot be
-/// parsed is not shown, because what is a password in it cannot be told.
-pub(super) fn shown(url: &[u8]) -> Option<String> {
-    let url = Url::parse(url).ok()?;
-    let text = |part: Option<&CStr>| part.map(|part| part.to_string_lossy().into_owned());
-    let mut shown = String::new();
-    if let (Some(scheme), Some(_)) = (text(url.scheme()), url.host()) {
-        shown.push_str(&scheme);
-        shown.push_str("://");
+/// Adds the text, or its start if it is long: a failure that is reported again and again must not grow each time.
+fn push_start(message: &mut String, text: &str) {
+    const ENOUGH: usize = 256;
+    match text.char_indices().nth(ENOUGH) {
+        None => message.push_str(text),
+        Some((end, _)) => {
+            message.push_str(text.get(..end).unwrap_or_default());
+            message.push('…');
+        }
     }
-    shown.extend(text(url.netloc()));
-    shown.extend(text(url.path()));
-    (!shown.is_empty()).then_some(shown)
+}
+
+/// A URL as messages may show it: neither user and password nor the query, where keys travel too. What is neither an
+/// absolute URL nor a path is not shown, because what is a password in it cannot be told.
+fn shown(text: &[u8]) -> Option<String> {
+    let url = Url::parse(text).ok()?;
+    let lossy = |part: Option<&CStr>| part.map_or(String::new(), |part| part.to_string_lossy().into_owned());
+    let path = lossy(url.path());
+    match (url.scheme(), url.host()) {
+        (Some(_), Some(_)) => Some(format!("{}://{}{path}", lossy(url.scheme()), lossy(url.netloc()))),
+        (None, None) if text.starts_with(b"/") => Some(path),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::retry::RetryOptions;
+
+    fn policy(set: impl FnOnce(&mut RetryOptions)) -> Retry {
+        let mut options = RetryOptions::default();
+        set(&mut options);
+        Retry::new(options)
+    }
+
+    #[test]
+    fn what_must_not_be_retried_comes_back_as_it_is() {
+        let default = || policy(|_| {});
+        for (retry, method, status) in [
+            (policy(|o| o.set_total(Count::False)), Some(c"GET"), Status::Protocol),
+            (policy(|o| o.set_connect(Count::False)), Some(c"GET"), Status::NewConnection),
+            (policy(|o| o.set_read(Count::False)), Some(c"GET"), Status::ReadTimeout),
+            (default(), Some(c"POST"), Status::ReadTimeout),
+            (default(), None, Status::ReadTimeout),
+            (default(), Some(c"GET"), Status::Cancelled),
+            (default(), Some(c"GET"), Status::InvalidArgument),
+        ] {
+            let error = Arc::new(Error::new(status, "what failed").with_errno(7));
+            let back = retry.increment(method, None, None, Some(&error)).unwrap_err();
+            assert_eq!((back.status(), back.message(), back.errno()), (status, "what failed", 7));
+            assert!(back.retry().is_none());
+        }
+        for (method, status) in [(None, Status::NewConnection), (Some(c"POST"), Status::TlsAlert)] {
+            default().increment(method, None, None, Some(&Arc::new(Error::new(status, "x")))).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_empty_list_allows_no_method() {
+        let retry = policy(|o| {
+            o.set_allowed_methods(crate::retry::MethodsSetting::AllowedMethods, []).unwrap();
+            o.set_status_forcelist(&[500]).unwrap();
+        });
+        assert!(!retry.is_retry(c"GET", 500, true).unwrap());
+        let broken = Arc::new(Error::new(Status::Protocol, "x"));
+        assert_eq!(retry.increment(Some(c"GET"), None, None, Some(&broken)).unwrap_err().status(), Status::Protocol);
+    }
+
+    #[test]
+    fn nested_failures_do_not_pile_up() {
+        // The error of one policy is reported to the next, ten thousand times.
+        let mut error = Arc::new(Error::new(Status::NewConnection, "refused"));
+        let once = policy(|o| o.set_total(Count::Number(0)));
+        for _ in 0..10_000 {
+            error = Arc::new(once.increment(Some(c"GET"), None, None, Some(&error)).unwrap_err());
+            assert_eq!(error.status(), Status::MaxRetry);
+        }
+        let mut long = policy(|o| o.set_total(Count::None));
+        for _ in 0..50 {
+            long = long.increment(None, None, None, Some(&error)).unwrap();
+            assert!(long.history().iter().all(|entry| entry.error().unwrap().retry().is_none()));
+        }
+    }
+
+    #[test]
+    fn counts_stop_at_the_lowest() {
+        let lowest = i32::MIN + 2;
+        let retry = policy(|o| {
+            o.set_total(Count::Number(lowest));
+            o.set_connect(Count::Number(lowest));
+        });
+        let refused = Arc::new(Error::new(Status::NewConnection, "x"));
+        let spent = retry.increment(None, None, None, Some(&refused)).unwrap_err();
+        let counts = spent.retry().unwrap().counts();
+        assert_eq!((counts.total, counts.connect), (Count::Number(lowest), Count::Number(lowest)));
+    }
+
+    #[test]
+    fn urls_in_messages_hold_no_secrets() {
+        for (url, expected) in [
+            ("http://user:pw@h:8080/p?key=k#f", Some("http://h:8080/p")),
+            ("/path?key=k", Some("/path")),
+            ("user:pw@h/p", None),
+            ("//user:pw@h/p", None),
+            ("http://user:p/w@h/p", None),
+            ("http://u:p@[bad/", None),
+            ("", None),
+        ] {
+            let shown = shown(url.as_bytes());
+            assert_eq!(shown.as_deref(), expected, "{url}");
+        }
+        let error = policy(|o| o.set_total(Count::Number(0)))
+            .increment(Some(c"PUT"), Some(c"/p"), None, Some(&Arc::new(Error::new(Status::NewConnection, "refused"))))
+            .unwrap_err();
+        assert_eq!(error.message(), "the retries are used up for PUT /p: refused");
+    }
 }

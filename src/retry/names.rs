@@ -19,6 +19,11 @@ impl Case {
             Case::Lower => byte.to_ascii_lowercase(),
         }
     }
+
+    fn fold(self, name: &CStr) -> CString {
+        let folded: Vec<u8> = name.to_bytes().iter().map(|byte| self.of(*byte)).collect();
+        CString::new(folded).unwrap_or_default()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -35,9 +40,9 @@ impl NameSet {
         Ok(set)
     }
 
-    /// For constants, which are tokens in the right case already.
+    /// For constants, which are tokens.
     pub(super) fn of_constants(case: Case, names: &[&CStr]) -> NameSet {
-        let mut names: Vec<CString> = names.iter().map(|name| (*name).to_owned()).collect();
+        let mut names: Vec<CString> = names.iter().map(|name| case.fold(name)).collect();
         names.sort_unstable();
         NameSet { names, case }
     }
@@ -45,12 +50,10 @@ impl NameSet {
     pub(super) fn add<'a>(&mut self, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<()> {
         for name in names {
             check_token(what, name)?;
-            let folded: Vec<u8> = name.to_bytes().iter().map(|b| self.case.of(*b)).collect();
-            let folded = CString::new(folded).unwrap_or_default();
             self.names
                 .try_reserve(1)
                 .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for one more {what}")))?;
-            self.names.push(folded);
+            self.names.push(self.case.fold(name));
         }
         self.names.sort_unstable();
         self.names.dedup();

@@ -99,3 +99,177 @@ impl Retry {
         Ok(drop)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::headers::{Headers, HeadersBuilder};
+    use crate::response::Response;
+    use crate::retry::{Action, Attempt, Decision, RetryOptions};
+    use std::sync::Arc;
+
+    const SAFE: RedirectProfile = RedirectProfile::Safe;
+    const REFERENCE: RedirectProfile = RedirectProfile::Reference;
+
+    fn policy(profile: RedirectProfile) -> Arc<Retry> {
+        let mut options = RetryOptions::default();
+        options.set_redirect_profile(profile);
+        options.set_status_forcelist(&[503]).unwrap();
+        Arc::new(Retry::new(options))
+    }
+
+    fn answer(status: u16, location: Option<&str>) -> Response {
+        let mut headers = HeadersBuilder::new();
+        if let Some(location) = location {
+            headers.add(b"location", location.as_bytes()).unwrap();
+        }
+        Response::new("GET", status, Arc::new(headers.build())).unwrap()
+    }
+
+    fn decide(retry: &Arc<Retry>, method: &CStr, url: &str, response: &Response) -> Result<Decision> {
+        let url = &Arc::new(Url::parse(url.as_bytes()).unwrap());
+        retry.decide(Attempt { method, url, response: Some(response), error: None }, None)
+    }
+
+    fn headers(names: &[&str]) -> Headers {
+        let mut headers = HeadersBuilder::new();
+        for name in names {
+            headers.add(name.as_bytes(), b"secret").unwrap();
+        }
+        headers.build()
+    }
+
+    fn names(headers: &Headers) -> Vec<&str> {
+        headers.iter().map(|(name, _)| name.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn methods_and_bodies() {
+        for (profile, status, method, next, body) in [
+            (REFERENCE, 301, c"POST", c"POST", true),
+            (REFERENCE, 302, c"POST", c"POST", true),
+            (REFERENCE, 303, c"POST", c"GET", false),
+            (REFERENCE, 303, c"GET", c"GET", false),
+            (REFERENCE, 303, c"HEAD", c"HEAD", false),
+            (REFERENCE, 303, c"head", c"head", false),
+            (REFERENCE, 303, c"DELETE", c"GET", false),
+            (REFERENCE, 307, c"POST", c"POST", true),
+            (REFERENCE, 308, c"PUT", c"PUT", true),
+            (SAFE, 301, c"POST", c"GET", false),
+            (SAFE, 302, c"POST", c"GET", false),
+            (SAFE, 302, c"PUT", c"PUT", true),
+            (SAFE, 301, c"HEAD", c"HEAD", true),
+            (SAFE, 303, c"PUT", c"GET", false),
+            (SAFE, 307, c"POST", c"POST", true),
+        ] {
+            let decision = decide(&policy(profile), method, "http://a/", &answer(status, Some("/b"))).unwrap();
+            assert_eq!(decision.action(), Action::Redirect);
+            assert_eq!((decision.method(), decision.resend_body()), (next, body), "{status} to {method:?}");
+            assert_eq!(decision.dropped_headers().contains(b"Content-Length"), !body);
+        }
+    }
+
+    #[test]
+    fn credentials_stay_with_their_origin() {
+        for (from, location, leaves) in [
+            ("http://a/", "/x", false),
+            ("http://a/", "http://A:80/x", false),
+            ("http://a/", "//a/x", false),
+            ("https://a/", "https://a:443/", false),
+            ("http://a/", "http://a:8080/", true),
+            ("http://a:8080/", "http://a/", true),
+            ("http://a/", "https://a/", true),
+            ("http://a:443/", "https://a:443/", true),
+            ("http://a/", "http://x.a/", true),
+            ("http://x.a/", "http://a/", true),
+            ("http://a/", "//b/", true),
+            ("http://a/", "http://a.b/", true),
+        ] {
+            let request = headers(&["authorization", "AUTHORIZATION", "Authorization", "Accept", "Host"]);
+            for profile in [REFERENCE, SAFE] {
+                let decision = decide(&policy(profile), c"GET", from, &answer(302, Some(location))).unwrap();
+                let kept = decision.headers(&request);
+                let expected: &[&str] = match (leaves, profile) {
+                    (true, REFERENCE) => &["Accept", "Host"],
+                    (true, SAFE) => &["Accept"],
+                    (false, _) => &["authorization", "AUTHORIZATION", "Authorization", "Accept", "Host"],
+                };
+                assert_eq!(names(&kept), expected, "{from} to {location}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_dropped_stays_dropped() {
+        let request = headers(&["Authorization", "Content-Type", "Accept"]);
+        // The caller brings the first request's headers every time.
+        let step = |retry: &Arc<Retry>, method, url: &str, response: &Response| {
+            let decision = decide(retry, method, url, response).unwrap();
+            let kept = names(&decision.headers(&request)).join(" ");
+            (Arc::clone(decision.retry()), kept, decision.resend_body())
+        };
+        let first = policy(REFERENCE);
+        let (retry, kept, body) = step(&first, c"POST", "http://a/", &answer(307, Some("/same")));
+        assert_eq!((kept.as_str(), body), ("Authorization Content-Type Accept", true));
+        let (retry, kept, body) = step(&retry, c"POST", "http://a/same", &answer(303, Some("http://b/")));
+        assert_eq!((kept.as_str(), body), ("Accept", false));
+        let (retry, kept, body) = step(&retry, c"GET", "http://b/", &answer(302, Some("/again")));
+        assert_eq!((kept.as_str(), body), ("Accept", false));
+        let (retry, kept, body) = step(&retry, c"GET", "http://b/again", &answer(503, None));
+        assert_eq!((kept.as_str(), body), ("Accept", false));
+        let (retry, kept, _) = step(&retry, c"GET", "http://b/again", &answer(302, Some("http://a/")));
+        assert_eq!(kept, "Accept", "back at the first origin");
+        // Varying the policy in the middle of a chain does not lose it.
+        let varied = Arc::new(Retry::new(retry.to_options()));
+        let (_, kept, _) = step(&varied, c"GET", "http://a/", &answer(302, Some("/")));
+        assert_eq!(kept, "Accept");
+    }
+
+    #[test]
+    fn the_safe_profile_knows_the_usual_secrets() {
+        let request: Vec<String> =
+            SENSITIVE_HEADERS.iter().map(|name| name.to_str().unwrap().to_ascii_uppercase()).collect();
+        let request = headers(&request.iter().map(String::as_str).collect::<Vec<_>>());
+        let response = answer(302, Some("http://b/"));
+        let decision = decide(&policy(SAFE), c"GET", "http://a/", &response).unwrap();
+        assert!(decision.headers(&request).is_empty());
+        let mut options = RetryOptions::default();
+        options.add_sensitive_headers().unwrap();
+        let decision = decide(&Arc::new(Retry::new(options)), c"GET", "http://a/", &response).unwrap();
+        assert!(decision.headers(&request).is_empty());
+        let decision = decide(&policy(REFERENCE), c"GET", "http://a/", &response).unwrap();
+        assert_eq!(decision.headers(&request).len() + 1, request.len());
+    }
+
+    #[test]
+    fn where_a_redirect_may_not_lead() {
+        for (profile, from, location, expected) in [
+            (SAFE, "https://a/", "http://a/", Status::UnsafeRedirect),
+            (SAFE, "https://a/", "ftp://a/", Status::UnsafeRedirect),
+            (SAFE, "http://a/", "file:///etc/passwd", Status::InvalidUrl),
+            (SAFE, "http://a/", "gopher://a/", Status::UnsafeRedirect),
+            (SAFE, "http://a/", "https://a/", Status::Ok),
+            (SAFE, "http://a/", "http://b/", Status::Ok),
+            (REFERENCE, "https://a/", "http://a/", Status::Ok),
+            (REFERENCE, "https://a/", "ftp://a/", Status::Ok),
+            (REFERENCE, "http://a/", "http://[::1/", Status::InvalidUrl),
+            (REFERENCE, "http://a/", "mailto:x", Status::InvalidUrl),
+        ] {
+            let decision = decide(&policy(profile), c"GET", from, &answer(302, Some(location)));
+            let status = decision.map_or_else(|error| error.status(), |_| Status::Ok);
+            assert_eq!(status, expected, "{from} to {location}");
+        }
+        // Downgrades are refused at every hop.
+        let first = decide(&policy(SAFE), c"GET", "http://a/", &answer(302, Some("https://a/"))).unwrap();
+        let second = decide(first.retry(), c"GET", "https://a/", &answer(302, Some("http://a/")));
+        assert_eq!(second.unwrap_err().status(), Status::UnsafeRedirect);
+    }
+
+    #[test]
+    fn an_empty_or_missing_location_is_no_redirect() {
+        for location in [None, Some("")] {
+            let decision = decide(&policy(REFERENCE), c"GET", "http://a/", &answer(302, location)).unwrap();
+            assert_eq!(decision.action(), Action::ReturnResponse);
+        }
+    }
+}

@@ -4,10 +4,11 @@ use std::ffi::{CStr, CString};
 use std::sync::{Arc, Mutex};
 
 use crate::error::Error;
-use crate::headers::HeadersBuilder;
+use crate::headers::{Headers, HeadersBuilder};
 use crate::response::Response;
-use crate::retry::{Count, MethodsSetting, Retry, RetryOptions};
+use crate::retry::{Action, Attempt, Count, MethodsSetting, Retry, RetryOptions};
 use crate::status::Status;
+use crate::url::Url;
 
 const NOW: f64 = 1_700_000_000.25;
 const RANDOM: f64 = 0.375;
@@ -200,4 +201,89 @@ fn retry_after_is_read_as_the_reference() {
         checked += 1;
     }
     assert!(checked > 300, "{checked}");
+}
+
+/// The state of a caller that follows every decision.
+struct Caller {
+    retry: Arc<Retry>,
+    method: CString,
+    url: Arc<Url>,
+    headers: Headers,
+    body: bool,
+    slept: f64,
+}
+
+impl Caller {
+    fn new(words: &[&str]) -> Caller {
+        let mut headers = HeadersBuilder::new();
+        for name in ["Authorization", "Content-Length", "Content-Type", "Cookie", "X-Key"] {
+            headers.add(name.as_bytes(), b"v").unwrap();
+        }
+        Caller {
+            retry: Arc::new(case(words, &Slept::default())),
+            method: CString::new(words[15]).unwrap(),
+            url: Arc::new(Url::parse(b"http://a/").unwrap()),
+            headers: headers.build(),
+            body: words[16] == "1",
+            slept: 0.0,
+        }
+    }
+
+    fn sent(&mut self) -> String {
+        let mut names: Vec<String> =
+            self.headers.iter().map(|(name, _)| name.to_str().unwrap().to_ascii_lowercase()).collect();
+        names.sort();
+        let slept = shown_float(std::mem::take(&mut self.slept));
+        format!("sent {} {} {} {slept}", self.method.to_str().unwrap(), i32::from(self.body), names.join(","))
+    }
+
+    /// `None` when there is another request; otherwise how it ended.
+    fn take(&mut self, words: &[&str]) -> Option<String> {
+        let error = (words[0] == "error").then(|| error(words[1]));
+        let response = (words[0] == "response").then(|| response(words[1], words[2], words[3]));
+        let attempt =
+            Attempt { method: &self.method, url: &self.url, response: response.as_ref(), error: error.as_ref() };
+        let decision = match self.retry.decide(attempt, None) {
+            Ok(decision) => decision,
+            Err(error) if error.status() == Status::MaxRetry => return Some("end max".into()),
+            Err(_) => return Some("end cause".into()),
+        };
+        if decision.action() == Action::ReturnResponse {
+            assert!(Arc::ptr_eq(decision.retry(), &self.retry));
+            return Some(format!("end response {}", response.unwrap().status()));
+        }
+        self.headers = decision.headers(&self.headers);
+        self.body &= decision.resend_body();
+        self.slept += decision.delay().seconds;
+        self.method = decision.method().to_owned();
+        self.url = Arc::clone(decision.url());
+        self.retry = Arc::clone(decision.retry());
+        None
+    }
+}
+
+#[test]
+fn decisions_send_what_the_reference_sends() {
+    let mut caller = None;
+    let mut end = None;
+    let mut checked = 0;
+    for (number, line) in include_str!("../../tests/vectors/decide.txt").lines().enumerate() {
+        let words: Vec<&str> = line.split(' ').collect();
+        let answer = match words[0] {
+            "case" => {
+                (caller, end) = (Some(Caller::new(&words[1..])), None);
+                continue;
+            }
+            "reply" => {
+                end = caller.as_mut().unwrap().take(&words[1..]);
+                continue;
+            }
+            "sent" => end.take().unwrap_or_else(|| caller.as_mut().unwrap().sent()),
+            "end" => end.take().unwrap_or_else(|| "another request".into()),
+            _ => continue,
+        };
+        assert_eq!(answer, line, "line {}", number + 1);
+        checked += 1;
+    }
+    assert!(checked > 1_000, "{checked}");
 }

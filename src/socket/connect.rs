@@ -11,9 +11,10 @@ use socket2::{Domain, Socket, Type};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::socket::resolve::{Query, Resolver};
+use crate::socket::sys;
 use crate::socket::wait::wait;
-use crate::socket::{TIMEOUT_DEFAULT, sys, timeout_of};
 use crate::status::Status;
+use crate::timeout;
 
 /// How to connect.
 #[derive(Clone, Debug)]
@@ -26,14 +27,14 @@ pub struct ConnectOptions {
 
 impl Default for ConnectOptions {
     fn default() -> ConnectOptions {
-        ConnectOptions { timeout: TIMEOUT_DEFAULT, source: None, socket_options: Vec::new() }
+        ConnectOptions { timeout: timeout::DEFAULT, source: None, socket_options: Vec::new() }
     }
 }
 
 impl ConnectOptions {
     pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
         // Checked now; the process default is asked for at the time of the connect.
-        timeout_of(seconds)?;
+        timeout::resolve(seconds, "timeout")?;
         self.timeout = seconds;
         Ok(())
     }
@@ -85,7 +86,7 @@ fn connect_with(
     limit: Option<&Limit>,
 ) -> Result<OwnedFd> {
     let query = Query::new(host, port)?;
-    let timeout = timeout_of(options.timeout)?;
+    let timeout = timeout::resolve(options.timeout, "timeout")?;
     let source = options.source.as_ref().map(|source| Source::find(source, resolver, limit)).transpose()?;
     let addresses = resolver.resolve(query, limit)?;
     let mut failures = Vec::new();
@@ -176,7 +177,11 @@ impl Attempt {
                 .map_err(|error| self.failed(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
         }
         let refused = |error| self.failed("", &error);
-        socket.set_nonblocking(true).map_err(refused)?;
+        // What nothing can end early may block in the system call.
+        let bounded = self.timeout.is_some() || limit.is_some();
+        if bounded {
+            socket.set_nonblocking(true).map_err(refused)?;
+        }
         match socket.connect(&self.address.into()) {
             Ok(()) => {}
             // EINTR leaves the connection under way, as EINPROGRESS does.
@@ -185,7 +190,9 @@ impl Attempt {
             }
             Err(error) => return Err(refused(error)),
         }
-        socket.set_nonblocking(false).map_err(refused)?;
+        if bounded {
+            socket.set_nonblocking(false).map_err(refused)?;
+        }
         Ok(socket)
     }
 

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use socket2::{Domain, Socket, Type};
 
@@ -14,6 +14,7 @@ use crate::limit::Limit;
 use crate::socket::sys::{self, Wake};
 use crate::socket::wait::wait;
 use crate::status::Status;
+use crate::url;
 
 /// Longer than any name that can be resolved (a domain name has at most 253 bytes), shorter than any attack.
 const MAX_HOST: usize = 1024;
@@ -55,11 +56,9 @@ impl Query {
         if inner.contains(':') {
             return Query::of_ascii(inner, port);
         }
-        let name = if inner.is_ascii() {
-            inner.to_owned()
-        } else {
-            idna::domain_to_ascii(inner).map_err(|_| refused("is not a valid internationalised name"))?
-        };
+        let mut name = Vec::new();
+        url::append_idna(&mut name, inner.as_bytes(), |at| at + skipped)?;
+        let name = String::from_utf8_lossy(&name);
         let mut at = 0;
         // A last dot makes the name absolute: it ends the last label.
         for label in name.strip_suffix('.').unwrap_or(&name).split('.') {
@@ -163,20 +162,26 @@ impl Resolver {
             let message = format!("cannot resolve {}: {} other lookups are outstanding", query.text(), self.most);
             Error::new(Status::TooManyLookups, message)
         })?;
-        let answer = Arc::new(Answer { found: Mutex::new(None), ready: Wake::open()? });
+        let ready = Wake::open()?;
+        let ready_fd = ready.fd();
+        let answer = Arc::new(Mutex::new(Answer { found: None, ready: Some(ready) }));
         // Weak: a caller that gives up frees the answer at once, whatever the thread is doing.
         let reporter = Reporter(Arc::downgrade(&answer));
         let (lookup, asked) = (Arc::clone(&self.lookup), query.clone());
         let run = move || {
-            let _slot = slot;
-            reporter.report(lookup(&asked));
+            let found = lookup(&asked);
+            drop(slot);
+            reporter.report(found);
         };
         start_thread(run).map_err(|error| {
             Error::from_io(Status::Io, format!("cannot start a thread to resolve {}", query.text()), &error)
         })?;
-        wait(answer.ready.fd(), sys::POLL_IN, None, Some(limit))?;
-        let found = answer.found.lock().unwrap_or_else(PoisonError::into_inner).take();
-        found.unwrap_or_else(|| Err(Error::new(Status::Internal, "a lookup ended without an answer")))
+        let waited = wait(ready_fd, sys::POLL_IN, None, Some(limit));
+        let mut answer = locked(&answer);
+        // Closed now, not when the thread lets go of the answer.
+        drop(answer.ready.take());
+        waited?;
+        answer.found.take().unwrap_or_else(|| Err(Error::new(Status::Internal, "a lookup ended without an answer")))
     }
 }
 
@@ -213,27 +218,34 @@ impl Drop for Slot {
     }
 }
 
-/// Where the thread puts what it found; owned by the one who waits.
+/// What the thread found; owned by the one who waits.
 struct Answer {
-    found: Mutex<Option<Result<Vec<SocketAddr>>>>,
-    ready: Wake,
+    found: Option<Result<Vec<SocketAddr>>>,
+    /// Raised when the thread is done; gone once nobody waits.
+    ready: Option<Wake>,
+}
+
+fn locked(answer: &Mutex<Answer>) -> MutexGuard<'_, Answer> {
+    answer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The thread's end of an [`Answer`]. Wakes the one who waits even if the lookup panics.
-struct Reporter(Weak<Answer>);
+struct Reporter(Weak<Mutex<Answer>>);
 
 impl Reporter {
     fn report(self, found: Result<Vec<SocketAddr>>) {
         if let Some(answer) = self.0.upgrade() {
-            *answer.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            locked(&answer).found = Some(found);
         }
     }
 }
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        if let Some(answer) = self.0.upgrade() {
-            answer.ready.raise();
+        if let Some(answer) = self.0.upgrade()
+            && let Some(ready) = &locked(&answer).ready
+        {
+            ready.raise();
         }
     }
 }
@@ -280,7 +292,15 @@ mod tests {
             ("a\r\nb", bad(Some(1))),
             ("a\0b", bad(Some(1))),
             ("a\x7f", bad(Some(1))),
-            (&"ü".repeat(60), bad(None)),
+            ("Bücher.EXAMPLE", ok("xn--bcher-kva.example")),
+            ("bücher。example", ok("xn--bcher-kva.example")),
+            (&"ü".repeat(60), bad(Some(0))),
+            // Letters that fold to a colon, a slash, a space: no address, and no other name, comes out of a name.
+            ("：：1", bad(Some(0))),
+            ("x.a／b", bad(Some(2))),
+            ("a\u{a0}b", bad(Some(0))),
+            // Digits that fold to ASCII do make an address, as they do in URLs.
+            ("１２７.0.0.1", ok("127.0.0.1")),
             (&"a.".repeat(513), bad(None)),
         ] {
             assert_eq!(host(input), expected, "{input:?}");

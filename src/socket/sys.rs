@@ -289,6 +289,54 @@ pub(crate) fn monotonic_seconds() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
+/* Files, for bodies. */
+
+/// read(2); EINTR starts it again.
+pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the pointer and length describe `buffer`, which lives across the call.
+    retried(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
+}
+
+/// Where a file is read next.
+pub(crate) fn tell(fd: RawFd) -> io::Result<i64> {
+    lseek(fd, 0, libc::SEEK_CUR)
+}
+
+/// Moves a file to a byte counted from its start.
+pub(crate) fn seek(fd: RawFd, position: i64) -> io::Result<()> {
+    lseek(fd, position, libc::SEEK_SET).map(|_| ())
+}
+
+fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
+    let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from_raw_os_error(libc::EOVERFLOW))?;
+    // SAFETY: no pointers are passed.
+    match unsafe { libc::lseek(fd, offset, whence) } {
+        -1 => Err(io::Error::last_os_error()),
+        position => Ok(position as i64),
+    }
+}
+
+/// From where a file is to its end; `None` for what is no regular file.
+pub(crate) fn bytes_left(fd: RawFd) -> io::Result<Option<i64>> {
+    // SAFETY: all-zero is a valid stat, and fstat writes it or fails.
+    let stat = unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        if libc::fstat(fd, &mut stat) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        stat
+    };
+    if stat.st_mode & libc::S_IFMT != libc::S_IFREG {
+        return Ok(None);
+    }
+    Ok(Some((stat.st_size as i64).saturating_sub(tell(fd)?).max(0)))
+}
+
+pub(crate) fn is_open(fd: RawFd) -> bool {
+    // SAFETY: no pointers are passed.
+    unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }
+}
+
 #[cfg(test)]
 pub(crate) fn is_readable_now(fd: RawFd) -> bool {
     let mut fds = [poll_fd(fd, POLL_IN)];

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::socket::sys::{self, poll_fd};
-use crate::socket::timeout_of;
 use crate::status::Status;
+use crate::timeout;
 
 /// Waits until one of `events` (`POLL_IN`, `POLL_OUT`) can be done without blocking. True: it can, or the connection
 /// was hung up or has failed, which the next call on it will tell. False: `timeout` passed first; zero looks once.
@@ -48,7 +48,7 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
 
 /// [`wait`] with its answer as a status: OK or TIMEOUT.
 pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
-    let ready = wait(fd, events, timeout_of(seconds)?, limit)?;
+    let ready = wait(fd, events, timeout::resolve(seconds, "timeout")?, limit)?;
     Ok(if ready { Status::Ok } else { Status::Timeout })
 }
 

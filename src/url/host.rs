@@ -194,7 +194,7 @@ fn lower_case(name: &mut [u8]) {
 }
 
 /// UTS 46, non-transitional, for each label with a character beyond ASCII; the others are only lower-cased.
-fn append_idna(bytes: &mut Vec<u8>, name: &[u8], place: impl Fn(usize) -> usize) -> Result<()> {
+pub(crate) fn append_idna(bytes: &mut Vec<u8>, name: &[u8], place: impl Fn(usize) -> usize) -> Result<()> {
     let mut label_at = 0;
     for (i, label) in name.split(|&byte| byte == b'.').enumerate() {
         if i > 0 {

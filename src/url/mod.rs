@@ -169,3 +169,5 @@ fn invalid(problem: &str, at: usize) -> Error {
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use host::append_idna;

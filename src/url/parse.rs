@@ -34,7 +34,7 @@ impl<'a> Authority<'a> {
         };
         // The last "@": what stands before it is userinfo, whatever it looks like.
         let host_start = text.iter().rposition(|&byte| byte == b'@').map_or(0, |sign| sign + 1);
-        let auth = text.get(..host_start.saturating_sub(1)).filter(|auth| !auth.is_empty());
+        let auth = text.get(..host_start.saturating_sub(1));
         let (host, port) = host::split_port(&text[host_start..], at + host_start)?;
         Ok(Authority {
             auth: auth.map(|text| Piece { text, at }),
@@ -66,7 +66,11 @@ impl Writer {
     }
 
     pub(super) fn authority(&mut self, authority: &Authority<'_>) -> Result<()> {
-        self.component(authority.auth, Component::Auth, Class::Userinfo)?;
+        match authority.auth {
+            // Empty userinfo is none.
+            Some(auth) if !auth.text.is_empty() => self.component(Some(auth), Component::Auth, Class::Userinfo)?,
+            _ => self.builder.absent(),
+        }
         match authority.host {
             None => self.builder.absent(),
             Some(host) => {

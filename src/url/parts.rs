@@ -39,8 +39,7 @@ pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
 
     let length = [scheme, auth, host, path, query, fragment].iter().flatten().map(|piece| piece.text.len()).sum();
     let mut writer = Writer::new(length, scheme)?;
-    let auth = auth.filter(|auth| !auth.text.is_empty());
-    writer.authority(&Authority { auth, host, port: port })?;
+    writer.authority(&Authority { auth, host, port })?;
     let path = path.unwrap_or(Piece { text: b"", at: 0 });
     writer.path(path, Root::Goes, query.is_some() || fragment.is_some())?;
     writer.query(query)?;

@@ -43,22 +43,20 @@ impl Url {
     pub fn url(&self) -> &CStr {
         cached(&self.url, |text| {
             let port = self.port.map(|port| port.to_string());
-            let parts: [(&[u8], Option<&[u8]>, &[u8]); 7] = [
-                (b"", self.part(Component::Scheme), b"://"),
-                (b"", self.part(Component::Auth), b"@"),
-                (b"", self.part(Component::Host), b""),
-                (b":", port.as_deref().map(str::as_bytes), b""),
-                (b"", self.part(Component::Path), b""),
-                (b"?", self.part(Component::Query), b""),
-                (b"#", self.part(Component::Fragment), b""),
-            ];
-            for (before, part, after) in parts {
+            let mut add = |before: &str, part: Option<&[u8]>, after: &str| {
                 if let Some(part) = part {
-                    text.extend_from_slice(before);
+                    text.extend_from_slice(before.as_bytes());
                     text.extend_from_slice(part);
-                    text.extend_from_slice(after);
+                    text.extend_from_slice(after.as_bytes());
                 }
-            }
+            };
+            add("", self.part(Component::Scheme), "://");
+            add("", self.part(Component::Auth), "@");
+            add("", self.part(Component::Host), "");
+            add(":", port.as_deref().map(str::as_bytes), "");
+            add("", self.part(Component::Path), "");
+            add("?", self.part(Component::Query), "");
+            add("#", self.part(Component::Fragment), "");
         })
     }
 }

@@ -4,6 +4,7 @@
 //!     cargo test --test contract -- all           every suite
 //!     cargo test --test contract -- nulls c       the suites named
 //!     cargo test --test contract -- list          their names
+//!     cargo test --test contract -- flip [write]  rows of docs/spec-map.md that could be marked as done
 //!     cargo test --test contract -- bless         writes what is generated: netlib.h, netlib.exports, status.md
 //!
 //! A suite is a file of `suites`, prints one line with its counts, and each failure with its reason. The last line is
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
             suites::ALL.iter().for_each(|suite| println!("{:10} {}", suite.name, suite.what));
             return ExitCode::SUCCESS;
         }
-
+        Some("flip") => return suites::spec_map::flip(&env, args.get(1).is_some_and(|arg| arg == "write")),
         _ => {}
     }
     let all = args.iter().any(|arg| arg == "all");

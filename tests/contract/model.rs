@@ -96,6 +96,7 @@ impl Header {
                     let line = line.trim();
                     if line == "};" {
                         break;
+                    } else if line.is_empty() {
                     } else if line.starts_with("/**") || !value_doc.is_empty() && !value_doc.contains("*/") {
                         value_doc.push_str(line);
                         value_doc.push('\n');

@@ -1,1 +1,275 @@
-//! Request bodies that can be sent again.
+//! Bodies that can be moved back, to be sent again.
+
+use std::ffi::{c_int, c_void};
+
+use crate::body::{Body, Position, Read};
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::args::{arg_buffer, arg_bytes, arg_mut};
+use crate::ffi::body_callbacks::callbacks;
+use crate::ffi::handle::null_argument;
+use crate::ffi::out::outs;
+use crate::ffi::{Handle, Unique, guard, handle};
+use crate::status::Status;
+
+/// The body of a request. **Single**. Before it is sent for the first time, record where it is with
+/// `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`; before it is sent again, after a redirect or for
+/// a retry, move it back with `netlib_rewind_body(body, pos, &err)`, which fails before a byte is sent if it cannot.
+pub struct netlib_body {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_body {
+    type Value = Body;
+    type Ownership = Unique;
+}
+
+/// Reads from a body of the program's own. Called only during `netlib_body_read`, on its thread, and must not use the
+/// body itself.
+///
+/// @param ctx as given to `netlib_body_new`.
+/// @param buf where to put bytes; what it holds before is not set.
+/// @param len how many bytes fit, at least 1.
+/// @param n out: how many bytes were put there, `len` at most; 0 at the body's end.
+/// @return 0; any other number for failure, which `netlib_body_read` reports as `NETLIB_CALLBACK_FAILED`.
+/// @threads as `netlib_body_read` is called
+/// @since 0.1.0
+pub type netlib_body_read_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
+
+/// Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread, and
+/// must not use the body itself.
+///
+/// @param ctx as given to `netlib_body_new`.
+/// @param pos out: bytes from the start, 0 or more.
+/// @return 0; any other number if the body cannot tell, which is recorded as `NETLIB_POSITION_FAILED`.
+/// @threads as `netlib_set_file_position` is called
+/// @since 0.1.0
+pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
+
+/// Moves a body of the program's own. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
+/// thread, and must not use the body itself.
+///
+/// @param ctx as given to `netlib_body_new`.
+/// @param pos where to: bytes from the start, 0 or more.
+/// @return 0; any other number for failure, which is reported as `NETLIB_UNREWINDABLE_BODY`.
+/// @threads as `netlib_rewind_body` is called
+/// @since 0.1.0
+pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> i32>;
+
+/// Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread,
+/// and must not use the body itself.
+///
+/// @param ctx as given to `netlib_body_new`.
+/// @param closed out: 1 if it is closed, else 0.
+/// @return 0; any other number for failure, which is reported as `NETLIB_CALLBACK_FAILED`.
+/// @threads as `netlib_is_fp_closed` is called
+/// @since 0.1.0
+pub type netlib_body_is_closed_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, closed: *mut i32) -> i32>;
+
+/// Makes a body of bytes in memory, at its start.
+///
+/// @param data the bytes. Copied. Not NULL unless `len` is 0.
+/// @param len how many, or `NETLIB_NTS`.
+/// @param body out, owned: free it with `netlib_body_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_from_memory(
+    data: *const c_void,
+    len: usize,
+    body: *mut *mut netlib_body,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let body = outs!(body);
+        body.give(Box::new(Body::from_memory(arg_bytes!(data, len))?));
+        Ok(())
+    })
+}
+
+/// Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it
+/// moves the descriptor; netlib changes nothing else of it.
+///
+/// @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
+/// @param body out, owned: free it with `netlib_body_free`, which does not close `fd`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_from_fd(
+    fd: c_int,
+    body: *mut *mut netlib_body,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let body = outs!(body);
+        body.give(Box::new(Body::from_fd(fd)?));
+        Ok(())
+    })
+}
+
+/// Makes a body that the program's own functions read and move.
+///
+/// @param read reads. Not NULL.
+/// @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
+/// @param seek moves. May be NULL: the body cannot be moved back.
+/// @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
+/// @param ctx given to each of them; borrowed until the body is freed. May be NULL.
+/// @param body out, owned: free it with `netlib_body_free`, which calls none of the functions. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_new(
+    read: netlib_body_read_fn,
+    tell: netlib_body_tell_fn,
+    seek: netlib_body_seek_fn,
+    is_closed: netlib_body_is_closed_fn,
+    ctx: *mut c_void,
+    body: *mut *mut netlib_body,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let body = outs!(body);
+        let read = read.ok_or_else(|| null_argument("read"))?;
+        body.give(Box::new(Body::from_callbacks(callbacks(read, tell, seek, is_closed, ctx))));
+        Ok(())
+    })
+}
+
+/// Releases a body. A descriptor stays open.
+///
+/// @param body owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
+    guard::nothing(|| handle::free(body));
+}
+
+/// Reads the next bytes of a body. A descriptor that blocks is waited for; a signal does not end the wait.
+///
+/// @param body the body. Not NULL.
+/// @param buf where to put the bytes. Not NULL unless `len` is 0.
+/// @param len how many bytes fit; with 0 nothing is read, and `NETLIB_OK` is returned.
+/// @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has
+///         nothing yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`.
+/// @threads one call at a time on the body
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_read(
+    body: *mut netlib_body,
+    buf: *mut c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let body = arg_mut!(body);
+        Ok(match body.read(arg_buffer!(buf, len))? {
+            Read::Bytes(count) => {
+                n.set(count);
+                Status::Ok
+            }
+            Read::End => Status::EndOfStream,
+            Read::WouldBlock => Status::WantRead,
+        })
+    })
+}
+
+/// How many bytes of a body are left to read: what a Content-Length says if the body is sent now.
+///
+/// @param body the body. Not NULL.
+/// @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or for a body of
+///        the program's own. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_IO`, with errno.
+/// @threads one call at a time on the body
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_length(
+    body: *mut netlib_body,
+    length: *mut i64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let length = outs!(length);
+        length.set(arg_mut!(body).length()?.unwrap_or(-1));
+        Ok(())
+    })
+}
+
+/// With a position: moves the body there, as `netlib_rewind_body`. Without: records where the body is.
+///
+/// @param body the body. Not NULL.
+/// @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
+/// @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
+///        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`, also when no position could be recorded, because most bodies are sent only once;
+///         `NETLIB_UNREWINDABLE_BODY` when it cannot be moved to `pos`, `NETLIB_POSITION_FAILED` included;
+///         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
+///         from `tell`.
+/// @threads one call at a time on the body
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_set_file_position(
+    body: *mut netlib_body,
+    pos: i64,
+    out_pos: *mut i64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let out_pos = outs!(out_pos);
+        let body = arg_mut!(body);
+        out_pos.set(body.set_file_position(Position::from_number(pos)?)?.number());
+        Ok(())
+    })
+}
+
+/// Moves a body back to a recorded position, so that it can be sent again.
+///
+/// @param body the body. Not NULL.
+/// @param pos what `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file there is nothing
+///        to read.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
+///         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
+/// @threads one call at a time on the body
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_rewind_body(
+    body: *mut netlib_body,
+    pos: i64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(body).rewind(Position::from_number(pos)?))
+}
+
+/// Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
+///
+/// @param body the body. Not NULL.
+/// @param closed out: whether it is closed. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
+/// @threads one call at a time on the body
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_is_fp_closed(
+    body: *mut netlib_body,
+    closed: *mut bool,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let closed = outs!(closed);
+        closed.set(arg_mut!(body).is_fp_closed()?);
+        Ok(())
+    })
+}

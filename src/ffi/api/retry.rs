@@ -120,8 +120,8 @@ pub unsafe extern "C" fn netlib_retry_from_int(
 
 /// Chooses the Retry of a request: its own, else its pool's, else one with total 3.
 ///
-/// @param per_request the request's own. May be NULL: it has none.
-/// @param pool_default the pool's. May be NULL: it has none.
+/// @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
+/// @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
 /// @return borrowed: one of the two, or a constant that is never freed. Never NULL.
 /// @threads any
 /// @since 0.1.0

@@ -26,11 +26,15 @@ impl Handle for netlib_timeout {
     type Ownership = Unique;
 }
 
-/// A clock of yours. It stores through `seconds` the time since any fixed moment, in seconds, and never goes backward;
-/// it returns 0, or anything else when it failed. `ctx` is what was given with it. It is called only during a call of
-/// netlib, on the calling thread; it and `ctx` must be usable until the handle that holds it, and every clone and copy
-/// of that, is freed. A clock that fails, gives no finite number or goes backward makes the call
-/// `NETLIB_CALLBACK_FAILED`.
+/// A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
+/// backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
+///
+/// @param ctx what was given with the function. Both must be usable until the handle that holds them, and everything
+///        cloned or made from it, is freed. May be NULL.
+/// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. Not NULL.
+/// @return 0, or anything else when the clock failed.
+/// @threads called only during a call of netlib, on the thread of that call
+/// @since 0.1.0
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.

@@ -78,6 +78,7 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
             .map(|first| (first, function.doc.param(&first.name).map(null)));
         if let Some((first, Some(Ok(null)))) = fallback
             && !matches!(null, Null::Allowed(Some(_)))
+            && !returns_another(function, first)
         {
             problems.push(format!("parameter {}: it says \"May be NULL: … is returned.\"", first.name));
         }
@@ -200,6 +201,13 @@ fn returned(text: &str) -> Option<String> {
         || value.starts_with("NETLIB_")
         || ["NULL", "true", "false"].contains(&value);
     (is_word && is_constant).then(|| value.to_owned())
+}
+
+/// "May be NULL: `other` is returned", where the other is a parameter too.
+fn returns_another(function: &Function, param: &Param) -> bool {
+    let text = function.doc.param(&param.name).unwrap_or("");
+    let returned = text.split("May be NULL: ").nth(1).and_then(|after| after.split_once(" is returned"));
+    returned.is_some_and(|(value, _)| function.params.iter().any(|other| other.name == value.trim_matches('`')))
 }
 
 pub fn is_handle(header: &Header, param: &Param) -> bool {

@@ -1,6 +1,7 @@
 //! The programs of examples-c compile with all warnings, and answer a call without arguments, without a leak.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use crate::env::{Env, has, parallel, stem};
 use crate::report::Report;
@@ -22,16 +23,20 @@ pub fn programs(env: &Env) -> Vec<Example> {
 }
 
 pub fn run(env: &Env, report: &mut Report) {
-    let (library, scratch) = (env.library(), env.scratch("examples"));
     let programs = programs(env);
-    if programs.is_empty() {
-        return report.skip("there is no program in examples-c");
+    match programs.is_empty() {
+        true => report.skip("there is no program in examples-c"),
+        false => check(env, &programs, &env.scratch("examples"), report),
     }
+}
+
+pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Report) {
+    let library = env.library();
     let with_valgrind = has("valgrind");
     if !with_valgrind {
         report.skip("valgrind is not installed");
     }
-    for one in parallel(&programs, |example| {
+    for one in parallel(programs, |example| {
         let mut report = Report::default();
         let program = scratch.join(&example.name);
         let mut cc = env.strict_cc();

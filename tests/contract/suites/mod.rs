@@ -11,8 +11,10 @@ pub mod fetch;
 pub mod generated;
 pub mod install;
 pub mod matrix;
+pub mod negative;
 pub mod nulls;
 pub mod panics;
+pub mod spec_map;
 pub mod statuses;
 pub mod symbols;
 pub mod threads;
@@ -45,12 +47,14 @@ pub const ALL: &[Suite] = &[
     suite("nulls", "every function with every pointer NULL, one at a time", nulls::run),
     suite("statuses", "every status from C equals the table", statuses::run),
     suite("panic", "a panic inside the library is a status", panics::run),
+    suite("spec-map", "docs/spec-map.md has every row, and what it says is so", spec_map::run),
     suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
     suite("install", "make install, moved; programs built from there only", install::run),
     suite("examples", "examples-c compile, and end cleanly", examples::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
+    suite("negative", "each of these suites fails on what it is there to find", negative::run),
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
     suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
     suite("demo", "make demo", fetch::demo),

@@ -12,9 +12,9 @@ use crate::suites::c_tests::run_counted;
 /// The C program looks at every number from 0 to this.
 const LAST: i32 = 1199;
 
-struct Row {
+pub struct Row {
     code: i32,
-    name: String,
+    pub name: String,
     text: String,
     class: i32,
     retry_kind: i32,
@@ -43,7 +43,7 @@ pub fn check(env: &Env, program: &str, report: &mut Report) {
     }
 }
 
-fn rows() -> Vec<Row> {
+pub fn rows() -> Vec<Row> {
     let text = |text: &std::ffi::CStr| text.to_str().expect("the table is text").to_owned();
     let row = |&status: &Status| Row {
         code: status as i32,
@@ -56,7 +56,7 @@ fn rows() -> Vec<Row> {
 }
 
 /// A C program that compares every number's answers with the table.
-fn program(rows: &[Row]) -> String {
+pub fn program(rows: &[Row]) -> String {
     let mut text = String::from(
         "#include \"harness.h\"\n\nstatic const struct {\n    int32_t code, constant, class, retry_kind;\n    \
          const char *name, *text;\n} rows[] = {\n",

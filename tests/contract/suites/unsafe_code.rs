@@ -41,7 +41,8 @@ pub fn check(file: &str, text: &str, report: &mut Report) {
     }
 }
 
-fn rust_files(directory: &Path) -> Vec<PathBuf> {
+/// Every Rust file under a directory, sorted.
+pub fn rust_files(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();

@@ -37,18 +37,26 @@ impl Handle for netlib_retry_options {
     type Ownership = Unique;
 }
 
-/// Tells the time of day, for a Retry-After that is a date.
+/// Tells the time of day, for a Retry-After that is a date. It and its `ctx` must stay usable, on every thread that
+/// uses the Retry, until the last Retry and options holding it are freed: that goes for all three callbacks.
 ///
-/// It stores the seconds since 1970-01-01 00:00:00 UTC and returns 0, or anything else to fail the call with
-/// `NETLIB_CALLBACK_FAILED`. It and its `ctx` must stay usable, on every thread that uses the Retry, until the last
-/// Retry and options holding it are freed: that goes for all three callbacks.
+/// @param ctx as given to the setter.
+/// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
+/// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
-/// Waits so many seconds, more than 0; returns 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+/// Waits.
+///
+/// @param ctx as given to the setter.
+/// @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
+/// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32>;
 
-/// Stores a random number, 0 or more and less than 1, each as likely; returns 0, or anything else to fail the call
-/// with `NETLIB_CALLBACK_FAILED`.
+/// Gives a random number.
+///
+/// @param ctx as given to the setter.
+/// @param value out: 0 or more and less than 1, each as likely.
+/// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
 /// Makes options that hold the defaults.

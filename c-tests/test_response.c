@@ -1,0 +1,292 @@
+/* Response heads: parsing, asking, framing, and the defects of header blocks. */
+#include "harness.h"
+
+static netlib_response *parse(const char *method, const char *head, size_t *head_len) {
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    size_t len = 0;
+    CHECK_OK(netlib_response_parse(method, head, NETLIB_NTS, &response, head_len != NULL ? head_len : &len, &err));
+    return response;
+}
+
+static void heads_are_parsed(void) {
+    static const struct {
+        const char *head;
+        int32_t status, minor_version;
+        const char *reason, *wire, *location;
+    } rows[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nSet-Cookie: a\r\nset-cookie: b\r\n\r\n", 200, 1, "OK",
+         "Content-Length: 5\r\nSet-Cookie: a\r\nset-cookie: b\r\n", NULL},
+        {"HTTP/1.0 302 Moved  here\nlocation:  /next \nA: b\n  c\n\n", 302, 0, "Moved  here",
+         "location: /next\r\nA: b c\r\n", "/next"},
+        {"\r\nHTTP/1.1 100\r\n\r\n", 100, 1, "", "", NULL},
+        {"HTTP/1.1 308 \r\nLocation:\r\n\r\n", 308, 1, "", "Location: \r\n", NULL},
+        {"HTTP/1.1 304 x\r\nLocation: /a\r\n\r\n", 304, 1, "x", "Location: /a\r\n", NULL},
+        {"HTTP/1.1 301 x\r\nLocation: /a\r\nLocation: /b\r\n\r\n", 301, 1, "x", "Location: /a\r\nLocation: /b\r\n", "/a, /b"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t whole = strlen(rows[i].head);
+        char *text = malloc(whole + 5);
+        CHECK(text != NULL);
+        if (text == NULL) return;
+        memcpy(text, rows[i].head, whole);
+        memcpy(text + whole, "body", 5);
+        size_t head_len = 0;
+        netlib_response *response = parse("GET", text, &head_len);
+        CHECK_INT((long long)whole, (long long)head_len);
+        CHECK_INT(rows[i].status, netlib_response_status(response));
+        CHECK_INT(rows[i].minor_version, netlib_response_minor_version(response));
+        size_t len = 99;
+        CHECK_STR(rows[i].reason, netlib_response_reason(response, &len));
+        CHECK_INT((long long)strlen(rows[i].reason), (long long)len);
+        CHECK_STR(rows[i].wire, netlib_headers_wire(netlib_response_headers(response), NULL));
+        CHECK_STR(rows[i].location, netlib_response_redirect_location(response, NULL));
+        CHECK_STR("GET", netlib_response_request_method(response, &len));
+        CHECK_INT(3, (long long)len);
+        netlib_response_free(response);
+
+        /* Every shorter piece, in memory of its own size, so that reading beyond it is seen. */
+        for (size_t cut = 0; cut < whole; cut++) {
+            char *piece = malloc(cut + 1);
+            if (piece == NULL) break;
+            memcpy(piece, rows[i].head, cut);
+            netlib_error *err = NULL;
+            response = (netlib_response *)text;
+            head_len = 99;
+            CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", piece, cut, &response, &head_len, &err));
+            CHECK(response == NULL);
+            CHECK_INT(0, (long long)head_len);
+            free(piece);
+        }
+        free(text);
+    }
+}
+
+static void what_is_no_head_is_refused(void) {
+    static const struct {
+        const char *head;
+        int64_t offset;
+        const char *message;
+    } rows[] = {
+        {"SSH-2.0-x", 0, "the peer is an SSH server at byte 0"},
+        {"\x15\x03\x03", 0, "the peer answered with a TLS alert: it expects TLS here at byte 0"},
+        {"HTTP/2 200\r\n", 0, "the peer answered with a version of HTTP that is neither 1.0 nor 1.1 at byte 0"},
+        {"HTTP/1.1 1000\r\n", 9, "the status is not three digits, 100 to 999, at byte 9"},
+        {"HTTP/1.1 200 OK\r\nA : b\r\n", 18, "header A: whitespace before the colon at byte 18"},
+        {"HTTP/1.1 200 OK\r\nA: b\rc\r\n", 21, "header A: CR is not allowed in the value at byte 21"},
+        {"HTTP/1.1 200 OK\r\n A: b\r\n", 17, "the first header line begins with whitespace at byte 17"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_response *response = NULL;
+        size_t head_len = 99;
+        netlib_status status = netlib_response_parse("GET", rows[i].head, NETLIB_NTS, &response, &head_len, &err);
+        CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
+        CHECK_INT(rows[i].offset, netlib_error_offset(err));
+        CHECK_STATUS(NETLIB_PROTOCOL, status);
+        CHECK(response == NULL);
+        CHECK_INT(0, (long long)head_len);
+    }
+    static const char with_nul[] = "HTTP/1.1 200 OK\r\nA: b\0c\r\n\r\n";
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    size_t head_len = 0;
+    CHECK_STATUS(NETLIB_PROTOCOL, netlib_response_parse("GET", with_nul, sizeof with_nul - 1, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("G T", "", 0, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_INVALID_UTF8, netlib_response_parse("\xff", "", 0, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", NULL, 0, &response, &head_len, &err));
+}
+
+static void a_head_has_a_largest_size(void) {
+    size_t most = 256 * 1024;
+    char *endless = malloc(most);
+    CHECK(endless != NULL);
+    if (endless == NULL) return;
+    memset(endless, 'a', most);
+    memcpy(endless, "HTTP/1.1 200 ", 13);
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    size_t head_len = 0;
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", endless, most - 1, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_PROTOCOL, netlib_response_parse("GET", endless, most, &response, &head_len, &err));
+    free(endless);
+}
+
+static void interim_responses_are_skipped(void) {
+    const char *text = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\n\r\n";
+    static const int32_t statuses[] = {100, 103, 201};
+    for (size_t i = 0; i < 3; i++) {
+        size_t head_len = 0;
+        netlib_response *response = parse("PUT", text, &head_len);
+        CHECK_INT(statuses[i], netlib_response_status(response));
+        netlib_response_free(response);
+        text += head_len;
+    }
+    CHECK_STR("", text);
+}
+
+static void responses_of_another_http(void) {
+    netlib_error *err = NULL;
+    netlib_headers_options *o = netlib_headers_options_new();
+    netlib_headers_options_add_header(o, "LOCATION", "../up");
+    netlib_headers *headers = NULL;
+    CHECK_OK(netlib_make_headers(o, &headers, &err));
+    netlib_headers_options_free(o);
+    netlib_response *response = NULL;
+    CHECK_OK(netlib_response_new("head", 307, headers, &response, &err));
+    netlib_headers_free(headers);
+
+    netlib_response *other = netlib_response_clone(response);
+    netlib_response_free(response);
+    CHECK_INT(307, netlib_response_status(other));
+    CHECK_STR("head", netlib_response_request_method(other, NULL));
+    CHECK_STR("../up", netlib_response_redirect_location(other, NULL));
+    CHECK_STR(NULL, netlib_response_reason(other, NULL));
+    CHECK_INT(-1, netlib_response_minor_version(other));
+    netlib_headers *kept = netlib_headers_clone(netlib_response_headers(other));
+    netlib_response_free(other);
+    CHECK_STR("../up", netlib_headers_get(kept, "location", NULL));
+
+    static const struct {
+        const char *method;
+        int32_t status;
+        netlib_status expected;
+    } rows[] = {
+        {"GET", 100, NETLIB_OK},
+        {"GET", 999, NETLIB_OK},
+        {"GET", 99, NETLIB_INVALID_ARGUMENT},
+        {"GET", 1000, NETLIB_INVALID_ARGUMENT},
+        {"GET", -200, NETLIB_INVALID_ARGUMENT},
+        {"GET", 65736, NETLIB_INVALID_ARGUMENT},
+        {"", 200, NETLIB_INVALID_ARGUMENT},
+        {"GET\r\n", 200, NETLIB_INVALID_ARGUMENT},
+        {"\xff", 200, NETLIB_INVALID_UTF8},
+        {NULL, 200, NETLIB_NULL_ARGUMENT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_STATUS(rows[i].expected, netlib_response_new(rows[i].method, rows[i].status, kept, &response, &err));
+        CHECK((response != NULL) == (rows[i].expected == NETLIB_OK));
+        netlib_response_free(response);
+    }
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_response_new("GET", 200, NULL, &response, &err));
+    netlib_headers_free(kept);
+}
+
+static void bodies_are_framed(void) {
+    static const struct {
+        const char *method, *head;
+        netlib_status status;
+        int32_t framing;
+        int64_t length;
+    } rows[] = {
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5, 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 9223372036854775807\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, INT64_MAX},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip, Chunked\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_CHUNKED, -1},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip\r\n\r\n", NETLIB_OK, NETLIB_BODY_UNTIL_CLOSE, -1},
+        {"GET", "HTTP/1.1 200 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_UNTIL_CLOSE, -1},
+        {"HEAD", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
+        {"GET", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
+        {"GET", "HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
+        {"GET", "HTTP/1.1 101 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
+        {"CONNECT", "HTTP/1.1 200 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
+        {"CONNECT", "HTTP/1.1 502 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 9223372036854775808\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: -1\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_response *response = parse(rows[i].method, rows[i].head, NULL);
+        int32_t framing = 99;
+        int64_t length = 99;
+        CHECK_STATUS(rows[i].status, netlib_response_framing(response, &framing, &length, &err));
+        CHECK_INT(rows[i].framing, framing);
+        CHECK_INT(rows[i].length, length);
+        netlib_response_free(response);
+    }
+}
+
+static void the_request_was_head(void) {
+    static const struct {
+        const char *method;
+        bool expected;
+    } rows[] = {{"HEAD", true}, {"Head", true}, {"GET", false}, {"HEADER", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_response *response = parse(rows[i].method, "HTTP/1.1 200 OK\r\n\r\n", NULL);
+        bool is_head = !rows[i].expected;
+        CHECK_OK(netlib_is_response_to_head(response, &is_head, &err));
+        CHECK(is_head == rows[i].expected);
+        netlib_response_free(response);
+    }
+}
+
+static void defects_are_listed(void) {
+    static const struct {
+        const char *block;
+        size_t defects;
+        int64_t offset;
+    } rows[] = {
+        {"", 0, -1},
+        {"A: b\r\nC: d\r\n e\r\n\r\n", 0, -1},
+        {"A: b\r\n\r\nanything", 0, -1},
+        {" first\r\nA: b\r\n\r\n", 1, 0},
+        {"A: b\r\n:x\r\n\r\n", 1, 6},
+        {"A: b\r\nno colon\r\nC: d\r\n\r\n", 1, 6},
+        {"A: b\r\n:x\r\n:y\r\nContent-Type: multipart/mixed\r\nX y\r\n", 4, 6},
+        {"A: b\r\rC: d\r\n\r\n", 1, 6},
+        {"From x\r\nA: b\r\nFrom x\r\nC: d\r\n\r\n", 1, 14},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_status status = netlib_assert_header_parsing(rows[i].block, NETLIB_NTS, &err);
+        CHECK_INT((long long)rows[i].defects, (long long)netlib_error_cause_count(err));
+        CHECK_INT(rows[i].offset, netlib_error_offset(err));
+        for (size_t n = 0; n < rows[i].defects; n++) {
+            const netlib_error *cause = netlib_error_cause(err, n);
+            CHECK_INT(NETLIB_HEADER_PARSING, netlib_error_status(cause));
+            CHECK(netlib_error_offset(cause) >= 0);
+            CHECK(strncmp(netlib_error_message(cause, NULL), "line ", 5) == 0);
+        }
+        CHECK_STATUS(rows[i].defects == 0 ? NETLIB_OK : NETLIB_HEADER_PARSING, status);
+    }
+}
+
+static void null_has_answers(void) {
+    netlib_error *err = NULL;
+    size_t len = 99, head_len = 99;
+    netlib_response *response = NULL;
+    int32_t framing = 99;
+    bool is_head = true;
+    CHECK_INT(0, netlib_response_status(NULL));
+    CHECK_INT(-1, netlib_response_minor_version(NULL));
+    CHECK(netlib_response_headers(NULL) == NULL);
+    CHECK_STR(NULL, netlib_response_request_method(NULL, &len));
+    CHECK_INT(0, (long long)len);
+    CHECK_STR(NULL, netlib_response_reason(NULL, NULL));
+    CHECK_STR(NULL, netlib_response_redirect_location(NULL, NULL));
+    CHECK(netlib_response_clone(NULL) == NULL);
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_response_parse("GET", NULL, 1, &response, &head_len, &err));
+    CHECK_INT(0, (long long)head_len);
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_response_framing(NULL, &framing, NULL, &err));
+    CHECK_INT(0, framing);
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_is_response_to_head(NULL, &is_head, &err));
+    CHECK(!is_head);
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_assert_header_parsing(NULL, NETLIB_NTS, &err));
+    netlib_response_free(NULL);
+}
+
+int main(void) {
+    heads_are_parsed();
+    what_is_no_head_is_refused();
+    a_head_has_a_largest_size();
+    interim_responses_are_skipped();
+    responses_of_another_http();
+    bodies_are_framed();
+    the_request_was_head();
+    defects_are_listed();
+    null_has_answers();
+    return report("response");
+}

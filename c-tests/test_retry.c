@@ -1,0 +1,856 @@
+/* The retry policy: settings, counting, history, backoff, Retry-After, sleeping. Decisions are in test_decide.c. */
+#define _POSIX_C_SOURCE 200809L
+#include "harness.h"
+
+#include <pthread.h>
+#include <time.h>
+
+static netlib_retry *retry_of(netlib_retry_options *options) {
+    netlib_error *err = NULL;
+    netlib_retry *retry = NULL;
+    CHECK_OK(netlib_retry_new(options, &retry, &err));
+    netlib_retry_options_free(options);
+    return retry;
+}
+
+static netlib_error *error_of(netlib_status status, const netlib_error *cause) {
+    netlib_error *err = NULL;
+    netlib_error *error = NULL;
+    CHECK_OK(netlib_error_new(status, "what failed", cause, &error, &err));
+    return error;
+}
+
+/* `fields` is what stands between the status line and the empty line. */
+static netlib_response *response_of(int status, const char *fields) {
+    char head[512];
+    size_t used = 0;
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    snprintf(head, sizeof head, "HTTP/1.1 %d X\r\n%s\r\n", status, fields);
+    CHECK_OK(netlib_response_parse("GET", head, NETLIB_NTS, &response, &used, &err));
+    return response;
+}
+
+static bool is_exhausted(const netlib_retry *retry) {
+    netlib_error *err = NULL;
+    bool exhausted = false;
+    CHECK_OK(netlib_retry_is_exhausted(retry, &exhausted, &err));
+    return exhausted;
+}
+
+static bool is_retry(const netlib_retry *retry, const char *method, int32_t status, int32_t has_retry_after) {
+    netlib_error *err = NULL;
+    bool answer = false;
+    CHECK_OK(netlib_retry_is_retry(retry, method, status, has_retry_after, &answer, &err));
+    return answer;
+}
+
+static double backoff_of(const netlib_retry *retry) {
+    netlib_error *err = NULL;
+    double seconds = -1;
+    CHECK_OK(netlib_retry_get_backoff_time(retry, &seconds, &err));
+    return seconds;
+}
+
+/* Callbacks: `ctx` is a struct virtual. */
+struct virtual {
+    double now, random, slept;
+    int32_t result;
+    int calls;
+};
+
+static int32_t virtual_now(void *ctx, double *seconds) {
+    struct virtual *virtual = ctx;
+    *seconds = virtual->now;
+    return virtual->result;
+}
+
+static int32_t virtual_random(void *ctx, double *value) {
+    struct virtual *virtual = ctx;
+    *value = virtual->random;
+    return virtual->result;
+}
+
+static int32_t virtual_sleep(void *ctx, double seconds) {
+    struct virtual *virtual = ctx;
+    virtual->slept += seconds;
+    virtual->calls++;
+    return virtual->result;
+}
+
+static int32_t forgets_its_answer(void *ctx, double *value) {
+    (void)ctx;
+    (void)value;
+    return 0;
+}
+
+static void defaults(void) {
+    netlib_error *err = NULL;
+    netlib_retry *retry = NULL;
+    CHECK_OK(netlib_retry_new(NULL, &retry, &err));
+    CHECK_INT(10, netlib_retry_total(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_connect(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_read(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_redirect(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_status(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_other(retry));
+    CHECK_DOUBLE(0, netlib_retry_backoff_factor(retry));
+    CHECK_DOUBLE(120, netlib_retry_backoff_max(retry));
+    CHECK_DOUBLE(0, netlib_retry_backoff_jitter(retry));
+    CHECK_DOUBLE(21600, netlib_retry_retry_after_max(retry));
+    CHECK(netlib_retry_raise_on_redirect(retry));
+    CHECK(netlib_retry_raise_on_status(retry));
+    CHECK(netlib_retry_respect_retry_after_header(retry));
+    CHECK_INT(NETLIB_REDIRECT_REFERENCE, netlib_retry_redirect_profile(retry));
+    CHECK_INT(0, (long long)netlib_retry_status_forcelist_count(retry));
+    CHECK_INT(-1, netlib_retry_status_forcelist_at(retry, 0));
+    CHECK_INT(0, (long long)netlib_retry_history_count(retry));
+    CHECK(!netlib_retry_allows_any_method(retry));
+    static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS};
+    CHECK_INT(6, (long long)netlib_retry_allowed_method_count(retry));
+    for (size_t i = 0; i < 6; i++) {
+        size_t len = 0;
+        CHECK_STR(methods[i], netlib_retry_allowed_method(retry, i, &len));
+        CHECK_INT((long long)strlen(methods[i]), (long long)len);
+    }
+    CHECK(netlib_retry_allowed_method(retry, 6, NULL) == NULL);
+    CHECK_INT(1, (long long)netlib_retry_remove_header_count(retry));
+    CHECK_STR("authorization", netlib_retry_remove_header(retry, 0, NULL));
+    CHECK(netlib_retry_remove_header(retry, 1, NULL) == NULL);
+    CHECK(!is_exhausted(retry));
+    netlib_retry_free(retry);
+}
+
+static void constants(void) {
+    static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS};
+    static const char *const headers[] = {NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
+    static const char *const sensitive[] = {NETLIB_SENSITIVE_HEADERS};
+    static const int32_t retry_after[] = {NETLIB_RETRY_AFTER_STATUS_CODES};
+    static const int32_t redirect[] = {NETLIB_REDIRECT_STATUS_CODES};
+    const struct {
+        const char *const *(*list)(size_t *);
+        const char *const *expected;
+        size_t count;
+    } texts[] = {
+        {netlib_retry_default_allowed_methods, methods, sizeof methods / sizeof methods[0]},
+        {netlib_retry_default_remove_headers_on_redirect, headers, 1},
+        {netlib_sensitive_headers, sensitive, sizeof sensitive / sizeof sensitive[0]},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        size_t count = 0;
+        const char *const *list = texts[i].list(&count);
+        CHECK(texts[i].list(NULL) == list);
+        CHECK_INT((long long)texts[i].count, (long long)count);
+        for (size_t j = 0; j < count && j < texts[i].count; j++) CHECK_STR(texts[i].expected[j], list[j]);
+    }
+    size_t count = 0;
+    const int32_t *codes = netlib_retry_after_status_codes(&count);
+    CHECK_INT(3, (long long)count);
+    CHECK(memcmp(codes, retry_after, sizeof retry_after) == 0);
+    codes = netlib_redirect_status_codes(&count);
+    CHECK_INT(5, (long long)count);
+    CHECK(memcmp(codes, redirect, sizeof redirect) == 0);
+    CHECK_DOUBLE(NETLIB_RETRY_DEFAULT_BACKOFF_MAX, netlib_retry_default_backoff_max());
+    CHECK_INT(10, NETLIB_RETRY_DEFAULT_TOTAL);
+    CHECK_DOUBLE(21600, NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX);
+}
+
+static void every_setting_reads_back(void) {
+    static const char *const methods[] = {"post", "GET", "Post", "M-SEARCH"};
+    static const int32_t codes[] = {503, 500, 503};
+    static const char *const names[] = {"X-Key", "COOKIE", "cookie"};
+    netlib_error *failure = error_of(NETLIB_READ_TIMEOUT, NULL);
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_total(options, 1);
+    netlib_retry_options_set_connect(options, 2);
+    netlib_retry_options_set_read(options, NETLIB_FALSE);
+    netlib_retry_options_set_redirect(options, 4);
+    netlib_retry_options_set_status(options, -5);
+    netlib_retry_options_set_other(options, INT32_MAX);
+    netlib_retry_options_set_allowed_methods(options, methods, 4);
+    netlib_retry_options_set_status_forcelist(options, codes, 3);
+    netlib_retry_options_set_backoff_factor(options, 0.25);
+    netlib_retry_options_set_backoff_max(options, NETLIB_TIMEOUT_NONE);
+    netlib_retry_options_set_backoff_jitter(options, 0.5);
+    netlib_retry_options_set_retry_after_max(options, 7);
+    netlib_retry_options_set_raise_on_redirect(options, 0);
+    netlib_retry_options_set_raise_on_status(options, 0);
+    netlib_retry_options_set_respect_retry_after_header(options, 0);
+    netlib_retry_options_set_remove_headers_on_redirect(options, names, 3);
+    netlib_retry_options_set_redirect_profile(options, NETLIB_REDIRECT_SAFE);
+    netlib_retry_options_add_history(options, "GET", "/a", failure, NETLIB_NONE, NULL);
+    netlib_retry_options_add_history(options, NULL, NULL, NULL, 302, "/b");
+    netlib_error_free(failure);
+    netlib_retry *first = retry_of(options);
+    netlib_retry *second = retry_of(netlib_retry_to_options(first));
+    netlib_retry *third = netlib_retry_clone(second);
+    netlib_retry_free(first);
+    netlib_retry_free(second);
+
+    CHECK_INT(1, netlib_retry_total(third));
+    CHECK_INT(2, netlib_retry_connect(third));
+    CHECK_INT(NETLIB_FALSE, netlib_retry_read(third));
+    CHECK_INT(4, netlib_retry_redirect(third));
+    CHECK_INT(-5, netlib_retry_status(third));
+    CHECK_INT(INT32_MAX, netlib_retry_other(third));
+    CHECK_INT(3, (long long)netlib_retry_allowed_method_count(third));
+    CHECK_STR("GET", netlib_retry_allowed_method(third, 0, NULL));
+    CHECK_STR("M-SEARCH", netlib_retry_allowed_method(third, 1, NULL));
+    CHECK_STR("POST", netlib_retry_allowed_method(third, 2, NULL));
+    CHECK_INT(2, (long long)netlib_retry_status_forcelist_count(third));
+    CHECK_INT(500, netlib_retry_status_forcelist_at(third, 0));
+    CHECK_INT(503, netlib_retry_status_forcelist_at(third, 1));
+    CHECK_DOUBLE(0.25, netlib_retry_backoff_factor(third));
+    CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_retry_backoff_max(third));
+    CHECK_DOUBLE(0.5, netlib_retry_backoff_jitter(third));
+    CHECK_DOUBLE(7, netlib_retry_retry_after_max(third));
+    CHECK(!netlib_retry_raise_on_redirect(third));
+    CHECK(!netlib_retry_raise_on_status(third));
+    CHECK(!netlib_retry_respect_retry_after_header(third));
+    CHECK_INT(NETLIB_REDIRECT_SAFE, netlib_retry_redirect_profile(third));
+    CHECK_INT(2, (long long)netlib_retry_remove_header_count(third));
+    CHECK_STR("cookie", netlib_retry_remove_header(third, 0, NULL));
+    CHECK_STR("x-key", netlib_retry_remove_header(third, 1, NULL));
+    CHECK_INT(2, (long long)netlib_retry_history_count(third));
+    CHECK_STR("GET", netlib_retry_history_method(third, 0, NULL));
+    CHECK_STR("/a", netlib_retry_history_url(third, 0, NULL));
+    CHECK_INT(NETLIB_READ_TIMEOUT, netlib_error_status(netlib_retry_history_error(third, 0)));
+    CHECK_INT(NETLIB_NONE, netlib_retry_history_status(third, 0));
+    CHECK_STR(NULL, netlib_retry_history_redirect_location(third, 0, NULL));
+    CHECK_STR(NULL, netlib_retry_history_method(third, 1, NULL));
+    CHECK_STR(NULL, netlib_retry_history_url(third, 1, NULL));
+    CHECK(netlib_retry_history_error(third, 1) == NULL);
+    CHECK_INT(302, netlib_retry_history_status(third, 1));
+    size_t len = 0;
+    CHECK_STR("/b", netlib_retry_history_redirect_location(third, 1, &len));
+    CHECK_INT(2, (long long)len);
+    /* Beyond the end. */
+    CHECK_STR(NULL, netlib_retry_history_method(third, 2, NULL));
+    CHECK(netlib_retry_history_error(third, 2) == NULL);
+    CHECK_INT(NETLIB_NONE, netlib_retry_history_status(third, 2));
+    CHECK(is_exhausted(third));
+    netlib_retry_free(third);
+}
+
+static void bad_settings_name_their_setter(void) {
+    static const char *const bad_token[] = {"GET", "a b"};
+    static const char *const hole[] = {"GET", NULL};
+    static const int32_t bad_code[] = {500, 99};
+    for (int i = 0; i < 21; i++) {
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_status expected = NETLIB_INVALID_ARGUMENT;
+        const char *setter = "";
+        switch (i) {
+        case 0: netlib_retry_options_set_status(options, NETLIB_FALSE), setter = "set_status"; break;
+        case 1: netlib_retry_options_set_other(options, NETLIB_FALSE), setter = "set_other"; break;
+        case 2: netlib_retry_options_set_allowed_methods(options, bad_token, 2), setter = "set_allowed_methods"; break;
+        case 3: netlib_retry_options_set_allowed_methods(options, hole, 2), setter = "set_allowed_methods", expected = NETLIB_NULL_ARGUMENT; break;
+        case 4: netlib_retry_options_set_allowed_methods(options, NULL, 1), setter = "set_allowed_methods", expected = NETLIB_NULL_ARGUMENT; break;
+        case 5: netlib_retry_options_set_allowed_methods(options, bad_token, SIZE_MAX), setter = "set_allowed_methods"; break;
+        case 6: netlib_retry_options_set_status_forcelist(options, bad_code, 2), setter = "set_status_forcelist"; break;
+        case 7: netlib_retry_options_set_status_forcelist(options, NULL, 3), setter = "set_status_forcelist", expected = NETLIB_NULL_ARGUMENT; break;
+        case 8: netlib_retry_options_set_backoff_factor(options, -1), setter = "set_backoff_factor"; break;
+        case 9: netlib_retry_options_set_backoff_factor(options, NAN), setter = "set_backoff_factor"; break;
+        case 10: netlib_retry_options_set_backoff_factor(options, INFINITY), setter = "set_backoff_factor"; break;
+        case 11: netlib_retry_options_set_backoff_max(options, NAN), setter = "set_backoff_max"; break;
+        case 12: netlib_retry_options_set_backoff_jitter(options, INFINITY), setter = "set_backoff_jitter"; break;
+        case 13: netlib_retry_options_set_retry_after_max(options, -0.5), setter = "set_retry_after_max"; break;
+        case 14: netlib_retry_options_set_raise_on_redirect(options, 2), setter = "set_raise_on_redirect"; break;
+        case 15: netlib_retry_options_set_raise_on_status(options, -1), setter = "set_raise_on_status"; break;
+        case 16: netlib_retry_options_set_respect_retry_after_header(options, 7), setter = "set_respect_retry_after_header"; break;
+        case 17: netlib_retry_options_set_remove_headers_on_redirect(options, bad_token, 2), setter = "set_remove_headers_on_redirect"; break;
+        case 18: netlib_retry_options_set_redirect_profile(options, 2), setter = "set_redirect_profile"; break;
+        case 19: netlib_retry_options_add_history(options, "a\r\nb", NULL, NULL, NETLIB_NONE, NULL), setter = "add_history"; break;
+        default: netlib_retry_options_add_history(options, NULL, NULL, NULL, 0, NULL), setter = "add_history"; break;
+        }
+        /* A later bad value does not replace the first. */
+        netlib_retry_options_set_backoff_max(options, -3);
+        netlib_error *err = NULL;
+        netlib_retry *retry = NULL;
+        netlib_status status = netlib_retry_new(options, &retry, &err);
+        char name[128];
+        snprintf(name, sizeof name, "netlib_retry_options_%s: ", setter);
+        CHECK(strncmp(netlib_error_message(err, NULL), name, strlen(name)) == 0);
+        CHECK_STATUS(expected, status);
+        CHECK(retry == NULL);
+        netlib_retry_options_free(options);
+    }
+}
+
+/* The counts of one Retry, before and after. */
+struct counts {
+    int32_t total, connect, read, redirect, status, other;
+};
+
+static void check_counts(struct counts expected, const netlib_retry *retry) {
+    CHECK_INT(expected.total, netlib_retry_total(retry));
+    CHECK_INT(expected.connect, netlib_retry_connect(retry));
+    CHECK_INT(expected.read, netlib_retry_read(retry));
+    CHECK_INT(expected.redirect, netlib_retry_redirect(retry));
+    CHECK_INT(expected.status, netlib_retry_status(retry));
+    CHECK_INT(expected.other, netlib_retry_other(retry));
+}
+
+static void which_count_is_consumed(void) {
+    static const struct {
+        int32_t error, status;
+        const char *fields;
+        struct counts after;
+        int32_t recorded;
+        const char *location;
+    } rows[] = {
+        {NETLIB_NEW_CONNECTION, 0, NULL, {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
+        {NETLIB_NAME_RESOLUTION, 0, NULL, {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
+        {NETLIB_CONNECT_TIMEOUT, 0, NULL, {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
+        {NETLIB_READ_TIMEOUT, 0, NULL, {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
+        {NETLIB_PROTOCOL, 0, NULL, {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
+        {NETLIB_CERTIFICATE_VERIFY, 0, NULL, {8, 5, 5, 5, 5, 4}, NETLIB_NONE, NULL},
+        {NETLIB_PROXY, 0, NULL, {8, 5, 5, 5, 5, 4}, NETLIB_NONE, NULL},
+        {0, 302, "Location: /x\r\n", {8, 5, 5, 4, 5, 5}, 302, "/x"},
+        {0, 308, "Location: http://b/\r\n", {8, 5, 5, 4, 5, 5}, 308, "http://b/"},
+        {0, 302, "", {8, 5, 5, 5, 4, 5}, 302, NULL},
+        {0, 200, "Location: /x\r\n", {8, 5, 5, 5, 4, 5}, 200, NULL},
+        {0, 503, "", {8, 5, 5, 5, 4, 5}, 503, NULL},
+        {0, 0, NULL, {8, 5, 5, 5, 5, 5}, NETLIB_NONE, NULL},
+        /* The error goes before the response. */
+        {NETLIB_NEW_CONNECTION, 503, "", {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_retry *next = NULL;
+        netlib_error *error = rows[i].error != 0 ? error_of(rows[i].error, NULL) : NULL;
+        netlib_response *response = rows[i].status != 0 ? response_of(rows[i].status, rows[i].fields) : NULL;
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_retry_options_set_total(options, 9);
+        netlib_retry_options_set_connect(options, 5);
+        netlib_retry_options_set_read(options, 5);
+        netlib_retry_options_set_redirect(options, 5);
+        netlib_retry_options_set_status(options, 5);
+        netlib_retry_options_set_other(options, 5);
+        netlib_retry *retry = retry_of(options);
+        CHECK_OK(netlib_retry_increment(retry, "GET", "/u?q", response, error, &next, &err));
+        check_counts(rows[i].after, next);
+        check_counts((struct counts){9, 5, 5, 5, 5, 5}, retry);
+        CHECK_INT(0, (long long)netlib_retry_history_count(retry));
+        CHECK_INT(1, (long long)netlib_retry_history_count(next));
+        CHECK_STR("GET", netlib_retry_history_method(next, 0, NULL));
+        CHECK_STR("/u?q", netlib_retry_history_url(next, 0, NULL));
+        CHECK((netlib_retry_history_error(next, 0) != NULL) == (error != NULL));
+        CHECK_INT(rows[i].recorded, netlib_retry_history_status(next, 0));
+        CHECK_STR(rows[i].location, netlib_retry_history_redirect_location(next, 0, NULL));
+        netlib_retry_free(next);
+        netlib_retry_free(retry);
+        netlib_response_free(response);
+        netlib_error_free(error);
+    }
+}
+
+static void a_proxys_failure_counts_as_its_cause(void) {
+    netlib_error *err = NULL;
+    netlib_error *cause = error_of(NETLIB_NEW_CONNECTION, NULL);
+    netlib_error *error = error_of(NETLIB_PROXY, cause);
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_connect(options, 1);
+    netlib_retry *retry = retry_of(options);
+    netlib_retry *next = NULL;
+    CHECK_OK(netlib_retry_increment(retry, NULL, NULL, NULL, error, &next, &err));
+    CHECK_INT(0, netlib_retry_connect(next));
+    netlib_retry_free(next);
+    netlib_retry_free(retry);
+    netlib_error_free(error);
+    netlib_error_free(cause);
+}
+
+static void what_comes_back_instead_of_a_retry(void) {
+    enum { TOTAL, CONNECT, READ, REDIRECT, NOTHING };
+    static const struct {
+        int which;
+        int32_t count;
+        const char *method;
+        int32_t error, status;
+        netlib_status expected, reason;
+    } rows[] = {
+        {TOTAL, 0, "GET", NETLIB_NEW_CONNECTION, 0, NETLIB_MAX_RETRY, NETLIB_NEW_CONNECTION},
+        {TOTAL, 0, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
+        {TOTAL, 0, "GET", 0, 500, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS},
+        {TOTAL, 0, "GET", 0, 0, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS},
+        {TOTAL, NETLIB_FALSE, "GET", NETLIB_NEW_CONNECTION, 0, NETLIB_NEW_CONNECTION, NETLIB_OK},
+        {TOTAL, NETLIB_FALSE, "GET", 0, 500, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS},
+        {TOTAL, NETLIB_FALSE, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
+        {CONNECT, 0, "POST", NETLIB_NEW_CONNECTION, 0, NETLIB_MAX_RETRY, NETLIB_NEW_CONNECTION},
+        {CONNECT, NETLIB_FALSE, "GET", NETLIB_NEW_CONNECTION, 0, NETLIB_NEW_CONNECTION, NETLIB_OK},
+        {CONNECT, NETLIB_FALSE, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_OK, NETLIB_OK},
+        {READ, 0, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_MAX_RETRY, NETLIB_READ_TIMEOUT},
+        {READ, NETLIB_FALSE, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
+        {REDIRECT, 0, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
+        {REDIRECT, NETLIB_FALSE, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
+        {NOTHING, 0, "POST", NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
+        {NOTHING, 0, NULL, NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
+        {NOTHING, 0, NULL, NETLIB_NEW_CONNECTION, 0, NETLIB_OK, NETLIB_OK},
+        {NOTHING, 0, "GET", NETLIB_CANCELLED, 0, NETLIB_CANCELLED, NETLIB_OK},
+        {NOTHING, 0, "GET", NETLIB_DEADLINE_EXCEEDED, 0, NETLIB_DEADLINE_EXCEEDED, NETLIB_OK},
+        {NOTHING, 0, "G T", NETLIB_NEW_CONNECTION, 0, NETLIB_INVALID_ARGUMENT, NETLIB_OK},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options *options = netlib_retry_options_new();
+        if (rows[i].which == TOTAL) netlib_retry_options_set_total(options, rows[i].count);
+        if (rows[i].which == CONNECT) netlib_retry_options_set_connect(options, rows[i].count);
+        if (rows[i].which == READ) netlib_retry_options_set_read(options, rows[i].count);
+        if (rows[i].which == REDIRECT) netlib_retry_options_set_redirect(options, rows[i].count);
+        /* They do not matter to increment. */
+        netlib_retry_options_set_raise_on_redirect(options, 0);
+        netlib_retry_options_set_raise_on_status(options, 0);
+        netlib_retry *retry = retry_of(options);
+        netlib_error *err = NULL;
+        netlib_retry *next = NULL;
+        netlib_error *error = rows[i].error != 0 ? error_of(rows[i].error, NULL) : NULL;
+        netlib_response *response = rows[i].status != 0 ? response_of(rows[i].status, "Location: /x\r\n") : NULL;
+        const char *url = "http://me:secret1@h/p?token=secret2";
+        netlib_status status = netlib_retry_increment(retry, rows[i].method, url, response, error, &next, &err);
+        CHECK((next != NULL) == (rows[i].expected == NETLIB_OK));
+        if (rows[i].expected == NETLIB_MAX_RETRY) {
+            CHECK_INT(1, (long long)netlib_error_cause_count(err));
+            CHECK_INT(rows[i].reason, netlib_error_status(netlib_error_cause(err, 0)));
+            const netlib_retry *exhausted = netlib_error_retry(err);
+            CHECK(is_exhausted(exhausted));
+            CHECK_STR(url, netlib_retry_history_url(exhausted, 0, NULL));
+            CHECK(strstr(netlib_error_message(err, NULL), "http://h/p") != NULL);
+        } else {
+            CHECK(netlib_error_retry(err) == NULL);
+            if (error != NULL && rows[i].expected == rows[i].error) CHECK_STR("what failed", netlib_error_message(err, NULL));
+        }
+        if (err != NULL) CHECK(strstr(netlib_error_message(err, NULL), "secret") == NULL);
+        CHECK_STATUS(rows[i].expected, status);
+        netlib_retry_free(next);
+        netlib_retry_free(retry);
+        netlib_response_free(response);
+        netlib_error_free(error);
+    }
+}
+
+static void the_exhausted_retry_outlives_its_error(void) {
+    netlib_error *err = NULL;
+    netlib_error *error = error_of(NETLIB_NEW_CONNECTION, NULL);
+    netlib_retry *retry = NULL;
+    netlib_retry *next = NULL;
+    CHECK_OK(netlib_retry_from_int(1, 1, NULL, &retry, &err));
+    CHECK_OK(netlib_retry_increment(retry, "GET", "/1", NULL, error, &next, &err));
+    netlib_retry_free(retry);
+    CHECK_INT(NETLIB_MAX_RETRY, netlib_retry_increment(next, "GET", "/2", NULL, error, &retry, &err));
+    netlib_retry_free(next);
+    netlib_error_free(error);
+    netlib_retry *exhausted = netlib_retry_clone(netlib_error_retry(err));
+    netlib_error_free(err);
+    CHECK_INT(-1, netlib_retry_total(exhausted));
+    CHECK_INT(2, (long long)netlib_retry_history_count(exhausted));
+    CHECK_STR("/2", netlib_retry_history_url(exhausted, 1, NULL));
+    CHECK_STR("what failed", netlib_error_message(netlib_retry_history_error(exhausted, 1), NULL));
+    netlib_retry_free(exhausted);
+}
+
+static void false_and_its_meanings(void) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_total(options, NETLIB_FALSE);
+    netlib_retry *retry = retry_of(options);
+    CHECK_INT(NETLIB_FALSE, netlib_retry_total(retry));
+    CHECK_INT(0, netlib_retry_redirect(retry));
+    CHECK(!netlib_retry_raise_on_redirect(retry));
+    CHECK(netlib_retry_raise_on_status(retry));
+    CHECK(!is_exhausted(retry));
+    netlib_retry_free(retry);
+
+    options = netlib_retry_options_new();
+    netlib_retry_options_set_redirect(options, NETLIB_FALSE);
+    retry = retry_of(options);
+    CHECK_INT(10, netlib_retry_total(retry));
+    CHECK_INT(0, netlib_retry_redirect(retry));
+    CHECK(!netlib_retry_raise_on_redirect(retry));
+    netlib_retry_free(retry);
+}
+
+static void from_int_and_resolve(void) {
+    netlib_error *err = NULL;
+    netlib_retry *made = NULL;
+    netlib_retry *other = NULL;
+    static const struct {
+        int32_t count, redirect, total, redirects;
+        bool raises;
+    } rows[] = {
+        {7, 1, 7, NETLIB_NONE, true},      {7, 0, 7, 0, false},
+        {0, 1, 0, NETLIB_NONE, true},      {NETLIB_FALSE, 1, NETLIB_FALSE, 0, false},
+        {NETLIB_NONE, 1, 3, NETLIB_NONE, true}, {NETLIB_NONE, 0, 3, NETLIB_NONE, true},
+        {-4, 1, -4, NETLIB_NONE, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK_OK(netlib_retry_from_int(rows[i].count, rows[i].redirect, NULL, &made, &err));
+        CHECK_INT(rows[i].total, netlib_retry_total(made));
+        CHECK_INT(rows[i].redirects, netlib_retry_redirect(made));
+        CHECK(netlib_retry_raise_on_redirect(made) == rows[i].raises);
+        netlib_retry_free(made);
+    }
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_retry_from_int(1, 2, NULL, &made, &err));
+    CHECK(made == NULL);
+
+    CHECK_OK(netlib_retry_from_int(5, 1, NULL, &other, &err));
+    CHECK_OK(netlib_retry_from_int(NETLIB_NONE, 0, other, &made, &err));
+    CHECK(made == other);
+    netlib_retry_free(made);
+    CHECK_OK(netlib_retry_from_int(6, 1, other, &made, &err));
+    CHECK_INT(6, netlib_retry_total(made));
+
+    CHECK(netlib_retry_resolve(made, other) == made);
+    CHECK(netlib_retry_resolve(NULL, other) == other);
+    CHECK_INT(3, netlib_retry_total(netlib_retry_resolve(NULL, NULL)));
+    CHECK(netlib_retry_resolve(NULL, NULL) == netlib_retry_resolve(NULL, NULL));
+    netlib_retry *kept = netlib_retry_clone(netlib_retry_resolve(NULL, NULL));
+    netlib_retry_free(kept);
+    netlib_retry_free(made);
+    netlib_retry_free(other);
+}
+
+static void which_responses_are_retried(void) {
+    static const int32_t codes[] = {500, 429};
+    static const struct {
+        int32_t total;
+        const char *method;
+        int32_t status, has_retry_after;
+        bool expected, expected_without_respect;
+    } rows[] = {
+        {10, "GET", 500, 0, true, true},   {10, "get", 500, 0, true, true},  {10, "POST", 500, 0, false, false},
+        {10, "GET", 502, 0, false, false}, {10, "GET", 502, 1, false, false}, {10, "GET", 503, 0, false, false},
+        {10, "GET", 503, 1, true, false},  {10, "GET", 413, 1, true, false}, {10, "GET", 429, 0, true, true},
+        {10, "POST", 503, 1, false, false}, {0, "GET", 503, 1, false, false}, {NETLIB_NONE, "GET", 503, 1, false, false},
+        {NETLIB_FALSE, "GET", 503, 1, false, false}, {-1, "GET", 503, 1, true, false}, {0, "GET", 500, 0, true, true},
+        {10, "GET", -1, 1, false, false},  {10, "GET", INT32_MIN, 1, false, false},
+    };
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_retry_options_set_total(options, rows[i / 2].total);
+        netlib_retry_options_set_status_forcelist(options, codes, 2);
+        netlib_retry_options_set_respect_retry_after_header(options, i % 2 == 0);
+        netlib_retry *retry = retry_of(options);
+        bool expected = i % 2 == 0 ? rows[i / 2].expected : rows[i / 2].expected_without_respect;
+        CHECK(is_retry(retry, rows[i / 2].method, rows[i / 2].status, rows[i / 2].has_retry_after) == expected);
+        netlib_retry_free(retry);
+    }
+    netlib_error *err = NULL;
+    bool answer = true;
+    const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_retry_is_retry(retry, "", 500, 0, &answer, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_retry_is_retry(retry, "GET", 500, 2, &answer, &err));
+    CHECK(!answer);
+
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_status_forcelist(options, codes, 2);
+    netlib_retry_options_set_allowed_methods(options, NULL, 0);
+    netlib_retry *none = retry_of(options);
+    CHECK(!is_retry(none, "GET", 500, 0));
+    CHECK_INT(0, (long long)netlib_retry_allowed_method_count(none));
+    options = netlib_retry_to_options(none);
+    netlib_retry_options_allow_any_method(options);
+    netlib_retry *any = retry_of(options);
+    CHECK(netlib_retry_allows_any_method(any));
+    CHECK(is_retry(any, "PATCH", 500, 0));
+    netlib_retry_free(any);
+    netlib_retry_free(none);
+}
+
+/* A Retry after so many failures. */
+static netlib_retry *failed(netlib_retry_options *options, int times) {
+    for (int i = 0; i < times; i++) netlib_retry_options_add_history(options, NULL, NULL, NULL, 500, NULL);
+    return retry_of(options);
+}
+
+static void backoff(void) {
+    static const struct {
+        double factor, max;
+        int failures;
+        double expected;
+    } rows[] = {
+        {0.1, 120, 0, 0}, {0.1, 120, 1, 0},   {0.1, 120, 2, 0.2}, {0.1, 120, 3, 0.4}, {0.5, 120, 4, 4},
+        {50, 120, 3, 120}, {0, 120, 9, 0},    {1, 0, 9, 0},       {1, 3.5, 3, 3.5},   {1, NETLIB_TIMEOUT_NONE, 11, 1024},
+        {1, 120, 2000, 120},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_retry_options_set_backoff_factor(options, rows[i].factor);
+        netlib_retry_options_set_backoff_max(options, rows[i].max);
+        netlib_retry *retry = failed(options, rows[i].failures);
+        CHECK_DOUBLE(rows[i].expected, backoff_of(retry));
+        netlib_retry_free(retry);
+    }
+    /* A redirect ends the row of failures. */
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_backoff_factor(options, 1);
+    for (int i = 0; i < 5; i++) netlib_retry_options_add_history(options, NULL, NULL, NULL, 500, NULL);
+    netlib_retry_options_add_history(options, NULL, NULL, NULL, 302, "/");
+    netlib_retry *retry = failed(options, 2);
+    CHECK_DOUBLE(2, backoff_of(retry));
+    netlib_retry_free(retry);
+}
+
+static void jitter(void) {
+    static const struct {
+        double random;
+        int32_t result;
+        netlib_status expected;
+        double seconds;
+    } rows[] = {
+        {0, 0, NETLIB_OK, 2},        {0.5, 0, NETLIB_OK, 4.5},   {0.75, 0, NETLIB_OK, 5.5},
+        {1, 0, NETLIB_CALLBACK_FAILED, 0},   {-0.5, 0, NETLIB_CALLBACK_FAILED, 0}, {NAN, 0, NETLIB_CALLBACK_FAILED, 0},
+        {INFINITY, 0, NETLIB_CALLBACK_FAILED, 0}, {0.5, 1, NETLIB_CALLBACK_FAILED, 0}, {0.5, -1, NETLIB_CALLBACK_FAILED, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct virtual virtual = {.random = rows[i].random, .result = rows[i].result};
+        netlib_error *err = NULL;
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_retry_options_set_backoff_factor(options, 1);
+        netlib_retry_options_set_backoff_max(options, 5.5);
+        netlib_retry_options_set_backoff_jitter(options, 5);
+        netlib_retry_options_set_random(options, virtual_random, &virtual);
+        netlib_retry *retry = failed(options, 2);
+        double seconds = 9;
+        CHECK_STATUS(rows[i].expected, netlib_retry_get_backoff_time(retry, &seconds, &err));
+        CHECK_DOUBLE(rows[i].seconds, seconds);
+        netlib_retry_free(retry);
+    }
+    /* The system's own. */
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_backoff_jitter(options, 5);
+    netlib_retry_options_set_random(options, forgets_its_answer, NULL);
+    netlib_retry_options_set_random(options, NULL, NULL);
+    netlib_retry *retry = failed(options, 2);
+    bool differ = false;
+    double first = backoff_of(retry);
+    for (int i = 0; i < 50; i++) {
+        double seconds = backoff_of(retry);
+        CHECK(seconds >= 0 && seconds < 5);
+        differ = differ || seconds < first || seconds > first;
+    }
+    CHECK(differ);
+    netlib_retry_free(retry);
+}
+
+static void retry_after(void) {
+    static const struct {
+        const char *value;
+        double max;
+        netlib_status expected;
+        double seconds;
+    } rows[] = {
+        {"0", 60, NETLIB_OK, 0},
+        {"5", 60, NETLIB_OK, 5},
+        {" 61\t", 60, NETLIB_OK, 60},
+        {"99999999999999999999999999999999999999", 60, NETLIB_OK, 60},
+        {"99999", NETLIB_TIMEOUT_NONE, NETLIB_OK, 99999},
+        {"Sun, 06 Nov 1994 08:49:47 GMT", 60, NETLIB_OK, 9.5},
+        {"Sunday, 06-Nov-94 08:49:47 GMT", 60, NETLIB_OK, 9.5},
+        {"Sun Nov  6 08:49:47 1994", 60, NETLIB_OK, 9.5},
+        {"06 Nov 1994 09:49:47 +0100", 60, NETLIB_OK, 9.5},
+        {"Sun, 06 Nov 1994 08:49:37 GMT", 60, NETLIB_OK, 0},
+        {"Thu, 01 Jan 1970 00:00:00 GMT", 60, NETLIB_OK, 0},
+        {"Fri, 31 Dec 9999 23:59:59 GMT", 60, NETLIB_OK, 60},
+        {"", 60, NETLIB_INVALID_HEADER, 0},
+        {"-5", 60, NETLIB_INVALID_HEADER, 0},
+        {"1.5", 60, NETLIB_INVALID_HEADER, 0},
+        {"soon", 60, NETLIB_INVALID_HEADER, 0},
+        {"\xff\xfe", 60, NETLIB_INVALID_HEADER, 0},
+        {"Sun, 06 Nov 1994", 60, NETLIB_INVALID_HEADER, 0},
+    };
+    struct virtual virtual = {.now = 784111777.5};
+    netlib_error *err = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_retry_options_set_retry_after_max(options, rows[i].max);
+        netlib_retry_options_set_wall_clock(options, virtual_now, &virtual);
+        netlib_retry *retry = retry_of(options);
+        double seconds = 9;
+        CHECK_STATUS(rows[i].expected, netlib_retry_parse_retry_after(retry, rows[i].value, &seconds, &err));
+        CHECK_DOUBLE(rows[i].seconds, seconds);
+        char fields[128];
+        snprintf(fields, sizeof fields, "rEtry-aFter: %s\r\n", rows[i].value);
+        netlib_response *response = response_of(200, fields);
+        CHECK_STATUS(rows[i].expected, netlib_retry_get_retry_after(retry, response, &seconds, &err));
+        CHECK_DOUBLE(rows[i].seconds, seconds);
+        netlib_response_free(response);
+        netlib_retry_free(retry);
+    }
+    double seconds = 9;
+    const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
+    netlib_response *response = response_of(503, "");
+    CHECK_OK(netlib_retry_get_retry_after(retry, response, &seconds, &err));
+    CHECK_DOUBLE(-1, seconds);
+    netlib_response_free(response);
+    response = response_of(503, "Retry-After: 1\r\nRetry-After: 2\r\n");
+    CHECK_STATUS(NETLIB_INVALID_HEADER, netlib_retry_get_retry_after(retry, response, &seconds, &err));
+    netlib_response_free(response);
+    /* By the system's clock, 1994 has passed. */
+    CHECK_OK(netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, &err));
+    CHECK_DOUBLE(0, seconds);
+
+    const double senseless[] = {NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < 4; i++) {
+        virtual = (struct virtual){.now = i < 3 ? senseless[i] : 0, .result = i == 3};
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_retry_options_set_wall_clock(options, virtual_now, &virtual);
+        netlib_retry *made = retry_of(options);
+        CHECK_STATUS(NETLIB_CALLBACK_FAILED,
+                     netlib_retry_parse_retry_after(made, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, &err));
+        /* Seconds need no clock. */
+        CHECK_OK(netlib_retry_parse_retry_after(made, "3", &seconds, &err));
+        netlib_retry_free(made);
+    }
+}
+
+static void delays_and_sleeps(void) {
+    static const struct {
+        int status; /* 0: no response */
+        const char *fields;
+        int32_t respect;
+        int failures;
+        double seconds;
+        int32_t reason;
+        double uncapped;
+        bool slept_for_retry;
+        double slept;
+    } rows[] = {
+        {0, NULL, 1, 0, 0, NETLIB_DELAY_NONE, 0, false, 0},
+        {0, NULL, 1, 3, 4, NETLIB_DELAY_BACKOFF, 4, false, 0},
+        {0, NULL, 1, 5, 10, NETLIB_DELAY_BACKOFF, 16, false, 0},
+        {503, "Retry-After: 7\r\n", 1, 3, 7, NETLIB_DELAY_RETRY_AFTER, 7, true, 7},
+        {429, "Retry-After: 7\r\n", 1, 3, 7, NETLIB_DELAY_RETRY_AFTER, 7, true, 7},
+        {413, "Retry-After: 7\r\n", 1, 0, 7, NETLIB_DELAY_RETRY_AFTER, 7, true, 7},
+        {503, "Retry-After: 70\r\n", 1, 3, 60, NETLIB_DELAY_RETRY_AFTER, 70, true, 60},
+        {503, "Retry-After: 0\r\n", 1, 3, 4, NETLIB_DELAY_BACKOFF, 4, false, 0},
+        {503, "", 1, 3, 4, NETLIB_DELAY_BACKOFF, 4, false, 0},
+        {503, "Retry-After: 7\r\n", 0, 3, 4, NETLIB_DELAY_BACKOFF, 4, true, 7},
+        {500, "Retry-After: 7\r\n", 1, 3, 4, NETLIB_DELAY_BACKOFF, 4, true, 7},
+        {302, "Retry-After: 7\r\n", 1, 0, 0, NETLIB_DELAY_NONE, 0, true, 7},
+    };
+    netlib_error *err = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct virtual virtual = {.slept = 0};
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_retry_options_set_backoff_factor(options, 1);
+        netlib_retry_options_set_backoff_max(options, 10);
+        netlib_retry_options_set_retry_after_max(options, 60);
+        netlib_retry_options_set_respect_retry_after_header(options, rows[i].respect);
+        netlib_retry_options_set_sleep(options, virtual_sleep, &virtual);
+        netlib_retry *retry = failed(options, rows[i].failures);
+        netlib_response *response = rows[i].status != 0 ? response_of(rows[i].status, rows[i].fields) : NULL;
+        double seconds = 99;
+        double uncapped = 99;
+        int32_t reason = 99;
+        CHECK_OK(netlib_retry_delay(retry, response, &seconds, &reason, &uncapped, &err));
+        CHECK_DOUBLE(rows[i].seconds, seconds);
+        CHECK_INT(rows[i].reason, reason);
+        CHECK_DOUBLE(rows[i].uncapped, uncapped);
+        CHECK_INT(0, virtual.calls);
+        CHECK_OK(netlib_retry_sleep(retry, response, NULL, &err));
+        CHECK_DOUBLE(rows[i].seconds, virtual.slept);
+        CHECK_INT(rows[i].seconds > 0, virtual.calls);
+        if (response != NULL) {
+            bool slept = !rows[i].slept_for_retry;
+            virtual.slept = 0;
+            CHECK_OK(netlib_retry_sleep_for_retry(retry, response, NULL, &slept, &err));
+            CHECK(slept == rows[i].slept_for_retry);
+            CHECK_DOUBLE(rows[i].slept, virtual.slept);
+        }
+        netlib_response_free(response);
+        netlib_retry_free(retry);
+    }
+}
+
+static double seconds_now(void) {
+    return netlib_current_time();
+}
+
+static void *cancel_soon(void *limit) {
+    struct timespec wait = {.tv_nsec = 20000000};
+    nanosleep(&wait, NULL);
+    netlib_limit_cancel(limit);
+    return NULL;
+}
+
+static void limits_end_sleeps(void) {
+    netlib_error *err = NULL;
+    netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
+    const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
+    netlib_limit *limit = NULL;
+    bool slept = true;
+
+    CHECK_OK(netlib_limit_new(0.02, &limit, &err));
+    double before = seconds_now();
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_retry_sleep(retry, response, limit, &err));
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_retry_sleep_for_retry(retry, response, limit, &slept, &err));
+    CHECK(!slept);
+    CHECK(seconds_now() - before < 60);
+    netlib_limit_free(limit);
+
+    CHECK_OK(netlib_limit_new(NETLIB_TIMEOUT_NONE, &limit, &err));
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, cancel_soon, limit) == 0);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, response, limit, &err));
+    pthread_join(thread, NULL);
+    /* Also before a sleep that would return at once. */
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, NULL, limit, &err));
+
+    /* A sleep callback is not started, and after it the limit is looked at again. */
+    struct virtual virtual = {.slept = 0};
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_sleep(options, virtual_sleep, &virtual);
+    netlib_retry *with_callback = retry_of(options);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(with_callback, response, limit, &err));
+    CHECK_INT(0, virtual.calls);
+    CHECK_OK(netlib_retry_sleep(with_callback, response, NULL, &err));
+    CHECK_INT(1, virtual.calls);
+    virtual.result = 5;
+    CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_retry_sleep(with_callback, response, NULL, &err));
+    netlib_retry_free(with_callback);
+    netlib_limit_free(limit);
+    netlib_response_free(response);
+
+    /* netlib's own sleep lasts as long as it should. */
+    response = response_of(503, "Retry-After: 1\r\n");
+    options = netlib_retry_options_new();
+    netlib_retry_options_set_retry_after_max(options, 0.03);
+    netlib_retry *brief = retry_of(options);
+    before = seconds_now();
+    CHECK_OK(netlib_retry_sleep(brief, response, NULL, &err));
+    CHECK(seconds_now() - before >= 0.029);
+    netlib_retry_free(brief);
+    netlib_response_free(response);
+}
+
+static void null_handles(void) {
+    CHECK(netlib_retry_clone(NULL) == NULL);
+    netlib_retry_free(NULL);
+    netlib_retry_options_free(NULL);
+    CHECK(netlib_retry_to_options(NULL) == NULL);
+    CHECK_INT(NETLIB_NONE, netlib_retry_total(NULL));
+    CHECK_DOUBLE(120, netlib_retry_backoff_max(NULL));
+    CHECK(netlib_error_retry(NULL) == NULL);
+    netlib_retry_options_set_total(NULL, 3);
+    netlib_retry_options_add_sensitive_headers(NULL);
+}
+
+int main(void) {
+    defaults();
+    constants();
+    every_setting_reads_back();
+    bad_settings_name_their_setter();
+    which_count_is_consumed();
+    a_proxys_failure_counts_as_its_cause();
+    what_comes_back_instead_of_a_retry();
+    the_exhausted_retry_outlives_its_error();
+    false_and_its_meanings();
+    from_int_and_resolve();
+    which_responses_are_retried();
+    backoff();
+    jitter();
+    retry_after();
+    delays_and_sleeps();
+    limits_end_sleeps();
+    null_handles();
+    return report("retry");
+}

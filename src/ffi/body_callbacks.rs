@@ -1,0 +1,64 @@
+//! A program's own body: its functions, as closures that the core can hold. What they store is numbers, which every
+//! bit pattern is; the core checks them.
+
+use std::ffi::c_void;
+
+use crate::body::Callbacks;
+use crate::error::{Error, Result};
+use crate::ffi::callback::{Context, succeeded};
+use crate::status::Status;
+
+pub(crate) type ReadFn = unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32;
+pub(crate) type TellFn = unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32;
+pub(crate) type SeekFn = unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> i32;
+pub(crate) type IsClosedFn = unsafe extern "C" fn(ctx: *mut c_void, closed: *mut i32) -> i32;
+
+pub(crate) fn callbacks(
+    read: ReadFn,
+    tell: Option<TellFn>,
+    seek: Option<SeekFn>,
+    is_closed: Option<IsClosedFn>,
+    ctx: *mut c_void,
+) -> Callbacks {
+    let ctx = Context::new(ctx);
+    Callbacks {
+        read: Box::new(move |buffer| {
+            // What a callback forgets to store is more than any buffer holds, which the core refuses.
+            let mut n = usize::MAX;
+            // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
+            succeeded(unsafe { read(ctx.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) }, "read")?;
+            Ok(n)
+        }),
+        tell: tell.map(|tell| {
+            Box::new(move || {
+                let mut position = i64::MIN;
+                // SAFETY: netlib.h: the function takes its `ctx` and a place for a position.
+                succeeded(unsafe { tell(ctx.pointer(), &mut position) }, "tell")?;
+                Ok(position)
+            }) as _
+        }),
+        seek: seek.map(|seek| {
+            // SAFETY: netlib.h: the function takes its `ctx` and a position.
+            Box::new(move |position| succeeded(unsafe { seek(ctx.pointer(), position) }, "seek")) as _
+        }),
+        is_closed: is_closed.map(|is_closed| {
+            Box::new(move || {
+                let mut closed = -1;
+                // SAFETY: netlib.h: the function takes its `ctx` and a place for a truth value.
+                succeeded(unsafe { is_closed(ctx.pointer(), &mut closed) }, "is_closed")?;
+                truth(closed)
+            }) as _
+        }),
+    }
+}
+
+fn truth(value: i32) -> Result<bool> {
+    match value {
+        0 => Ok(false),
+        1 => Ok(true),
+        other => Err(Error::new(
+            Status::CallbackFailed,
+            format!("the is_closed callback gave {other}; a truth value is 0 or 1"),
+        )),
+    }
+}
