@@ -130,6 +130,13 @@ const SCENARIOS: &[(&str, &[Act])] = &[
             End::Close,
         )],
     ),
+    (
+        "/bad-retry-after",
+        &[Say(
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: soon\r\nContent-Length: 5\r\n\r\nbusy\n",
+            End::Close,
+        )],
+    ),
     ("/missing", &[Say("HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nnone\n", End::Close)]),
     // Redirects.
     ("/redirect", &[Redirect(302, "", "/echo")]),
