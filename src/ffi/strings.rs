@@ -23,6 +23,24 @@ pub(crate) unsafe fn lend_text<H: Handle>(
     text.map_or(std::ptr::null(), CStr::as_ptr)
 }
 
+/// The body of a getter that lends bytes: NULL with length 0 when they are absent or the handle is NULL.
+///
+/// # Safety
+/// As [`lend_text`].
+pub(crate) unsafe fn lend_bytes<H: Handle>(
+    handle: *const H,
+    len: *mut usize,
+    get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
+) -> *const u8 {
+    // SAFETY: the caller's promises. The bytes live in the handle's value.
+    let bytes = unsafe { read(handle, None, |value| get(value)) };
+    // SAFETY: the caller's promise.
+    if let Some(len) = unsafe { len.as_mut() } {
+        *len = bytes.map_or(0, <[u8]>::len);
+    }
+    bytes.map_or(std::ptr::null(), <[u8]>::as_ptr)
+}
+
 /// The body of a getter that cannot fail: `fallback` when the handle is NULL.
 ///
 /// # Safety

@@ -2,11 +2,12 @@
 //! a bad descriptor is the kernel's EBADF, never undefined behaviour.
 #![allow(unsafe_code)]
 
-use std::ffi::CStr;
+use std::ffi::{CStr, OsString};
 use std::io::{self, IoSlice};
 use std::marker::PhantomData;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStringExt;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -165,6 +166,24 @@ fn retried(mut call: impl FnMut() -> isize) -> io::Result<usize> {
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }
+    }
+}
+
+#[cfg(target_os = "linux")]
+unsafe extern "C" {
+    fn secure_getenv(name: *const libc::c_char) -> *mut libc::c_char;
+}
+
+/// An environment variable; `None` also in a program that runs with privileges its caller does not have.
+pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
+    // SAFETY: the name is NUL-terminated. What comes back is NUL-terminated and lives until the program changes its
+    // environment, which no thread may do beside this call: getenv(3)'s own rule.
+    unsafe {
+        #[cfg(target_os = "linux")]
+        let value = secure_getenv(name.as_ptr());
+        #[cfg(not(target_os = "linux"))]
+        let value = if libc::issetugid() != 0 { std::ptr::null_mut() } else { libc::getenv(name.as_ptr()) };
+        if value.is_null() { None } else { Some(OsString::from_vec(CStr::from_ptr(value).to_bytes().to_vec())) }
     }
 }
 

@@ -1,1 +1,27 @@
 //! TLS contexts and streams.
+//!
+//! Making a [`Context`] reads everything that is read (files, the system's store, the environment) and builds one
+//! configuration that all its streams share. Of a session there are three layers, each knowing only the one below:
+//! [`record`] (rustls: records in, plaintext and records out), [`engine`] (a session over buffers, without I/O) and
+//! [`stream`] (an engine on a descriptor: waiting, limits, threads).
+
+pub mod context;
+pub mod options;
+pub mod resolve;
+pub mod stream;
+
+mod diagnose;
+mod engine;
+mod identity;
+mod names;
+mod pem;
+mod pool;
+mod record;
+mod server_name;
+mod trust;
+mod verify;
+mod x509;
+
+pub use context::Context;
+pub use options::TlsOptions;
+pub use stream::{Io, Stream};

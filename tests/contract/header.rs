@@ -13,6 +13,7 @@ const SECTIONS: &[&str] =
 fn parts(section: &str) -> Vec<String> {
     match section {
         "retry" => ["retry/options.rs", "retry.rs", "retry/decision.rs"].map(String::from).to_vec(),
+        "tls" => ["tls.rs", "tls/stream.rs"].map(String::from).to_vec(),
         one_file => vec![format!("{one_file}.rs")],
     }
 }

@@ -1,0 +1,187 @@
+/* The other end of a TLS test: contexts from tests/certs, connected descriptors, and servers in a thread. */
+#ifndef NETLIB_TEST_TLS_PEER_H
+#define NETLIB_TEST_TLS_PEER_H
+
+#include "harness.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* The tests run in the project's root. */
+#ifndef CERTS
+#define CERTS "tests/certs/"
+#endif
+
+/* Longer than any wait that ends as it should. */
+#define LONG 60.0
+
+struct pair {
+    int near, far;
+};
+
+static inline struct pair unix_pair(void) {
+    int fds[2] = {-1, -1};
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+    struct pair pair = {fds[0], fds[1]};
+    return pair;
+}
+
+/* Two ends of a TCP connection, which unlike a socket pair can be reset. */
+static inline struct pair tcp_pair(void) {
+    struct pair pair = {-1, -1};
+    struct sockaddr_in address;
+    socklen_t len = sizeof address;
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(listener, (struct sockaddr *)&address, len) == 0 && listen(listener, 1) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)&address, &len) == 0);
+    pair.near = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(connect(pair.near, (struct sockaddr *)&address, len) == 0);
+    pair.far = accept(listener, NULL, NULL);
+    CHECK(pair.far >= 0);
+    close(listener);
+    return pair;
+}
+
+static inline void close_pair(struct pair pair) {
+    if (pair.near >= 0) close(pair.near);
+    if (pair.far >= 0) close(pair.far);
+}
+
+/* Closes so that the peer is told by a reset. */
+static inline void reset_connection(int fd) {
+    struct linger now = {1, 0};
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close(fd);
+}
+
+/* Consumes the options. */
+static inline netlib_tls_context *context_of(netlib_tls_options *options) {
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    CHECK_OK(netlib_tls_context_new(options, &context, &err));
+    netlib_tls_options_free(options);
+    return context;
+}
+
+/* A server with the certificate and key of a name in tests/certs. It asks for no client certificate. */
+static inline netlib_tls_context *server_context(const char *name) {
+    char chain[256], key[256];
+    snprintf(chain, sizeof chain, CERTS "%s.pem", name);
+    snprintf(key, sizeof key, CERTS "%s.key", name);
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, chain, key);
+    netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    return context_of(options);
+}
+
+/* A client that trusts the tests' authority. */
+static inline netlib_tls_options *client_options(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    return options;
+}
+
+static inline netlib_tls_context *client_context(void) { return context_of(client_options()); }
+
+static inline netlib_tls_stream *wrap(const netlib_tls_context *context, int fd, const char *name) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    CHECK_OK(netlib_tls_wrap_fd(context, fd, name, &stream, &err));
+    return stream;
+}
+
+static inline netlib_tls_stream *accept_tls(const netlib_tls_context *context, int fd) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    CHECK_OK(netlib_tls_accept_fd(context, fd, &stream, &err));
+    return stream;
+}
+
+/* What a server in a thread does, and what came of it. */
+enum server_does {
+    SERVE_ECHO,       /* gives back what comes, until the client's end, and then its own closing message */
+    SERVE_HANDSHAKE,  /* shakes hands, nothing more */
+    SERVE_CLEAN,      /* sends "data" and the closing message */
+    SERVE_TRUNCATED,  /* sends "data" and closes the descriptor */
+    SERVE_RAW,        /* sends `raw` as it is, in the clear, and reads until the client's end */
+    SERVE_RAW_CLOSE,  /* sends `raw` and closes the descriptor */
+};
+
+struct server {
+    enum server_does does;
+    const netlib_tls_context *context;
+    int fd; /* owned */
+    const char *raw;
+    size_t raw_len;
+    netlib_status status; /* of the call that ended it */
+    int32_t alert;
+    char message[400];
+    size_t client_certificates;
+    char alpn[32];
+    pthread_t thread;
+};
+
+static inline void server_note(struct server *server, netlib_status status, netlib_error *err) {
+    server->status = status;
+    server->alert = netlib_error_tls_alert(err);
+    snprintf(server->message, sizeof server->message, "%s", err != NULL ? netlib_error_message(err, NULL) : "");
+    netlib_error_free(err);
+}
+
+static inline void *server_main(void *argument) {
+    struct server *server = argument;
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    char buffer[40000];
+    size_t n = 0;
+    server->status = NETLIB_OK;
+    server->alert = -1;
+    if (server->does == SERVE_RAW || server->does == SERVE_RAW_CLOSE) {
+        /* After the client's hello, so that its sending is over. */
+        ssize_t got = recv(server->fd, buffer, sizeof buffer, 0);
+        if (got > 0) got = send(server->fd, server->raw, server->raw_len, MSG_NOSIGNAL);
+        if (server->does == SERVE_RAW) {
+            while (got > 0) got = recv(server->fd, buffer, sizeof buffer, 0);
+        }
+        close(server->fd);
+        return NULL;
+    }
+    netlib_status status = netlib_tls_accept_fd(server->context, server->fd, &stream, &err);
+    if (status == NETLIB_OK) status = netlib_tls_stream_handshake(stream, &err);
+    if (status == NETLIB_OK) {
+        const char *alpn = netlib_tls_stream_alpn_protocol(stream, NULL);
+        snprintf(server->alpn, sizeof server->alpn, "%s", alpn != NULL ? alpn : "");
+        server->client_certificates = netlib_tls_stream_peer_certificate_count(stream);
+    }
+    if (server->does == SERVE_ECHO) {
+        while (status == NETLIB_OK) {
+            status = netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err);
+            if (status == NETLIB_OK) status = netlib_tls_stream_write(stream, buffer, n, &n, &err);
+        }
+    } else if (status == NETLIB_OK && server->does != SERVE_HANDSHAKE) {
+        status = netlib_tls_stream_write(stream, "data", 4, &n, &err);
+    }
+    server_note(server, status, err);
+    if (server->does == SERVE_CLEAN || (server->does == SERVE_ECHO && status == NETLIB_END_OF_STREAM)) {
+        netlib_status ended = netlib_tls_stream_shutdown(stream, NULL);
+        if (ended != NETLIB_OK) server->status = ended;
+    }
+    netlib_tls_stream_free(stream);
+    close(server->fd);
+    return NULL;
+}
+
+static inline void server_start(struct server *server) {
+    CHECK(pthread_create(&server->thread, NULL, server_main, server) == 0);
+}
+
+static inline void server_join(struct server *server) { CHECK(pthread_join(server->thread, NULL) == 0); }
+
+#endif

@@ -1,0 +1,359 @@
+//! TLS streams: a session on a descriptor.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::api::tls::netlib_tls_context;
+use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_bytes, arg_shared, arg_shared_opt, arg_str_opt};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_bytes, lend_text, read};
+use crate::ffi::{Handle, Shared, guard, handle};
+use crate::timeout;
+use crate::tls::Stream;
+
+/// A TLS session on a descriptor. **Concurrent, one reader and one writer**: one thread may read while another one writes;
+/// a third is answered `NETLIB_BUSY`. Shutting down counts as writing. The settings and getters may be called from any
+/// thread at any time.
+///
+/// The descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
+/// closed by you. Its O_NONBLOCK is neither changed nor asked: whether calls wait is the stream's own setting.
+///
+/// A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
+/// `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
+pub struct netlib_tls_stream {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_tls_stream {
+    type Value = Stream;
+    type Ownership = Shared;
+}
+
+/// Makes a client's stream on a connected descriptor. No I/O: the first read or write, or `netlib_tls_stream_handshake`,
+/// shakes hands.
+///
+/// The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
+/// It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing dot
+/// is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed between streams of the same context and
+/// name only.
+///
+/// @param context the context; the stream keeps its own reference. Not NULL.
+/// @param fd a connected stream socket, borrowed.
+/// @param server_hostname the host that the server must prove to be. Copied. May be NULL, or empty, only if the context
+///        does not check names: a session with nobody in particular is what `netlib_tls_options_set_check_hostname` with
+///        0 asks for.
+/// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
+///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_wrap_fd(
+    context: *const netlib_tls_context,
+    fd: c_int,
+    server_hostname: *const c_char,
+    stream: *mut *mut netlib_tls_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let stream = outs!(stream);
+        let context = arg_shared!(context);
+        let server_hostname = arg_str_opt!(server_hostname);
+        stream.give(Arc::new(Stream::client(&context, fd, server_hostname)?));
+        Ok(())
+    })
+}
+
+/// Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. A client that offers application
+/// protocols must offer one of the context's, if that has any.
+///
+/// @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+/// @param fd a connected stream socket, borrowed.
+/// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_accept_fd(
+    context: *const netlib_tls_context,
+    fd: c_int,
+    stream: *mut *mut netlib_tls_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let stream = outs!(stream);
+        let context = arg_shared!(context);
+        stream.give(Arc::new(Stream::server(&context, fd)?));
+        Ok(())
+    })
+}
+
+/// Releases a stream. No I/O: the closing message is `netlib_tls_stream_shutdown`'s, the descriptor yours.
+///
+/// @param stream owned; no other call is using it. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) {
+    guard::nothing(|| handle::free(stream));
+}
+
+/// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it.
+/// Default: none.
+///
+/// @param stream the stream. Not NULL.
+/// @param limit the limit. May be NULL: none.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_set_limit(
+    stream: *mut netlib_tls_stream,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_limit(arg_shared_opt!(limit)))
+}
+
+/// How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time
+/// of the whole call. It counts in the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
+///
+/// @param stream the stream. Not NULL.
+/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
+    stream: *mut netlib_tls_stream,
+    seconds: f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_read_timeout(timeout::resolve(seconds, "seconds")?))
+}
+
+/// How long to wait for room to send, each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
+///
+/// @param stream the stream. Not NULL.
+/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
+    stream: *mut netlib_tls_stream,
+    seconds: f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
+}
+
+/// Whether calls wait. Default: yes. If not, a call that would have to returns `NETLIB_WANT_READ` or
+/// `NETLIB_WANT_WRITE`: poll the descriptor for that and make the same call again. Before you poll for input, read until
+/// `NETLIB_WANT_READ`: plaintext may be there although the descriptor has nothing more.
+///
+/// @param stream the stream. Not NULL.
+/// @param blocking 0 or 1.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
+    stream: *mut netlib_tls_stream,
+    blocking: i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_blocking(arg_bool!(blocking)))
+}
+
+/// Shakes hands, if that is not done yet. Reading and writing do it by themselves; this tells why it failed before
+/// anything is sent. A thread that needs the handshake while another one makes it waits for that.
+///
+/// The error says what was wrong and which setting would change it: see `netlib_error_message`,
+/// `netlib_error_certificate_problem` and `netlib_error_tls_alert`. The peer is told by an alert before this fails.
+///
+/// @param stream the stream. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
+///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the
+///         peer refuses; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_TRUNCATED` when the connection ends in the middle;
+///         `NETLIB_PROTOCOL` when it is reset; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_handshake(
+    stream: *mut netlib_tls_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || Ok(arg!(stream).handshake()?.status()))
+}
+
+/// Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a record's
+/// plaintext then goes straight into them.
+///
+/// @param stream the stream. Not NULL.
+/// @param buf out: the bytes. Not NULL unless `len` is 0.
+/// @param len the room in bytes; with 0 nothing is read.
+/// @param n out: how many bytes were read. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when
+///         the connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
+///         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
+/// @threads one reader at a time, beside one writer
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_read(
+    stream: *mut netlib_tls_stream,
+    buf: *mut c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let done = arg!(stream).read(arg_buffer!(buf, len))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
+/// Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system has taken.
+/// What it does not count may have been encrypted already, so the next write must continue with the same bytes; that
+/// holds too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, where nothing is counted and
+/// nothing is sent twice.
+///
+/// @param stream the stream. Not NULL.
+/// @param buf the bytes. Copied. Not NULL unless `len` is 0.
+/// @param len how many.
+/// @param n out: how many bytes were written; less than `len` only if not blocking. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED`
+///         after a shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
+///         `netlib_tls_stream_handshake` returns.
+/// @threads one writer at a time, beside one reader
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_write(
+    stream: *mut netlib_tls_stream,
+    buf: *const c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let done = arg!(stream).write(arg_bytes!(buf, len))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
+/// Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), and does not wait for its
+/// answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Again is fine.
+///
+/// @param stream the stream. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_CLOSED` if there is no session yet;
+///         `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when
+///         the connection is gone; the failure of the session.
+/// @threads one writer at a time, beside one reader
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_shutdown(
+    stream: *mut netlib_tls_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || Ok(arg!(stream).shutdown()?.status()))
+}
+
+/// How many bytes a read would return without touching the descriptor. It opens a record that has already come, and does
+/// no I/O.
+///
+/// @param stream the stream. May be NULL: 0 is returned.
+/// @return the count; there may be more behind it.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
+    read(stream, 0, Stream::pending)
+}
+
+/// The version that the two sides have agreed on.
+///
+/// @param stream the stream. May be NULL: 0 is returned.
+/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> i32 {
+    read(stream, 0, |stream| stream.version().map_or(0, |version| version as i32))
+}
+
+/// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". OpenSSL
+/// and Python have names of their own for those of TLS 1.2.
+///
+/// @param stream the stream. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `stream`; NULL before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
+    stream: *const netlib_tls_stream,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(stream, len, |stream| stream.cipher_suite())
+}
+
+/// The application protocol that the two sides have agreed on (RFC 7301).
+///
+/// @param stream the stream. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
+    stream: *const netlib_tls_stream,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(stream, len, Stream::alpn_protocol)
+}
+
+/// How many certificates the peer sent.
+///
+/// @param stream the stream. May be NULL: 0 is returned.
+/// @return the count; 0 before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
+    read(stream, 0, |stream| stream.peer_chain().len())
+}
+
+/// One certificate of the peer's chain as it was sent, in DER: what other programs want.
+/// With `NETLIB_CERT_NONE` it was not verified.
+///
+/// @param stream the stream. May be NULL: NULL is returned.
+/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes. May be NULL.
+/// @return borrowed from `stream`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
+    stream: *const netlib_tls_stream,
+    index: usize,
+    len: *mut usize,
+) -> *const u8 {
+    lend_bytes(stream, len, |stream| stream.peer_chain().get(index).map(|certificate| &certificate[..]))
+}

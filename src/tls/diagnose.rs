@@ -1,0 +1,313 @@
+//! A failed session explains itself: rustls' error becomes a status, the facts, and the one setting that would
+//! change the outcome.
+
+use rustls::{AlertDescription, CertificateError, Error as TlsError, InvalidMessage, PeerIncompatible};
+use rustls_pki_types::UnixTime;
+
+use super::names;
+use super::x509::Parties;
+use crate::error::{CertificateProblem, Error};
+use crate::status::Status;
+
+/// What is known about the session beside the error.
+pub(crate) struct Situation<'a> {
+    /// We are the server; the peer is a client.
+    pub(crate) is_server: bool,
+    /// The name that the peer was to prove.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) handshaking: bool,
+    /// What the peer sent, when nothing of it was a TLS record.
+    pub(crate) first_bytes: Option<&'a [u8]>,
+    /// Who the refused certificate is of.
+    pub(crate) refused: Option<Parties>,
+}
+
+const ACCEPT_ANY: &str = "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE";
+
+impl Situation<'_> {
+    /// "the server \"example.com\"".
+    fn peer(&self) -> String {
+        match (self.is_server, self.name) {
+            (true, _) => "the client".to_owned(),
+            (false, Some(name)) => format!("the server \"{name}\""),
+            (false, None) => "the server".to_owned(),
+        }
+    }
+
+    fn during(&self) -> &'static str {
+        if self.handshaking { " during the TLS handshake" } else { "" }
+    }
+
+    /// The connection ended without the closing message.
+    pub(crate) fn truncated(&self, nothing_received: bool) -> Error {
+        let peer = self.peer();
+        Error::new(
+            Status::TlsTruncated,
+            match (self.handshaking, nothing_received) {
+                (true, true) => format!("{peer} closed the connection without answering the TLS handshake"),
+                (true, false) => format!("{peer} closed the connection during the TLS handshake"),
+                (false, _) => format!(
+                    "{peer} closed the connection without the TLS closing message: what it sent may be incomplete"
+                ),
+            },
+        )
+    }
+
+    pub(crate) fn explain(&self, error: &TlsError) -> Error {
+        let peer = self.peer();
+        let protocol = |message: String| Error::new(Status::TlsProtocol, message);
+        match error {
+            TlsError::AlertReceived(alert) => self.alert(u8::from(*alert)),
+            TlsError::InvalidCertificate(error) => self.certificate(error),
+            TlsError::NoCertificatesPresented => {
+                let mut message = format!("{peer} presented no certificate");
+                if self.is_server {
+                    message += "; to do without: netlib_tls_options_set_verify_mode with NETLIB_CERT_OPTIONAL";
+                }
+                Error::new(Status::CertificateVerify, message)
+                    .with_certificate_problem(CertificateProblem::Other)
+                    .with_tls_alert(u8::from(AlertDescription::CertificateRequired))
+            }
+            TlsError::InvalidMessage(
+                InvalidMessage::InvalidContentType
+                | InvalidMessage::UnknownProtocolVersion
+                | InvalidMessage::MessageTooLarge,
+            ) if self.first_bytes.is_some() => self.not_tls(self.first_bytes.unwrap_or(&[])),
+            TlsError::InvalidMessage(what) => protocol(format!("{peer} sent a malformed TLS message: {what:?}"))
+                .with_tls_alert(u8::from(AlertDescription::from(*what))),
+            TlsError::DecryptError => protocol(format!(
+                "a record from {peer} could not be decrypted: it was altered on the way, or the peer is faulty"
+            ))
+            .with_tls_alert(u8::from(AlertDescription::BadRecordMac)),
+            TlsError::PeerSentOversizedRecord => protocol(format!("{peer} sent a record larger than TLS allows"))
+                .with_tls_alert(u8::from(AlertDescription::RecordOverflow)),
+            TlsError::NoApplicationProtocol => protocol(format!(
+                "{peer} and this side have no ALPN protocol in common; this side's: netlib_tls_options_add_alpn_protocol"
+            ))
+            .with_tls_alert(u8::from(AlertDescription::NoApplicationProtocol)),
+            TlsError::PeerIncompatible(why) => protocol(self.incompatible(why)),
+            TlsError::PeerMisbehaved(why) => protocol(format!("{peer} broke the TLS protocol: {why:?}")),
+            TlsError::InappropriateMessage { .. } | TlsError::InappropriateHandshakeMessage { .. } => {
+                protocol(format!("{peer} broke the TLS protocol: {error}"))
+                    .with_tls_alert(u8::from(AlertDescription::UnexpectedMessage))
+            }
+            TlsError::UnsupportedNameType
+            | TlsError::InvalidCertRevocationList(_)
+            | TlsError::InvalidEncryptedClientHello(_) => protocol(format!("{error}")),
+            _ => Error::new(Status::Internal, format!("the TLS session failed{}: {error}", self.during())),
+        }
+    }
+
+    fn alert(&self, number: u8) -> Error {
+        let peer = self.peer();
+        if number == u8::from(AlertDescription::CloseNotify) {
+            return self.truncated(false).with_tls_alert(number);
+        }
+        let hint = match number {
+            40 | 71 => Some("the two sides have no version, cipher suite or parameters in common".to_owned()),
+            42..=46 | 48 | 49 | 51 if !self.is_server => {
+                Some("it does not accept this side's certificate: netlib_tls_options_set_identity".to_owned())
+            }
+            42..=46 | 48 if self.is_server => Some("it does not trust this side's certificate".to_owned()),
+            70 => Some("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude".to_owned()),
+            112 => Some(format!("it has no site of the name \"{}\"", self.name.unwrap_or(""))),
+            116 => Some("it asks for a certificate: netlib_tls_options_set_identity".to_owned()),
+            120 => Some("no ALPN protocol in common: netlib_tls_options_add_alpn_protocol".to_owned()),
+            _ => None,
+        };
+        let hint = hint.map_or_else(String::new, |hint| format!(": {hint}"));
+        let message =
+            format!("{peer} ended the session{} with alert {number} ({}){hint}", self.during(), names::alert(number));
+        Error::new(Status::TlsAlert, message).with_tls_alert(number)
+    }
+
+    /// Only the kind of what came is told: a client's first line may hold a secret.
+    fn not_tls(&self, bytes: &[u8]) -> Error {
+        let looks = if bytes.starts_with(b"HTTP/") {
+            "it answers in plain HTTP".to_owned()
+        } else if [&b"GET "[..], b"HEAD ", b"POST ", b"PUT ", b"CONNECT ", b"OPTIONS "]
+            .iter()
+            .any(|method| bytes.starts_with(method))
+        {
+            "it sent a plain HTTP request".to_owned()
+        } else if bytes.starts_with(b"SSH-") {
+            "it speaks SSH".to_owned()
+        } else if bytes.starts_with(b"220") || bytes.starts_with(b"+OK") || bytes.starts_with(b"* OK") {
+            "it greets as a mail or FTP server".to_owned()
+        } else {
+            format!("its first byte is 0x{:02x}", bytes.first().copied().unwrap_or(0))
+        };
+        Error::new(Status::NotTls, format!("{} does not speak TLS on this connection: {looks}", self.peer()))
+    }
+
+    fn incompatible(&self, why: &PeerIncompatible) -> String {
+        let peer = self.peer();
+        match why {
+            PeerIncompatible::ServerDoesNotSupportTls12Or13 => {
+                format!("{peer} offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here")
+            }
+            PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
+            | PeerIncompatible::Tls12NotOffered
+            | PeerIncompatible::Tls12NotOfferedOrEnabled
+            | PeerIncompatible::SupportedVersionsExtensionRequired => format!(
+                "{peer} and these options have no TLS version in common: netlib_tls_options_set_minimum_version, \
+                 netlib_tls_options_set_maximum_version"
+            ),
+            PeerIncompatible::NoCipherSuitesInCommon => {
+                format!("{peer} has no cipher suite in common with this side")
+            }
+            why => format!("{peer} cannot be spoken with: {why:?}"),
+        }
+    }
+
+    fn certificate(&self, error: &CertificateError) -> Error {
+        use CertificateProblem as Problem;
+        let peer = self.peer();
+        let whose = format!("the certificate of {peer}");
+        let (problem, message) = match error {
+            CertificateError::Expired => (Problem::Expired, format!("{whose} has expired; {ACCEPT_ANY}")),
+            CertificateError::ExpiredContext { not_after, .. } => (
+                Problem::Expired,
+                format!("{whose}, or one that it rests on, expired on {}; {ACCEPT_ANY}", utc(*not_after)),
+            ),
+            CertificateError::NotValidYet => {
+                (Problem::NotYetValid, format!("{whose} is not yet valid; {ACCEPT_ANY}"))
+            }
+            CertificateError::NotValidYetContext { not_before, .. } => (
+                Problem::NotYetValid,
+                format!("{whose}, or one that it rests on, is valid only from {}; {ACCEPT_ANY}", utc(*not_before)),
+            ),
+            CertificateError::UnknownIssuer => (Problem::UnknownIssuer, self.unknown_issuer(&whose)),
+            CertificateError::NotValidForName => (Problem::NameMismatch, format!("{whose} is for other names")),
+            CertificateError::NotValidForNameContext { presented, .. } => {
+                let names = if presented.is_empty() {
+                    "names no host".to_owned()
+                } else {
+                    format!("is for {}", list(presented))
+                };
+                let accept = "to accept any name: netlib_tls_options_set_check_hostname with 0";
+                (Problem::NameMismatch, format!("{whose} {names}; {accept}"))
+            }
+            CertificateError::Revoked => (Problem::Revoked, format!("{whose} has been revoked by its authority")),
+            CertificateError::BadSignature => {
+                (Problem::BadSignature, format!("{whose} has a signature that is not its issuer's"))
+            }
+            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+                (Problem::WrongPurpose, format!("{whose} was issued for another purpose: {error}"))
+            }
+            CertificateError::BadEncoding => (Problem::Malformed, format!("{whose} cannot be parsed")),
+            CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => (
+                Problem::WrongPurpose,
+                format!("{whose} is an authority's own (CA:TRUE), not a server's; {ACCEPT_ANY}"),
+            ),
+            other => (Problem::Other, format!("{whose} was not accepted: {other}; {ACCEPT_ANY}")),
+        };
+        let status =
+            if problem == Problem::NameMismatch { Status::HostnameMismatch } else { Status::CertificateVerify };
+        Error::new(status, message)
+            .with_certificate_problem(problem)
+            .with_tls_alert(u8::from(AlertDescription::from(error.clone())))
+    }
+
+    fn unknown_issuer(&self, whose: &str) -> String {
+        match &self.refused {
+            Some(parties) if parties.self_issued => format!(
+                "{whose} is self-signed ({}) and not among the trusted ones; to trust it: \
+                 netlib_tls_options_add_ca_data",
+                parties.subject
+            ),
+            Some(parties) => format!(
+                "{whose} ({}) was issued by \"{}\", which no trusted authority leads to; to trust that one: \
+                 netlib_tls_options_add_ca_file",
+                parties.subject, parties.issuer
+            ),
+            None => format!(
+                "{whose} was issued by an authority that is not trusted; to trust it: netlib_tls_options_add_ca_file"
+            ),
+        }
+    }
+}
+
+/// At most the first eight, so that a certificate of a thousand names makes no message of a page.
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
+}
+
+/// "2026-03-09 17:05:00 UTC".
+fn utc(time: UnixTime) -> String {
+    let seconds = time.as_secs();
+    let (days, seconds) = (seconds / 86_400, seconds % 86_400);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    // The civil date from a day count, in eras of 400 years that begin on 1 March of year 0.
+    let days = days.saturating_add(719_468);
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era.saturating_mul(400) + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn situation() -> Situation<'static> {
+        Situation { is_server: false, name: Some("a.example"), handshaking: true, first_bytes: None, refused: None }
+    }
+
+    #[test]
+    fn times_are_civil() {
+        for (seconds, expected) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_709_251_199, "2024-02-29 23:59:59 UTC"),
+            (1_709_251_200, "2024-03-01 00:00:00 UTC"),
+            (4_102_444_799, "2099-12-31 23:59:59 UTC"),
+            (253_402_300_799, "9999-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(utc(UnixTime::since_unix_epoch(Duration::from_secs(seconds))), expected);
+        }
+        utc(UnixTime::since_unix_epoch(Duration::MAX));
+    }
+
+    #[test]
+    fn what_is_not_tls_is_told_without_repeating_it() {
+        for (bytes, expected) in [
+            (&b"HTTP/1.1 400 Bad Request\r\n"[..], "plain HTTP"),
+            (b"GET /?token=secret HTTP/1.1", "plain HTTP request"),
+            (b"SSH-2.0-x", "SSH"),
+            (b"220 mail", "mail or FTP"),
+            (b"\x80x", "0x80"),
+        ] {
+            let situation = Situation { first_bytes: Some(bytes), ..situation() };
+            let error = situation.explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType));
+            assert_eq!(error.status(), Status::NotTls);
+            assert!(error.message().contains(expected) && !error.message().contains("secret"), "{error}");
+        }
+        let later = situation().explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType));
+        assert_eq!(later.status(), Status::TlsProtocol);
+    }
+
+    #[test]
+    fn alerts_have_their_number_and_name() {
+        let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CertificateRequired));
+        assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(116)));
+        assert!(error.message().contains("116 (certificate_required)"), "{error}");
+        // A closing message in the middle of the handshake is an end, not a refusal.
+        let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify));
+        assert_eq!((error.status(), error.tls_alert()), (Status::TlsTruncated, Some(0)));
+    }
+
+    #[test]
+    fn names_are_listed_up_to_a_bound() {
+        let names: Vec<String> = (0..10).map(|i| format!("n{i}")).collect();
+        assert_eq!(list(&names[..2]), "n0, n1");
+        assert_eq!(list(&names), "n0, n1, n2, n3, n4, n5, n6, n7 and 2 more");
+    }
+}

@@ -1,0 +1,407 @@
+//! A session over buffers: bytes of the network in, bytes for the network out, plaintext both ways. It never waits and
+//! makes no system call; who moves the bytes is [`super::stream`], or a program that has its own transport.
+
+use std::sync::Arc;
+
+use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
+
+use super::context::Context;
+use super::diagnose::Situation;
+use super::pool::Filled;
+use super::record::{self, Failure, Outgoing, Received, Session, Step};
+use super::server_name;
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// What a record may be longer than its plaintext, at least: the tag.
+const LEAST_OVERHEAD: usize = 16;
+
+pub(crate) struct Engine {
+    context: Arc<Context>,
+    session: Session,
+    is_server: bool,
+    /// The name that the server must prove.
+    name: Option<String>,
+    /// Records that came; `None` while there are none, or while they are lent.
+    incoming: Option<Filled>,
+    /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
+    held: usize,
+    /// A copy of those bytes while the records are lent.
+    held_copy: Vec<u8>,
+    /// Plaintext that found no room in its reader's buffer.
+    spill: Option<Filled>,
+    outgoing: Outgoing,
+    received_any: bool,
+    received_record: bool,
+    peer_closed: bool,
+    end_of_input: bool,
+    closed: bool,
+    /// Why nothing works any more; every later call answers with it.
+    failure: Option<Error>,
+    /// Why nothing can be sent any more, though the peer's last words may still be read.
+    send_failure: Option<Error>,
+}
+
+/// What a read came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    Data(usize),
+    /// Nothing, until more bytes come in.
+    Blocked,
+    /// The peer has closed the session properly.
+    End,
+}
+
+impl Engine {
+    /// A client's side. Without a name, only if the context does not check names.
+    pub(crate) fn client(context: &Arc<Context>, server_hostname: Option<&str>) -> Result<Engine> {
+        let server_hostname = server_hostname.filter(|name| !name.is_empty());
+        let (session, name) = match server_hostname {
+            Some(host) => {
+                let name = server_name::parse(host)?;
+                let text = name.to_str().into_owned();
+                (Session::client(context.client_config(true)?, name)?, Some(text))
+            }
+            None if context.check_hostname() => {
+                let message = "server_hostname is missing: a server that proves no name proves nothing. To do without, \
+                               turn names off: netlib_tls_options_set_check_hostname with 0";
+                return Err(Error::new(Status::InvalidArgument, message));
+            }
+            None => {
+                // rustls wants some name; an address is not sent to the server.
+                let nobody = ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0, 0, 0, 0])));
+                (Session::client(context.client_config(false)?, nobody)?, None)
+            }
+        };
+        Ok(Engine::new(context, session, false, name))
+    }
+
+    /// A server's side.
+    pub(crate) fn server(context: &Arc<Context>) -> Result<Engine> {
+        Ok(Engine::new(context, Session::server(context.server_config()?)?, true, None))
+    }
+
+    fn new(context: &Arc<Context>, session: Session, is_server: bool, name: Option<String>) -> Engine {
+        Engine {
+            context: Arc::clone(context),
+            session,
+            is_server,
+            name,
+            incoming: None,
+            held: 0,
+            held_copy: Vec::new(),
+            spill: None,
+            outgoing: Outgoing::new(Arc::clone(context.pool())),
+            received_any: false,
+            received_record: false,
+            peer_closed: false,
+            end_of_input: false,
+            closed: false,
+            failure: None,
+            send_failure: None,
+        }
+    }
+
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    pub(crate) fn is_handshaking(&self) -> bool {
+        self.session.state().is_handshaking()
+    }
+
+    /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent.
+    pub(crate) fn handshake(&mut self) -> Result<bool> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        // The last flight is still inside rustls when the handshake is done; taking it out opens no record.
+        while self.is_handshaking() || self.session.state().wants_write() {
+            match self.step(&mut [])? {
+                (_, Step::Blocked | Step::PeerClosed) if self.is_handshaking() => {
+                    return if self.end_of_input { Err(self.truncated()) } else { Ok(false) };
+                }
+                _ => {}
+            }
+        }
+        Ok(true)
+    }
+
+    /// Decrypts into `room`. A failure is reported when the plaintext before it has been read.
+    pub(crate) fn read(&mut self, room: &mut [u8]) -> Result<Read> {
+        let mut filled = self.take_spill(room);
+        while filled < room.len() && self.failure.is_none() && !self.peer_closed {
+            let Some(rest) = room.get_mut(filled..) else { break };
+            if filled > 0 && !self.next_fits(rest.len()) {
+                break;
+            }
+            match self.step(rest) {
+                Ok((delivered, step)) => {
+                    filled += delivered;
+                    if matches!(step, Step::Blocked | Step::PeerClosed) {
+                        break;
+                    }
+                }
+                // Kept; told below, or by the next call.
+                Err(_) => break,
+            }
+        }
+        if filled > 0 {
+            return Ok(Read::Data(filled));
+        }
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        if self.peer_closed {
+            return Ok(Read::End);
+        }
+        if self.end_of_input {
+            return Err(self.truncated());
+        }
+        Ok(Read::Blocked)
+    }
+
+    /// Plaintext that a read returns without new input.
+    pub(crate) fn pending(&mut self) -> usize {
+        // A record that has come but was not opened yet counts with what is in it.
+        while self.spill.is_none() && self.incoming.is_some() && !self.is_handshaking() {
+            let whole = self.incoming.as_ref().and_then(|incoming| record::whole_record(incoming.bytes()));
+            if self.failure.is_some() || self.peer_closed || self.held > 0 || whole.is_none() {
+                break;
+            }
+            if self.step(&mut []).is_err() {
+                break;
+            }
+        }
+        self.spill.as_ref().map_or(0, |spill| spill.bytes().len())
+    }
+
+    /// Encrypts from the front of `data` into the output; how much, at most [`record::WRITE_SIZE`].
+    pub(crate) fn write(&mut self, data: &[u8]) -> Result<usize> {
+        self.check_sending()?;
+        let data = data.get(..record::WRITE_SIZE).unwrap_or(data);
+        if data.is_empty() {
+            return Ok(0);
+        }
+        self.transmit(|session, held, outgoing| session.send(held, data, outgoing))?;
+        Ok(data.len())
+    }
+
+    /// Queues the closing message, once. Nothing can be written after it.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        if self.closed && self.failure.is_none() && self.send_failure.is_none() {
+            return Ok(());
+        }
+        self.check_sending()?;
+        if self.is_handshaking() {
+            return Err(Error::new(Status::Closed, "there is no session to shut down: the handshake is not done"));
+        }
+        self.transmit(|session, held, outgoing| session.close(held, outgoing))?;
+        self.closed = true;
+        Ok(())
+    }
+
+    /// Whether writing is over, and why.
+    pub(crate) fn check_sending(&self) -> Result<()> {
+        if let Some(failure) = self.failure.as_ref().or(self.send_failure.as_ref()) {
+            return Err(failure.clone());
+        }
+        if self.closed {
+            return Err(Error::new(Status::Closed, "the stream was shut down for writing"));
+        }
+        Ok(())
+    }
+
+    /// Lends the buffer for input: bytes go into its [`Filled::space`], which is never empty. To be called when
+    /// everything that came has been worked on, and answered with [`Engine::take_back`].
+    pub(crate) fn lend_input(&mut self) -> Result<Filled> {
+        let mut input = match self.incoming.take() {
+            Some(input) => input,
+            None => Filled::new(self.context.pool().borrow()?),
+        };
+        input.compact();
+        if input.space().is_empty() {
+            // Only a handshake message can be that long: a record is at most 18 KiB.
+            let failure = Error::new(Status::TlsProtocol, "the peer sent a handshake message larger than 64 KiB");
+            return Err(self.fail(failure));
+        }
+        self.held_copy.clear();
+        self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+        Ok(input)
+    }
+
+    pub(crate) fn take_back(&mut self, input: Filled) {
+        self.held_copy = Vec::new();
+        if !input.is_empty() {
+            self.received_any = true;
+            self.incoming = Some(input);
+        }
+    }
+
+    /// The network will give no more.
+    pub(crate) fn end_input(&mut self) {
+        self.end_of_input = true;
+    }
+
+    pub(crate) fn has_output(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    /// The next bytes for the network. What cannot be sent goes back with [`Engine::return_output`] before anything
+    /// else is taken.
+    pub(crate) fn next_output(&mut self) -> Option<Filled> {
+        self.outgoing.pop()
+    }
+
+    pub(crate) fn return_output(&mut self, rest: Filled) {
+        self.outgoing.push_back(rest);
+    }
+
+    /// The network takes nothing any more; what it has given may still be read.
+    pub(crate) fn fail_sending(&mut self, failure: Error) -> Error {
+        self.outgoing.clear();
+        self.send_failure.get_or_insert(failure).clone()
+    }
+
+    /// The end of the session: the first failure stays.
+    pub(crate) fn fail(&mut self, failure: Error) -> Error {
+        self.failure.get_or_insert(failure).clone()
+    }
+
+    /// Whether the network may still take something, be it the alert of a failure.
+    pub(crate) fn may_send(&self) -> bool {
+        self.send_failure.is_none()
+    }
+
+    pub(crate) fn has_peer_closed(&self) -> bool {
+        self.peer_closed
+    }
+
+    pub(crate) fn peer(&self) -> String {
+        match (&self.name, self.is_server) {
+            (Some(name), _) => format!("the server \"{name}\""),
+            (None, false) => "the server".to_owned(),
+            (None, true) => "the client".to_owned(),
+        }
+    }
+
+    /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt.
+    fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
+        let mut delivered = 0;
+        let spill = &mut self.spill;
+        let pool = self.context.pool();
+        let deliver = |plaintext: &[u8]| {
+            let room = room.get_mut(delivered..).unwrap_or(&mut []);
+            let (now, later) = plaintext.split_at(plaintext.len().min(room.len()));
+            if let Some(room) = room.get_mut(..now.len()) {
+                room.copy_from_slice(now);
+            }
+            delivered += now.len();
+            if later.is_empty() {
+                return Ok(());
+            }
+            let mut rest = match spill.take() {
+                Some(rest) => rest,
+                None => Filled::new(pool.borrow()?),
+            };
+            let space = rest.space().get_mut(..later.len()).ok_or_else(|| {
+                Error::new(Status::Internal, format!("a record of {} bytes fits no buffer", later.len()))
+            })?;
+            space.copy_from_slice(later);
+            rest.add(later.len());
+            *spill = Some(rest);
+            Ok(())
+        };
+        let records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
+        let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
+        let step = match outcome {
+            Ok(step) => step,
+            Err(failure) => {
+                let failure = self.explain(failure);
+                let records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
+                self.session.take_alert(records, &mut self.outgoing);
+                self.incoming = None;
+                return Err(self.fail(failure));
+            }
+        };
+        if let Some(incoming) = &mut self.incoming {
+            incoming.consume(consumed);
+            if incoming.is_empty() {
+                self.incoming = None;
+            }
+        }
+        self.received_record |= consumed > 0;
+        // Elsewhere than at the end of the input rustls holds nothing: it opens plaintext, and changes keys, only
+        // between whole handshake messages.
+        let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
+        self.held = if step == Step::Blocked && record::holds_a_record(left) { left.len() } else { 0 };
+        self.peer_closed |= step == Step::PeerClosed;
+        Ok((delivered, step))
+    }
+
+    /// Lets the session send. It is shown only what it holds: were it shown whole new records, it would open them,
+    /// and their plaintext belongs to the reader.
+    fn transmit(
+        &mut self,
+        act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<(), Failure>,
+    ) -> Result<()> {
+        let held = match &mut self.incoming {
+            Some(incoming) => incoming.bytes_mut().get_mut(..self.held).unwrap_or(&mut []),
+            None => &mut self.held_copy[..],
+        };
+        let outcome = act(&mut self.session, held, &mut self.outgoing);
+        outcome.map_err(|failure| {
+            let failure = self.explain(failure);
+            self.fail(failure)
+        })
+    }
+
+    fn take_spill(&mut self, room: &mut [u8]) -> usize {
+        let Some(spill) = &mut self.spill else { return 0 };
+        let now = spill.bytes().len().min(room.len());
+        if let (Some(room), Some(bytes)) = (room.get_mut(..now), spill.bytes().get(..now)) {
+            room.copy_from_slice(bytes);
+        }
+        spill.consume(now);
+        if spill.is_empty() {
+            self.spill = None;
+        }
+        now
+    }
+
+    /// Whether the next record is all there and its plaintext surely fits, so that opening it spills nothing.
+    fn next_fits(&self, room: usize) -> bool {
+        let next = self.incoming.as_ref().and_then(|incoming| record::whole_record(incoming.bytes()));
+        next.is_some_and(|size| size.saturating_sub(record::HEADER_SIZE + LEAST_OVERHEAD) <= room)
+    }
+
+    /// Not a failure of the session: writing may go on, as to a peer that has only shut down its own direction.
+    fn truncated(&self) -> Error {
+        self.situation().truncated(!self.received_any)
+    }
+
+    fn explain(&self, failure: Failure) -> Error {
+        match failure {
+            Failure::Own(error) => error,
+            Failure::Tls(error) => {
+                let mut situation = self.situation();
+                situation.refused = self.context.refused().take();
+                situation.explain(&error)
+            }
+        }
+    }
+
+    fn situation(&self) -> Situation<'_> {
+        let bytes = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
+        Situation {
+            is_server: self.is_server,
+            name: self.name.as_deref(),
+            handshaking: self.is_handshaking(),
+            first_bytes: (!self.received_record).then_some(bytes),
+            refused: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

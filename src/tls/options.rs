@@ -1,0 +1,168 @@
+//! What a context is made from.
+
+use std::path::PathBuf;
+
+use super::names::Version;
+use super::{identity, trust};
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// What is asked of the peer's certificate, with the numbers of Python's `ssl` module.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyMode {
+    None = 0,
+    Optional = 1,
+    Required = 2,
+}
+
+#[derive(Clone)]
+pub struct TlsOptions {
+    pub(crate) custom_trust: Vec<trust::Source>,
+    pub(crate) system_trust: Option<bool>,
+    pub(crate) verify_mode: Option<VerifyMode>,
+    pub(crate) check_hostname: Option<bool>,
+    pub(crate) minimum_version: Version,
+    pub(crate) maximum_version: Version,
+    pub(crate) alpn: Vec<Vec<u8>>,
+    pub(crate) identity: Option<identity::Source>,
+    pub(crate) use_environment: bool,
+}
+
+impl Default for TlsOptions {
+    fn default() -> TlsOptions {
+        TlsOptions {
+            custom_trust: Vec::new(),
+            system_trust: None,
+            verify_mode: None,
+            check_hostname: None,
+            minimum_version: Version::Tls12,
+            maximum_version: Version::Tls13,
+            alpn: Vec::new(),
+            identity: None,
+            use_environment: true,
+        }
+    }
+}
+
+impl TlsOptions {
+    pub fn add_ca_file(&mut self, path: PathBuf) {
+        self.custom_trust.push(trust::Source::File(path));
+    }
+
+    pub fn add_ca_data(&mut self, bytes: &[u8]) {
+        self.custom_trust.push(trust::Source::Data(bytes.to_vec()));
+    }
+
+    pub fn set_system_trust(&mut self, on: bool) {
+        self.system_trust = Some(on);
+    }
+
+    /// Python's tie between the two settings: NONE is refused once names are to be checked.
+    pub fn set_verify_mode(&mut self, code: i32) -> Result<()> {
+        let mode = match code {
+            0 => VerifyMode::None,
+            1 => VerifyMode::Optional,
+            2 => VerifyMode::Required,
+            _ => {
+                let message = format!("mode must be one of enum netlib_verify_mode; it is {code}");
+                return Err(Error::new(Status::InvalidArgument, message));
+            }
+        };
+        if mode == VerifyMode::None && self.check_hostname == Some(true) {
+            let message = "NETLIB_CERT_NONE needs check_hostname to be turned off before";
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        self.verify_mode = Some(mode);
+        Ok(())
+    }
+
+    /// The other half of the tie: a name can only be checked on a certificate that is.
+    pub fn set_check_hostname(&mut self, on: bool) {
+        self.check_hostname = Some(on);
+        if on && self.verify_mode == Some(VerifyMode::None) {
+            self.verify_mode = Some(VerifyMode::Required);
+        }
+    }
+
+    pub fn set_minimum_version(&mut self, code: i32) -> Result<()> {
+        self.minimum_version = Version::from_code(code)?;
+        Ok(())
+    }
+
+    pub fn set_maximum_version(&mut self, code: i32) -> Result<()> {
+        self.maximum_version = Version::from_code(code)?;
+        Ok(())
+    }
+
+    pub fn add_alpn_protocol(&mut self, protocol: &[u8]) -> Result<()> {
+        if protocol.is_empty() || protocol.len() > 255 {
+            let message = format!("protocol must have 1 to 255 bytes; it has {}", protocol.len());
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        self.alpn.push(protocol.to_vec());
+        Ok(())
+    }
+
+    pub fn set_identity(&mut self, chain: &[u8], key: Option<&[u8]>) {
+        self.identity = Some(identity::Source::Data { chain: chain.to_vec(), key: key.map(<[u8]>::to_vec) });
+    }
+
+    pub fn set_identity_files(&mut self, chain: PathBuf, key: Option<PathBuf>) {
+        self.identity = Some(identity::Source::Files { chain, key });
+    }
+
+    pub fn set_use_environment(&mut self, on: bool) {
+        self.use_environment = on;
+    }
+
+    /// What a client asks of a server.
+    pub(crate) fn client_mode(&self) -> VerifyMode {
+        self.verify_mode.unwrap_or(VerifyMode::Required)
+    }
+
+    /// What a server asks of a client: nothing unless told.
+    pub(crate) fn server_mode(&self) -> VerifyMode {
+        self.verify_mode.unwrap_or(VerifyMode::None)
+    }
+
+    /// Unless set: on exactly when a certificate is required, as urllib3 makes its contexts.
+    pub(crate) fn checks_hostname(&self) -> bool {
+        self.check_hostname.unwrap_or(self.client_mode() == VerifyMode::Required)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tie_between_mode_and_name_is_pythons() {
+        let made = |steps: &[(&str, i32)]| {
+            let mut options = TlsOptions::default();
+            for (what, value) in steps {
+                match *what {
+                    "mode" => options.set_verify_mode(*value).map_err(|error| error.status())?,
+                    _ => options.set_check_hostname(*value == 1),
+                }
+            }
+            Ok((options.client_mode() as i32, options.checks_hostname()))
+        };
+        let refused = Err(Status::InvalidArgument);
+        for (steps, expected) in [
+            (&[][..], Ok((2, true))),
+            (&[("mode", 2)], Ok((2, true))),
+            (&[("mode", 1)], Ok((1, false))),
+            (&[("mode", 0)], Ok((0, false))),
+            (&[("name", 0)], Ok((2, false))),
+            (&[("name", 0), ("mode", 0)], Ok((0, false))),
+            (&[("mode", 1), ("name", 1)], Ok((1, true))),
+            (&[("mode", 0), ("name", 1)], Ok((2, true))),
+            (&[("name", 1), ("mode", 0)], refused),
+            (&[("mode", 3)], refused),
+            (&[("mode", -1)], refused),
+        ] {
+            assert_eq!(made(steps), expected, "{steps:?}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The name a server must prove: a DNS name or an IP address.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use rustls_pki_types::{DnsName, ServerName};
+
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// A host as a URL or a program writes it. IP addresses may be in brackets; a zone id ("%eth0") names a network
+/// interface of this machine and so enters neither matching nor SNI. Text that is not ASCII becomes IDNA (UTS 46);
+/// one trailing dot is dropped, because certificates do not carry it.
+pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
+    let invalid = || Error::new(Status::InvalidArgument, format!("server_hostname {host:?} is not a host name"));
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    if let Some(address) = parse_address(bare) {
+        return Ok(ServerName::IpAddress(address.into()));
+    }
+    if bare.len() != host.len() {
+        return Err(invalid());
+    }
+    let ascii = idna::domain_to_ascii(host).map_err(|_| invalid())?;
+    let name = ascii.strip_suffix('.').unwrap_or(&ascii);
+    if name.ends_with('.') {
+        return Err(invalid());
+    }
+    let name = DnsName::try_from(name).map_err(|_| invalid())?;
+    Ok(ServerName::DnsName(name.to_owned()))
+}
+
+fn parse_address(text: &str) -> Option<IpAddr> {
+    match text.split_once('%') {
+        Some((address, zone)) if !zone.is_empty() => address.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
+        Some(_) => None,
+        None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_as_they_are_written() {
+        for (host, expected) in [
+            ("localhost", "localhost"),
+            ("Example.COM", "example.com"),
+            ("example.com.", "example.com"),
+            ("a_b.example", "a_b.example"),
+            ("bücher.example", "xn--bcher-kva.example"),
+            ("faß.de", "xn--fa-hia.de"),
+            ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+            ("127.0.0.1", "127.0.0.1"),
+            ("::1", "::1"),
+            ("[::1]", "::1"),
+            ("fe80::1%eth0", "fe80::1"),
+            ("[fe80::1%25eth0]", "fe80::1"),
+        ] {
+            let name = parse(host).unwrap();
+            assert_eq!(name.to_str(), expected, "{host}");
+            assert_eq!(matches!(name, ServerName::IpAddress(_)), expected.parse::<IpAddr>().is_ok());
+        }
+        for host in [
+            "",
+            ".",
+            "a..b",
+            "example.com..",
+            "a b",
+            "[example.com]",
+            "::1%",
+            "127.0.0.1%eth0",
+            "a/b",
+            "-a",
+            "xn--a",
+            "1.2.3.256",
+        ] {
+            assert_eq!(parse(host).map_err(|error| error.status()), Err(Status::InvalidArgument), "{host}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+#!/bin/sh
+# Makes the certificates of the tests with the openssl command (3.0 or newer). They are committed, so that the tests
+# need no openssl; run this only to change them. Valid until 2120, except where a test wants otherwise.
+set -eu
+cd "$(dirname "$0")"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+start=20200101000000Z
+end=21200101000000Z
+
+p256() { openssl ecparam -name prime256v1 -genkey -noout -out "$1" 2>/dev/null; }
+
+# authority NAME SUBJECT: NAME.pem and its key, kept in the work directory.
+authority() {
+    p256 "$work/$1.key"
+    openssl req -new -key "$work/$1.key" -subj "$2" -out "$work/$1.csr"
+    issue "$1" "$1" "$start" "$end" "basicConstraints=critical,CA:TRUE
+keyUsage=critical,keyCertSign,cRLSign"
+}
+
+# issue NAME ISSUER START END EXTENSIONS: signs $work/NAME.csr into NAME.pem; an issuer of the same name is self-signing.
+issue() {
+    printf '%s\n' "subjectKeyIdentifier=hash" "authorityKeyIdentifier=keyid" "$5" > "$work/ext"
+    : > "$work/index.txt"
+    openssl rand -hex 16 > "$work/serial"
+    cat > "$work/ca.cnf" <<CNF
+[ca]
+default_ca = d
+[d]
+dir = $work
+database = $work/index.txt
+serial = $work/serial
+new_certs_dir = $work
+default_md = sha256
+policy = p
+unique_subject = no
+[p]
+commonName = supplied
+organizationName = optional
+CNF
+    if [ "$1" = "$2" ]; then self="-selfsign"; else self="-cert $2.pem"; fi
+    # shellcheck disable=SC2086
+    openssl ca -batch -notext -config "$work/ca.cnf" $self -keyfile "$work/$2.key" -in "$work/$1.csr" \
+        -startdate "$3" -enddate "$4" -extfile "$work/ext" -out "$1.pem" 2>/dev/null
+}
+
+# leaf NAME ISSUER SUBJECT START END EXTENSIONS, for an existing key $work/NAME.key
+leaf() {
+    openssl req -new -key "$work/$1.key" -subj "$3" -out "$work/$1.csr"
+    issue "$1" "$2" "$4" "$5" "$6"
+}
+
+names="subjectAltName=DNS:localhost,DNS:*.wild.test,DNS:xn--bcher-kva.test,IP:127.0.0.1,IP:::1,IP:fe80::1
+extendedKeyUsage=serverAuth"
+
+authority ca "/O=netlib tests/CN=netlib test CA"
+authority other-ca "/O=netlib tests/CN=some other CA"
+
+p256 "$work/server.key"
+leaf server ca "/CN=localhost" "$start" "$end" "$names"
+# The same key in the forms it can have; server.key is PKCS#8.
+openssl pkcs8 -topk8 -nocrypt -in "$work/server.key" -out server.key
+cp "$work/server.key" server-sec1.key
+openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in "$work/server.key" -out server-encrypted.key
+openssl x509 -in server.pem -outform DER -out server.der
+openssl pkcs8 -topk8 -nocrypt -in "$work/server.key" -outform DER -out server-key.der
+cat server.pem server.key > server-both.pem
+
+openssl genrsa -out "$work/rsa.key" 2048 2>/dev/null
+leaf rsa ca "/CN=localhost" "$start" "$end" "$names"
+openssl rsa -in "$work/rsa.key" -traditional -out rsa-pkcs1.key 2>/dev/null
+openssl pkcs8 -topk8 -nocrypt -in "$work/rsa.key" -out rsa.key
+
+p256 "$work/expired.key"
+leaf expired ca "/CN=localhost" 20200101000000Z 20210101000000Z "$names"
+p256 "$work/future.key"
+leaf future ca "/CN=localhost" 21100101000000Z "$end" "$names"
+p256 "$work/wrong-name.key"
+leaf wrong-name ca "/CN=localhost" "$start" "$end" "subjectAltName=DNS:other.test,DNS:more.test
+extendedKeyUsage=serverAuth"
+p256 "$work/wrong-purpose.key"
+leaf wrong-purpose ca "/CN=localhost" "$start" "$end" "subjectAltName=DNS:localhost
+extendedKeyUsage=emailProtection"
+p256 "$work/self-signed.key"
+openssl req -new -key "$work/self-signed.key" -subj "/CN=localhost" -out "$work/self-signed.csr"
+issue self-signed self-signed "$start" "$end" "$names"
+p256 "$work/client.key"
+leaf client ca "/CN=a client" "$start" "$end" "extendedKeyUsage=clientAuth"
+for name in expired future wrong-name wrong-purpose self-signed client; do
+    openssl pkcs8 -topk8 -nocrypt -in "$work/$name.key" -out "$name.key"
+done
