@@ -38,6 +38,15 @@ impl Env {
         })
     }
 
+    /// The directory with the shared library of the development profile, which cargo built for this program.
+    ///
+    /// It is what valgrind looks at: optimised code may branch on a value before it asks whether that value was ever
+    /// written, where the answer makes no difference, and valgrind cannot know that it makes none.
+    pub fn unoptimised_library(&self) -> PathBuf {
+        let program = std::env::current_exe().expect("this program has a path");
+        program.parent().expect("it is in a directory").to_owned()
+    }
+
     /// An empty directory for a suite.
     pub fn scratch(&self, suite: &str) -> PathBuf {
         let directory = self.target.join("contract").join(suite);

@@ -31,9 +31,8 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
     }
-    let library = env.library();
-    let scratch = env.scratch("valgrind");
-    for one in parallel(&env.files("c-tests", "test_", ".c"), |source| valgrind_test(env, source, &scratch, library))
+    let (library, scratch) = (env.unoptimised_library(), env.scratch("valgrind"));
+    for one in parallel(&env.files("c-tests", "test_", ".c"), |source| valgrind_test(env, source, &scratch, &library))
     {
         report.merge(one);
     }

@@ -15,19 +15,6 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &env.root.join("include"), &scratch, Some(env.library()), report);
 }
 
-/// A statement that uses a constant; one that lists values initialises an array.
-fn use_of(header: &str, name: &str) -> String {
-    let value = header.split_once(&format!("#define {name} ")).map_or("", |(_, rest)| rest);
-    let one = value.trim_start_matches(['\\', '\n', ' ']).lines().next().unwrap_or("");
-    match one.contains(", ") {
-        true if one.starts_with('"') => {
-            format!("    {{ static const char *const list[] = {{{name}}}; (void)list; }}\n")
-        }
-        true => format!("    {{ static const int list[] = {{{name}}}; (void)list; }}\n"),
-        false => format!("    (void)({name});\n"),
-    }
-}
-
 /// `include` is the directory with netlib.h; without a `library` nothing is linked.
 pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, report: &mut Report) {
     // Each unit includes the header twice and takes an address, so that both need it and the linker sees both.
@@ -43,7 +30,15 @@ pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, 
     let constants: String = Header::parse(&text)
         .constants()
         .filter(|constant| !["NETLIB_MUST_USE", "NETLIB_DEPRECATED_NOTE"].contains(&constant.name.as_str()))
-        .map(|constant| use_of(&text, &constant.name))
+        .map(|constant| match (&constant.name, &constant.value) {
+            (name, list) if list.starts_with('"') && list.contains(',') => {
+                format!("    {{ static const char *const list[] = {{{name}}}; (void)list; }}\n")
+            }
+            (name, list) if list.contains(',') => {
+                format!("    {{ static const int list[] = {{{name}}}; (void)list; }}\n")
+            }
+            (name, _) => format!("    (void)({name});\n"),
+        })
         .collect();
     let main = format!("void constants(void);\nvoid constants(void) {{\n{constants}}}\n")
         + "int main(void) { return one()[0] == two()[0] ? 0 : 1; }\n";
