@@ -41,6 +41,8 @@ static void contexts_tell_what_they_are(void) {
         {"/nonexistent/ca.pem", 1, 0, -1, NETLIB_NO_TRUST_ANCHORS, 0, 0},
         {"/nonexistent/ca.pem", 1, 1, -1, NETLIB_OK, NETLIB_TRUST_CUSTOM, 1},
     };
+    unsetenv("SSL_CERT_FILE");
+    unsetenv("SSL_CERT_DIR");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].variable != NULL) setenv("SSL_CERT_FILE", rows[i].variable, 1);
         netlib_tls_options *options = netlib_tls_options_new();

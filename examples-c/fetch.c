@@ -13,8 +13,8 @@
  *
  * The body goes to standard output or to a file. A file appears under its name only when the body is complete: until
  * then it is FILE.part, which is written anew by every attempt. What went to standard output cannot be taken back, so
- * an attempt that breaks after its first byte is the last. The exit code says what went wrong: see
- * fetch/options.h.
+ * an attempt that breaks after its first byte is the last. The exit code says what went wrong; fetch/options.h has
+ * the list.
  */
 #define _POSIX_C_SOURCE 200809L
 
@@ -39,8 +39,9 @@ struct request {
     char *method;
     netlib_headers *headers;
     netlib_body *body; /* NULL: none */
+    int body_fd;       /* what the body is read from; -1: nothing to close */
     int64_t body_start;
-    int body_fd; /* -1: none; what the body is read from */
+    bool body_used; /* something may have been read from it */
 };
 
 /* Each failure has a counter of its own; together they bound the loop. */
@@ -147,7 +148,9 @@ static netlib_status follow(struct request *request, const netlib_decision *deci
     request->url = netlib_url_clone(netlib_decision_url(decision));
 
     if (!netlib_decision_resend_body(decision)) drop_body(request);
-    if (request->body != NULL) status = netlib_rewind_body(request->body, request->body_start, err);
+    if (request->body != NULL && request->body_used) {
+        status = netlib_rewind_body(request->body, request->body_start, err);
+    }
     return status == NETLIB_OK ? set_method(request, netlib_decision_method(decision, NULL), err) : status;
 }
 
@@ -194,7 +197,7 @@ static void trace_connection(struct client *client, const struct http *http) {
         trace(client, "  connected");
     } else {
         int32_t version = netlib_tls_stream_version(http->tls);
-        trace(client, "  connected with %s, %s", version == 0x0304 ? "TLS 1.3" : "TLS 1.2",
+        trace(client, "  connected with %s, %s", version == NETLIB_TLS_1_3 ? "TLS 1.3" : "TLS 1.2",
               netlib_tls_stream_cipher_suite(http->tls, NULL));
     }
 }
@@ -221,11 +224,17 @@ static const char *counter_of(const netlib_decision *decision, int32_t *left) {
     }
 }
 
-static const char *delay_reason(const netlib_decision *decision) {
-    switch (netlib_decision_delay_reason(decision)) {
-        case NETLIB_DELAY_RETRY_AFTER: return "the server asked for it with Retry-After";
-        case NETLIB_DELAY_BACKOFF: return "exponential backoff";
-        default: return "nothing asks for a wait";
+static void trace_delay(struct client *client, const netlib_decision *decision) {
+    double delay = netlib_decision_delay(decision);
+    double uncapped = netlib_decision_delay_uncapped(decision);
+    bool asked = netlib_decision_delay_reason(decision) == NETLIB_DELAY_RETRY_AFTER;
+    const char *reason = asked ? "the server asked for it with Retry-After" : "exponential backoff";
+    if (delay <= 0) {
+        trace(client, "     at once");
+    } else if (uncapped > delay) {
+        trace(client, "     waits %g s, not %g s: %s", delay, uncapped, reason);
+    } else {
+        trace(client, "     waits %g s: %s", delay, reason);
     }
 }
 
@@ -244,7 +253,7 @@ static void trace_decision(struct client *client, const struct request *request,
     bool redirect = netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT;
     trace(client, "  -> %s: takes 1 from the counter \"%s\", %d left", redirect ? "redirect" : "retry", counter,
           (int)left);
-    trace(client, "     waits %g s: %s", netlib_decision_delay(decision), delay_reason(decision));
+    trace_delay(client, decision);
     trace_dropped(client, request, decision);
 }
 
@@ -269,12 +278,13 @@ static netlib_status make_tls(struct client *client, netlib_error **err) {
 }
 
 /* Connects, sends the request and reads the response's head. The body is still to come. */
-static netlib_status exchange(struct client *client, const struct request *request, struct http *http,
+static netlib_status exchange(struct client *client, struct request *request, struct http *http,
                               netlib_response **response, netlib_error **err) {
     netlib_status status = http_is_secure(request->url) ? make_tls(client, err) : NETLIB_OK;
     if (status == NETLIB_OK) status = http_open(http, request->url, client->timeout, client->tls, err);
     if (status != NETLIB_OK) return status;
     trace_connection(client, http);
+    request->body_used = true;
     status = http_send(http, request->method, request->url, request->headers, request->body, err);
     if (status == NETLIB_OK) status = http_read_head(http, request->method, response, err);
     if (status == NETLIB_OK) trace_response(client, *response);
@@ -309,16 +319,17 @@ static netlib_status decide(struct client *client, const struct request *request
                                err);
 }
 
-/* Waits as long as it was decided, and turns the request into the next one. */
+/* Turns the request into the next one, and waits as long as it was decided. */
 static netlib_status go_on(struct client *client, struct request *request, const netlib_response *response,
                            const netlib_decision *decision, netlib_error **err) {
     trace_decision(client, request, decision);
-    const netlib_retry *retry = netlib_decision_retry(decision);
-    bool slept = false;
-    netlib_status status = netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT
-                               ? netlib_retry_sleep_for_retry(retry, response, client->limit, &slept, err)
-                               : netlib_retry_sleep(retry, response, client->limit, err);
-    return status == NETLIB_OK ? follow(request, decision, err) : status;
+    netlib_status status = follow(request, decision, err);
+    if (status != NETLIB_OK) return status;
+    if (netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT) {
+        bool slept = false;
+        return netlib_retry_sleep_for_retry(request->retry, response, client->limit, &slept, err);
+    }
+    return netlib_retry_sleep(request->retry, response, client->limit, err);
 }
 
 /* From connecting to the decision what comes next. `done`: nothing does, the body is delivered. */
@@ -341,6 +352,7 @@ static netlib_status attempt(struct client *client, struct request *request, boo
             /* The broken body is a failure like any other. */
             netlib_decision_free(decision);
             netlib_response_free(response);
+            decision = NULL;
             response = NULL;
             status = decide(client, request, response, failure, &decision, err);
         } else if (failure != NULL) {
@@ -369,8 +381,11 @@ static enum exit_code code_of_certificate(const netlib_error *error) {
 }
 
 /* The statuses that matter here by name, all others by their class. */
-static enum exit_code code_of(netlib_status status, const netlib_error *error) {
+static enum exit_code code_of(const struct client *client, netlib_status status, const netlib_error *error) {
     switch (status) {
+        case NETLIB_INVALID_PEM:
+        case NETLIB_NO_TRUST_ANCHORS: return EXIT_LOCAL;
+        case NETLIB_INVALID_HEADER: return client->attempts == 0 ? EXIT_USAGE : EXIT_PROTOCOL;
         case NETLIB_NAME_RESOLUTION: return EXIT_RESOLVE;
         case NETLIB_CONNECT_TIMEOUT: return EXIT_CONNECT_TIMEOUT;
         case NETLIB_CERTIFICATE_VERIFY:
@@ -406,7 +421,7 @@ static enum exit_code report_failure(const struct client *client, netlib_status 
     const netlib_error *reason = reason_of(error);
     if (reason != NULL) status = netlib_error_status(reason);
     const char *message = reason != NULL ? netlib_error_message(reason, NULL) : netlib_status_text(status);
-    enum exit_code code = code_of(status, reason);
+    enum exit_code code = code_of(client, status, reason);
 
     fprintf(stderr, "fetch: %s%s", code == EXIT_MAX_TIME ? "--max-time: " : "", message);
     if (client->attempts > 1) fprintf(stderr, " (attempt %d)", client->attempts);

@@ -21,7 +21,7 @@
     X(EXIT_SILENCE, 12, "the server was silent for --read-timeout")                  \
     X(EXIT_MAX_TIME, 13, "--max-time has passed, or would before the next attempt")  \
     X(EXIT_PROTOCOL, 14, "the server did not speak HTTP, or dropped the connection") \
-    X(EXIT_INCOMPLETE, 15, "the body ended early")                                   \
+    X(EXIT_INCOMPLETE, 15, "the response ended early")                               \
     X(EXIT_REDIRECT, 16, "too many redirects, or one that is not safe to follow")    \
     X(EXIT_BODY, 17, "the request's body could not be sent again")                   \
     X(EXIT_STATUS, 22, "the server answered 400 or above; its body is delivered")    \

@@ -101,7 +101,12 @@ bool output_can_restart(const struct output *output) {
 }
 
 void output_discard(struct output *output) {
-    if (output->file != NULL && output->file != stdout) fclose(output->file);
-    if (output->file != NULL && output->part != NULL) remove(output->part);
+    if (output->file == NULL) return;
+    if (output->file == stdout) {
+        fflush(stdout);
+    } else {
+        fclose(output->file);
+    }
+    if (output->part != NULL) remove(output->part);
     output->file = NULL;
 }

@@ -115,6 +115,7 @@ use libc::__errno_location as errno_location;
 use libc::__error as errno_location;
 
 /// Takes over a descriptor that a system call has just made, or its failure.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
@@ -369,5 +370,46 @@ pub(crate) fn is_signal_blocked(signal: i32) -> bool {
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask);
         libc::sigismember(&mask, signal) == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raise_that_fails_keeps_errno_and_the_descriptor_readable() {
+        let wake = Wake::open().unwrap();
+        // Raised as often as its counter holds, or its pipe: one more is refused.
+        let nearly_full = (u64::MAX - 1).to_ne_bytes();
+        for _ in 0..10_000 {
+            // SAFETY: the buffer is eight readable bytes.
+            unsafe { libc::write(wake.fd(), nearly_full.as_ptr().cast(), nearly_full.len()) };
+            wake.raise();
+            // SAFETY: errno's address is valid on every thread.
+            unsafe { *errno_location() = 4711 };
+            wake.raise();
+            assert_eq!(io::Error::last_os_error().raw_os_error(), Some(4711));
+        }
+        assert!(is_readable_now(wake.fd()));
+    }
+
+    #[test]
+    fn sending_in_pieces_and_looking_before_taking() {
+        let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (near_fd, far_fd) = (near.as_raw_fd(), far.as_raw_fd());
+        let mut buffer = [0; 16];
+        let none = peek(far_fd, &mut buffer).unwrap_err();
+        assert_eq!(none.kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(send(near_fd, b"ab", DONT_WAIT).unwrap(), 2);
+        let pieces = [IoSlice::new(b"cd"), IoSlice::new(b""), IoSlice::new(b"e")];
+        assert_eq!(send_vectored(near_fd, &pieces, DONT_WAIT).unwrap(), 3);
+        assert_eq!((peek(far_fd, &mut buffer).unwrap(), &buffer[..5]), (5, b"abcde".as_slice()));
+        assert_eq!(recv(far_fd, &mut buffer, DONT_WAIT).unwrap(), 5);
+        drop(far);
+        // No SIGPIPE: Rust's test runner ignores it, so what is seen here is the error alone.
+        assert_eq!(send(near_fd, b"x", 0).unwrap_err().raw_os_error(), Some(libc::EPIPE));
+        assert_eq!(recv(near_fd, &mut buffer, 0).unwrap(), 0);
+        assert_eq!(recv(-1, &mut buffer, 0).unwrap_err().raw_os_error(), Some(libc::EBADF));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufReader, Result, Write};
+use std::io::{BufRead, BufReader, Result, Write};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -47,6 +47,9 @@ enum End {
     Cut,
     Reset,
 }
+
+/// What a TLS client says first. It is answered in clear, as servers do.
+const TLS_HANDSHAKE: u8 = 0x16;
 
 const UNAVAILABLE: &str = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\nbusy\n";
 const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n";
@@ -127,6 +130,13 @@ const SCENARIOS: &[(&str, &[Act])] = &[
             End::Close,
         )],
     ),
+    (
+        "/bad-retry-after",
+        &[Say(
+            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: soon\r\nContent-Length: 5\r\n\r\nbusy\n",
+            End::Close,
+        )],
+    ),
     ("/missing", &[Say("HTTP/1.1 404 Not Found\r\nContent-Length: 5\r\n\r\nnone\n", End::Close)]),
     // Redirects.
     ("/redirect", &[Redirect(302, "", "/echo")]),
@@ -192,6 +202,13 @@ pub fn serve(world: &World, port: &'static str, connection: Connection) {
 }
 
 fn answer(world: &World, port: &'static str, mut from: BufReader<Connection>) -> Result<()> {
+    if from.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
+        let text = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+        let mut to = from.into_inner();
+        to.write_all(text.as_bytes())?;
+        to.close();
+        return Ok(());
+    }
     let mut request = Request::read_head(&mut from)?;
     world.note(port, &request)?;
     let act = world.next_act(port, &request);
