@@ -132,8 +132,12 @@ impl Program {
         self.arg(directory).args(["-lnetlib", "-lm", "-pthread"])
     }
 
-    /// Loads shared libraries from a directory.
+    /// Loads shared libraries from a directory. What a TLS context would read from the environment is not there: cargo
+    /// adds such variables to those it found.
     pub fn load_from(&mut self, library: &Path) -> &mut Program {
+        for variable in ["SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"] {
+            self.0.env_remove(variable);
+        }
         self.env("LD_LIBRARY_PATH", library)
     }
 

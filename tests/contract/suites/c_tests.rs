@@ -12,6 +12,7 @@ const SECONDS: u64 = 300;
 pub const VALGRIND: &[&str] = &[
     "--quiet",
     "--leak-check=full",
+    "--show-leak-kinds=definite,indirect",
     "--errors-for-leak-kinds=definite,indirect",
     "--error-exitcode=99",
     "--num-callers=30",
