@@ -27,7 +27,7 @@ use crate::socket::sys;
 use crate::socket::wait::wait;
 use crate::status::Status;
 
-/// How often a thread that waits for another's handshake looks at its limit.
+/// How often a thread that waits for another's work looks at its limit.
 const GLANCE: Duration = Duration::from_millis(10);
 
 /// What a call came to, when it did not fail.
@@ -71,6 +71,10 @@ struct Core {
     settings: Settings,
     /// Who is at work: [`Role`]s.
     taken: [bool; 4],
+    /// The handshake is done and its last flight sent.
+    shaken: bool,
+    /// How many threads wait for a role to be given up.
+    waiting: usize,
     /// The last receive did not fill its buffer: there is probably nothing there yet.
     drained: bool,
     /// Plaintext that was encrypted but not yet counted to the writer, who passes the same bytes again.
@@ -103,6 +107,10 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         if let Ok(mut core) = self.stream.core.lock() {
             core.taken[self.role as usize] = false;
+            // Waking costs a system call even when nobody sleeps.
+            if core.waiting == 0 {
+                return;
+            }
         }
         self.stream.changed.notify_all();
     }
@@ -129,7 +137,15 @@ impl Stream {
         let settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
         Stream {
             fd,
-            core: Mutex::new(Core { engine, settings, taken: [false; 4], drained: true, uncounted: 0 }),
+            core: Mutex::new(Core {
+                engine,
+                settings,
+                taken: [false; 4],
+                shaken: false,
+                waiting: 0,
+                drained: true,
+                uncounted: 0,
+            }),
             changed: Condvar::new(),
             alpn: OnceLock::new(),
             peer_chain: OnceLock::new(),
@@ -194,6 +210,7 @@ impl Stream {
     /// Blocking: all of `data`. Otherwise as much as could be sent; what is not counted must be passed again.
     pub fn write(&self, data: &[u8]) -> Result<Io> {
         self.as_writer(|| {
+            self.lock()?.engine.check_sending()?;
             if let Some(want) = self.shake()? {
                 return Ok(want);
             }
@@ -348,9 +365,9 @@ impl Stream {
             };
             match self.flush(blocking) {
                 Ok(true) => {}
-                // What is left of a finished handshake goes out before the next write does.
-                Ok(false) if done => return Ok(None),
                 Ok(false) => return Ok(Some(Io::WantWrite)),
+                // A peer that is gone may have left something to read.
+                Err(error) if error.status() == Status::Protocol && done => {}
                 Err(error) if error.status() == Status::Protocol => {
                     let reason = self.last_words(error);
                     return Err(self.lock()?.engine.fail(reason));
@@ -358,6 +375,7 @@ impl Stream {
                 Err(error) => return Err(error),
             }
             if done {
+                self.lock()?.shaken = true;
                 return Ok(None);
             }
             if !self.receive()? {
@@ -373,16 +391,24 @@ impl Stream {
             if !core.settings.blocking {
                 return Err(Error::new(Status::Busy, "another thread is shaking hands on this stream"));
             }
-            if let Some(limit) = &core.settings.limit {
-                limit.check()?;
-            }
-            core = self.changed.wait_timeout(core, GLANCE).map_err(|_| poisoned())?.0;
+            core = self.glance(core)?;
         }
-        if !core.engine.is_handshaking() {
+        if core.shaken {
             return Ok(None);
         }
         core.taken[Role::Shaker as usize] = true;
         Ok(Some(Held { stream: self, role: Role::Shaker }))
+    }
+
+    /// Waits a little for a role to be given up, or for the limit to end that.
+    fn glance<'a>(&self, mut core: MutexGuard<'a, Core>) -> Result<MutexGuard<'a, Core>> {
+        if let Some(limit) = &core.settings.limit {
+            limit.check()?;
+        }
+        core.waiting += 1;
+        let mut core = self.changed.wait_timeout(core, GLANCE).map_err(|_| poisoned())?.0;
+        core.waiting -= 1;
+        Ok(core)
     }
 
     /// The peer refused to take more: an alert that it sent before says why better than the broken pipe does.
@@ -458,8 +484,10 @@ impl Stream {
         loop {
             let mut core = self.lock()?;
             while core.is_taken(Role::Sender) {
-                // A reader, who does not wait while he sends.
-                core = self.changed.wait(core).map_err(|_| poisoned())?;
+                if !blocking {
+                    return Ok(false);
+                }
+                core = self.glance(core)?;
             }
             let Some((piece, settings, sender)) = self.begin_sending(core) else { return Ok(true) };
             if !self.send(piece, blocking, &settings, sender)? {
@@ -509,6 +537,7 @@ impl Stream {
                 limit.check()?;
             }
             match sys::send(self.fd, piece.bytes(), sys::DONT_WAIT) {
+                Ok(0) => return Err(Error::new(Status::Io, "the descriptor takes no bytes: it is no stream socket")),
                 Ok(count) => piece.consume(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !blocking {
