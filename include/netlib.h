@@ -1467,6 +1467,416 @@ netlib_status netlib_retry_from_int(int32_t count,
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
 
 /**
+ * Counts one more request that was not the last, and makes the Retry for the next one.
+ *
+ * The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
+ * a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.
+ *
+ * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
+ * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
+ * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
+ * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL.
+ *
+ * @param retry the Retry, which stays as it is. Not NULL.
+ * @param method the request's method. May be NULL: unknown.
+ * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
+ *        NULL: unknown.
+ * @param response the response. May be NULL: there was none.
+ * @param error what failed; it goes before the response. May be NULL: nothing did.
+ * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_INVALID_ARGUMENT` if the method is no
+ *         token.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_increment(const netlib_retry *retry,
+                                     const char *method,
+                                     const char *url,
+                                     const netlib_response *response,
+                                     const netlib_error *error,
+                                     netlib_retry **next,
+                                     netlib_error **err);
+
+/**
+ * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
+ * or it is one of `NETLIB_RETRY_AFTER_STATUS_CODES` with a Retry-After header, which is to be obeyed, and `total` is
+ * a number other than 0.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param method the request's method. Not NULL.
+ * @param status_code the response's status.
+ * @param has_retry_after 0 or 1: whether it has a Retry-After header.
+ * @param is_retry out. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_is_retry(const netlib_retry *retry,
+                                    const char *method,
+                                    int32_t status_code,
+                                    int32_t has_retry_after,
+                                    bool *is_retry,
+                                    netlib_error **err);
+
+/**
+ * Says whether more retries were made than one of the counts allows. What `netlib_error_retry` lends is exhausted.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param exhausted out. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhausted, netlib_error **err);
+
+/**
+ * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
+ * of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
+ * each call; at most `backoff_max`.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param seconds out: in seconds. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no
+ *         random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds, netlib_error **err);
+
+/**
+ * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param response the response. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed; -1.0 without the
+ *        header. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
+                                           const netlib_response *response,
+                                           double *seconds,
+                                           netlib_error **err);
+
+/**
+ * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
+ * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param value the header's value. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
+                                             const char *value,
+                                             double *seconds,
+                                             netlib_error **err);
+
+/**
+ * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
+ *
+ * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
+ * `NETLIB_RETRY_AFTER_STATUS_CODES`; without the header, or when it asks for no wait, the backoff of
+ * `netlib_retry_get_backoff_time`.
+ *
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+ * @param response the last response. May be NULL: there was none.
+ * @param seconds out: in seconds; 0 for no wait. Not NULL.
+ * @param reason out: one of `enum netlib_delay_reason`. Not NULL.
+ * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
+ *        is more than a double can hold. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_delay(const netlib_retry *retry,
+                                 const netlib_response *response,
+                                 double *seconds,
+                                 int32_t *reason,
+                                 double *uncapped,
+                                 netlib_error **err);
+
+/**
+ * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` of 0 and no
+ * Retry-After it returns at once.
+ *
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+ * @param response the last response. May be NULL: there was none.
+ * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
+ *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_sleep(const netlib_retry *retry,
+                                 const netlib_response *response,
+                                 const netlib_limit *limit,
+                                 netlib_error **err);
+
+/**
+ * Sleeps as long as the response's Retry-After header asks, whatever its status.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param response the last response. Not NULL.
+ * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
+ * @param slept out: false when there is no such header or it asks for no wait. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
+ *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
+                                           const netlib_response *response,
+                                           const netlib_limit *limit,
+                                           bool *slept,
+                                           netlib_error **err);
+
+/**
+ * The exhausted Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests.
+ *
+ * @param error the error. May be NULL: NULL is returned.
+ * @return borrowed from `error`; NULL for every other error.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_retry *netlib_error_retry(const netlib_error *error);
+
+/** What to do next. Returned by `netlib_decision_action`. */
+enum netlib_action {
+    /** Nothing: give the response to whoever asked. */
+    NETLIB_ACTION_RETURN_RESPONSE = 0,
+    /** Send the request again. */
+    NETLIB_ACTION_RETRY = 1,
+    /** Send the request to where the response redirects. */
+    NETLIB_ACTION_REDIRECT = 2
+};
+
+/** The count that a request consumed beside `total`. Returned by `netlib_decision_counter`. */
+enum netlib_counter {
+    /** None: the response needs no further request. */
+    NETLIB_COUNTER_NONE = 0,
+    /** `connect`. */
+    NETLIB_COUNTER_CONNECT = 1,
+    /** `read`. */
+    NETLIB_COUNTER_READ = 2,
+    /** `redirect`. */
+    NETLIB_COUNTER_REDIRECT = 3,
+    /** `status`. */
+    NETLIB_COUNTER_STATUS = 4,
+    /** `other`. */
+    NETLIB_COUNTER_OTHER = 5
+};
+
+/** What to do after a request, and all that is needed to do it. **Immutable**. */
+struct netlib_decision;
+
+/**
+ * Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
+ * does not wait.
+ *
+ * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed:
+ * 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
+ * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
+ * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
+ * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
+ *
+ * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
+ *
+ * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
+ * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
+ * the first origin too, because the Retry remembers it.
+ *
+ * @param retry the Retry of this request. Not NULL.
+ * @param method the request's method. Not NULL.
+ * @param url the request's URL. Not NULL.
+ * @param response the response. May be NULL: there was none.
+ * @param error what failed; it goes before the response. May be NULL: nothing did.
+ * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
+ * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
+ *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
+ *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
+ *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if Retry-After is neither a number
+ *         nor a date; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_decide(const netlib_retry *retry,
+                                  const char *method,
+                                  const netlib_url *url,
+                                  const netlib_response *response,
+                                  const netlib_error *error,
+                                  const netlib_limit *limit,
+                                  netlib_decision **decision,
+                                  netlib_error **err);
+
+/**
+ * Another reference to the same decision.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_decision_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_decision *netlib_decision_clone(const netlib_decision *decision);
+
+/**
+ * Releases a decision. What was borrowed from it ends with its last reference.
+ *
+ * @param decision owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_decision_free(netlib_decision *decision);
+
+/**
+ * What to do next.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_ACTION_RETURN_RESPONSE` is returned.
+ * @return one of `enum netlib_action`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_action(const netlib_decision *decision);
+
+/**
+ * The Retry for the next request. When a response is returned it is the one that was given.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return borrowed from `decision`: clone it to keep it.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
+
+/**
+ * Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
+ * one that ran out.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_COUNTER_NONE` is returned.
+ * @return one of `enum netlib_counter`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_counter(const netlib_decision *decision);
+
+/**
+ * How long to wait before the next request.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return seconds; 0 for no wait.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_decision_delay(const netlib_decision *decision);
+
+/**
+ * Why to wait.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_DELAY_NONE` is returned.
+ * @return one of `enum netlib_delay_reason`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_delay_reason(const netlib_decision *decision);
+
+/**
+ * What the wait would be without `backoff_max` or `retry_after_max`.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_decision_delay_uncapped(const netlib_decision *decision);
+
+/**
+ * The URL of the next request. For a redirect: the Location, resolved against the request's URL.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return borrowed from `decision`: clone it to keep it.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_url *netlib_decision_url(const netlib_decision *decision);
+
+/**
+ * The method of the next request.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `decision`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
+
+/**
+ * Whether the next request carries the body again: rewind it first, see `netlib_rewind_body`.
+ *
+ * @param decision the decision. May be NULL: false is returned.
+ * @return false once a redirect has turned the request into GET, and when there is no next request.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_decision_resend_body(const netlib_decision *decision);
+
+/**
+ * How many headers the next request must not carry.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
+
+/**
+ * One of the headers that the next request must not carry, in lower case; they are sorted. Use
+ * `netlib_decision_headers` to drop them.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `decision`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
+
+/**
+ * Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
+ * SAFE profile Host is among these at another origin: write it from the URL.
+ *
+ * @param decision the decision. Not NULL.
+ * @param request_headers the headers of the last request. Not NULL.
+ * @param next_headers out, owned: free it with `netlib_headers_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_decision_headers(const netlib_decision *decision,
+                                      const netlib_headers *request_headers,
+                                      netlib_headers **next_headers,
+                                      netlib_error **err);
+
+/**
  * What is left of `total`.
  *
  * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
@@ -1750,194 +2160,6 @@ int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * Counts one more request that was not the last, and makes the Retry for the next one.
- *
- * The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
- * a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.
- *
- * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
- * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
- * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
- * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL.
- *
- * @param retry the Retry, which stays as it is. Not NULL.
- * @param method the request's method. May be NULL: unknown.
- * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
- *        NULL: unknown.
- * @param response the response. May be NULL: there was none.
- * @param error what failed; it goes before the response. May be NULL: nothing did.
- * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_INVALID_ARGUMENT` if the method is no
- *         token.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_increment(const netlib_retry *retry,
-                                     const char *method,
-                                     const char *url,
-                                     const netlib_response *response,
-                                     const netlib_error *error,
-                                     netlib_retry **next,
-                                     netlib_error **err);
-
-/**
- * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
- * or it is one of `NETLIB_RETRY_AFTER_STATUS_CODES` with a Retry-After header, which is to be obeyed, and `total` is
- * a number other than 0.
- *
- * @param retry the Retry. Not NULL.
- * @param method the request's method. Not NULL.
- * @param status_code the response's status.
- * @param has_retry_after 0 or 1: whether it has a Retry-After header.
- * @param is_retry out. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_is_retry(const netlib_retry *retry,
-                                    const char *method,
-                                    int32_t status_code,
-                                    int32_t has_retry_after,
-                                    bool *is_retry,
-                                    netlib_error **err);
-
-/**
- * Says whether more retries were made than one of the counts allows. What `netlib_error_retry` lends is exhausted.
- *
- * @param retry the Retry. Not NULL.
- * @param exhausted out. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhausted, netlib_error **err);
-
-/**
- * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
- * of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
- * each call; at most `backoff_max`.
- *
- * @param retry the Retry. Not NULL.
- * @param seconds out: in seconds. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no
- *         random numbers.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds, netlib_error **err);
-
-/**
- * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
- *
- * @param retry the Retry. Not NULL.
- * @param response the response. Not NULL.
- * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed; -1.0 without the
- *        header. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
-                                           const netlib_response *response,
-                                           double *seconds,
-                                           netlib_error **err);
-
-/**
- * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
- * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
- *
- * @param retry the Retry. Not NULL.
- * @param value the header's value. Not NULL.
- * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
-                                             const char *value,
-                                             double *seconds,
-                                             netlib_error **err);
-
-/**
- * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
- *
- * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
- * `NETLIB_RETRY_AFTER_STATUS_CODES`; without the header, or when it asks for no wait, the backoff of
- * `netlib_retry_get_backoff_time`.
- *
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
- * @param response the last response. May be NULL: there was none.
- * @param seconds out: in seconds; 0 for no wait. Not NULL.
- * @param reason out: one of `enum netlib_delay_reason`. Not NULL.
- * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
- *        is more than a double can hold. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_delay(const netlib_retry *retry,
-                                 const netlib_response *response,
-                                 double *seconds,
-                                 int32_t *reason,
-                                 double *uncapped,
-                                 netlib_error **err);
-
-/**
- * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` of 0 and no
- * Retry-After it returns at once.
- *
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
- * @param response the last response. May be NULL: there was none.
- * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
- *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_sleep(const netlib_retry *retry,
-                                 const netlib_response *response,
-                                 const netlib_limit *limit,
-                                 netlib_error **err);
-
-/**
- * Sleeps as long as the response's Retry-After header asks, whatever its status.
- *
- * @param retry the Retry. Not NULL.
- * @param response the last response. Not NULL.
- * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
- * @param slept out: false when there is no such header or it asks for no wait. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
- *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
-                                           const netlib_response *response,
-                                           const netlib_limit *limit,
-                                           bool *slept,
-                                           netlib_error **err);
-
-/**
- * The exhausted Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests.
- *
- * @param error the error. May be NULL: NULL is returned.
- * @return borrowed from `error`; NULL for every other error.
- * @threads any
- * @since 0.1.0
- */
-const netlib_retry *netlib_error_retry(const netlib_error *error);
-
-/**
  * The methods that may be retried unless set, as `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`.
  *
  * @param count out: how many. May be NULL.
@@ -1997,228 +2219,6 @@ const int32_t *netlib_redirect_status_codes(size_t *count);
  * @since 0.1.0
  */
 double netlib_retry_default_backoff_max(void);
-
-/** What to do next. Returned by `netlib_decision_action`. */
-enum netlib_action {
-    /** Nothing: give the response to whoever asked. */
-    NETLIB_ACTION_RETURN_RESPONSE = 0,
-    /** Send the request again. */
-    NETLIB_ACTION_RETRY = 1,
-    /** Send the request to where the response redirects. */
-    NETLIB_ACTION_REDIRECT = 2
-};
-
-/** The count that a request consumed beside `total`. Returned by `netlib_decision_counter`. */
-enum netlib_counter {
-    /** None: the response needs no further request. */
-    NETLIB_COUNTER_NONE = 0,
-    /** `connect`. */
-    NETLIB_COUNTER_CONNECT = 1,
-    /** `read`. */
-    NETLIB_COUNTER_READ = 2,
-    /** `redirect`. */
-    NETLIB_COUNTER_REDIRECT = 3,
-    /** `status`. */
-    NETLIB_COUNTER_STATUS = 4,
-    /** `other`. */
-    NETLIB_COUNTER_OTHER = 5
-};
-
-/** What to do after a request, and all that is needed to do it. **Immutable**. */
-struct netlib_decision;
-
-/**
- * Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
- * does not wait.
- *
- * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed:
- * 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
- * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
- * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
- * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
- *
- * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
- *
- * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
- * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
- * the first origin too, because the Retry remembers it.
- *
- * @param retry the Retry of this request. Not NULL.
- * @param method the request's method. Not NULL.
- * @param url the request's URL. Not NULL.
- * @param response the response. May be NULL: there was none.
- * @param error what failed; it goes before the response. May be NULL: nothing did.
- * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
- * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
- *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
- *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
- *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if Retry-After is neither a number
- *         nor a date; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_decide(const netlib_retry *retry,
-                                  const char *method,
-                                  const netlib_url *url,
-                                  const netlib_response *response,
-                                  const netlib_error *error,
-                                  const netlib_limit *limit,
-                                  netlib_decision **decision,
-                                  netlib_error **err);
-
-/**
- * Another reference to the same decision.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_decision_free`.
- * @threads any
- * @since 0.1.0
- */
-netlib_decision *netlib_decision_clone(const netlib_decision *decision);
-
-/**
- * Releases a decision. What was borrowed from it ends with its last reference.
- *
- * @param decision owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
-void netlib_decision_free(netlib_decision *decision);
-
-/**
- * What to do next.
- *
- * @param decision the decision. May be NULL: `NETLIB_ACTION_RETURN_RESPONSE` is returned.
- * @return one of `enum netlib_action`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_decision_action(const netlib_decision *decision);
-
-/**
- * The Retry for the next request. When a response is returned it is the one that was given.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @return borrowed from `decision`: clone it to keep it.
- * @threads any
- * @since 0.1.0
- */
-const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
-
-/**
- * Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
- * one that ran out.
- *
- * @param decision the decision. May be NULL: `NETLIB_COUNTER_NONE` is returned.
- * @return one of `enum netlib_counter`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_decision_counter(const netlib_decision *decision);
-
-/**
- * How long to wait before the next request.
- *
- * @param decision the decision. May be NULL: 0 is returned.
- * @return seconds; 0 for no wait.
- * @threads any
- * @since 0.1.0
- */
-double netlib_decision_delay(const netlib_decision *decision);
-
-/**
- * Why to wait.
- *
- * @param decision the decision. May be NULL: `NETLIB_DELAY_NONE` is returned.
- * @return one of `enum netlib_delay_reason`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_decision_delay_reason(const netlib_decision *decision);
-
-/**
- * What the wait would be without `backoff_max` or `retry_after_max`.
- *
- * @param decision the decision. May be NULL: 0 is returned.
- * @return seconds.
- * @threads any
- * @since 0.1.0
- */
-double netlib_decision_delay_uncapped(const netlib_decision *decision);
-
-/**
- * The URL of the next request. For a redirect: the Location, resolved against the request's URL.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @return borrowed from `decision`: clone it to keep it.
- * @threads any
- * @since 0.1.0
- */
-const netlib_url *netlib_decision_url(const netlib_decision *decision);
-
-/**
- * The method of the next request.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `decision`, NUL-terminated.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
-
-/**
- * Whether the next request carries the body again: rewind it first, see `netlib_rewind_body`.
- *
- * @param decision the decision. May be NULL: false is returned.
- * @return false once a redirect has turned the request into GET, and when there is no next request.
- * @threads any
- * @since 0.1.0
- */
-bool netlib_decision_resend_body(const netlib_decision *decision);
-
-/**
- * How many headers the next request must not carry.
- *
- * @param decision the decision. May be NULL: 0 is returned.
- * @return the count.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
-
-/**
- * One of the headers that the next request must not carry, in lower case; they are sorted. Use
- * `netlib_decision_headers` to drop them.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `decision`, NUL-terminated.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
-
-/**
- * Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
- * SAFE profile Host is among these at another origin: write it from the URL.
- *
- * @param decision the decision. Not NULL.
- * @param request_headers the headers of the last request. Not NULL.
- * @param next_headers out, owned: free it with `netlib_headers_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_decision_headers(const netlib_decision *decision,
-                                      const netlib_headers *request_headers,
-                                      netlib_headers **next_headers,
-                                      netlib_error **err);
 
 /* ==================================================================================================================
  * headers: request headers, ready for the wire.
