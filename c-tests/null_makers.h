@@ -304,8 +304,6 @@ static inline netlib_tls_stream *make_tls_stream(void) {
 #define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
 #define MAKE__netlib_tls_context_ptr make_tls_context()
 #define MAKE__netlib_tls_stream_ptr make_tls_stream()
-/* Its handshake is not done. */
-#define BASELINE__netlib_tls_stream_shutdown NETLIB_CLOSED
 #define MAKE__const_char_ptr__server_hostname "localhost"
 #define MAKE__const_char_ptr__path CERT_FILE
 #define MAKE__const_char_ptr__chain_path CERT_FILE
