@@ -365,6 +365,10 @@ static void the_exhausted_retry_outlives_its_error(void) {
     netlib_error_free(error);
     netlib_retry *exhausted = netlib_retry_clone(netlib_error_retry(err));
     netlib_error_free(err);
+    err = NULL;
+    bool is_over = false;
+    CHECK_OK(netlib_retry_is_exhausted(exhausted, &is_over, &err));
+    CHECK(is_over);
     CHECK_INT(-1, netlib_retry_total(exhausted));
     CHECK_INT(2, (long long)netlib_retry_history_count(exhausted));
     CHECK_STR("/2", netlib_retry_history_url(exhausted, 1, NULL));

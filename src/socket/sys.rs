@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, OsString};
-use std::io::{self, IoSlice};
+use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -125,7 +125,6 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
 }
 
 pub(crate) const DONT_WAIT: i32 = libc::MSG_DONTWAIT;
-pub(crate) const PEEK: i32 = libc::MSG_PEEK;
 pub(crate) const NO_SIGNAL: i32 = libc::MSG_NOSIGNAL;
 
 /// recv(2) of the `MSG_…` flags; EINTR starts it again.
@@ -134,29 +133,11 @@ pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize
     retried(|| unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
 }
 
-/// What a [`recv`] would give, without taking it and without waiting.
-pub(crate) fn peek(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
-    recv(fd, buffer, DONT_WAIT | PEEK)
-}
-
 /// send(2) that never raises SIGPIPE; EINTR starts it again.
 pub(crate) fn send(fd: RawFd, data: &[u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `data`, which lives across the call.
     retried(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
 }
-
-/// [`send`] of several pieces in one call, which may be cut short anywhere, also within a piece.
-pub(crate) fn send_vectored(fd: RawFd, pieces: &[IoSlice<'_>], flags: i32) -> io::Result<usize> {
-    // SAFETY: all-zero is a valid msghdr: no name, no pieces, no control data.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = pieces.as_ptr().cast_mut().cast();
-    message.msg_iovlen = pieces.len().min(MAX_PIECES) as _;
-    // SAFETY: IoSlice is documented to be laid out as iovec; sendmsg only reads what `message` points to.
-    retried(|| unsafe { libc::sendmsg(fd, &message, flags | NO_SIGNAL) })
-}
-
-/// The number of pieces every Unix takes in one call (IOV_MAX is 1024 on all of them).
-const MAX_PIECES: usize = 1024;
 
 fn retried(mut call: impl FnMut() -> isize) -> io::Result<usize> {
     loop {
@@ -395,19 +376,14 @@ mod tests {
     }
 
     #[test]
-    fn sending_in_pieces_and_looking_before_taking() {
+    fn sending_and_receiving() {
         let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
         let (near_fd, far_fd) = (near.as_raw_fd(), far.as_raw_fd());
         let mut buffer = [0; 16];
-        let none = peek(far_fd, &mut buffer).unwrap_err();
-        assert_eq!(none.kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(recv(far_fd, &mut buffer, DONT_WAIT).unwrap_err().kind(), io::ErrorKind::WouldBlock);
         assert_eq!(send(near_fd, b"ab", DONT_WAIT).unwrap(), 2);
-        let pieces = [IoSlice::new(b"cd"), IoSlice::new(b""), IoSlice::new(b"e")];
-        assert_eq!(send_vectored(near_fd, &pieces, DONT_WAIT).unwrap(), 3);
-        assert_eq!((peek(far_fd, &mut buffer).unwrap(), &buffer[..5]), (5, b"abcde".as_slice()));
-        assert_eq!(recv(far_fd, &mut buffer, DONT_WAIT).unwrap(), 5);
+        assert_eq!((recv(far_fd, &mut buffer, 0).unwrap(), &buffer[..2]), (2, b"ab".as_slice()));
         drop(far);
-        // No SIGPIPE: Rust's test runner ignores it, so what is seen here is the error alone.
         assert_eq!(send(near_fd, b"x", 0).unwrap_err().raw_os_error(), Some(libc::EPIPE));
         assert_eq!(recv(near_fd, &mut buffer, 0).unwrap(), 0);
         assert_eq!(recv(-1, &mut buffer, 0).unwrap_err().raw_os_error(), Some(libc::EBADF));
