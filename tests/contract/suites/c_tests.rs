@@ -1,9 +1,12 @@
 //! The programs of c-tests: built with strict flags against the library that users get, and run; then once more under
 //! valgrind.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::env::{Env, has, parallel, stem};
+use crate::model::Header;
 use crate::report::Report;
 
 /// Longer than any of them takes, under valgrind too.
@@ -25,6 +28,16 @@ pub fn run(env: &Env, report: &mut Report) {
     report.check(!sources.is_empty(), "there are C tests");
     for one in parallel(&sources, |source| test(env, source, &scratch, library, &[])) {
         report.merge(one);
+    }
+    let texts = sources.iter().map(|source| fs::read_to_string(source).unwrap_or_default()).collect::<String>();
+    untested(&env.header(), &texts, report);
+}
+
+/// Every function of the header is called by a C test.
+pub fn untested(header: &Header, texts: &str, report: &mut Report) {
+    let words: BTreeSet<&str> = texts.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    for function in &header.functions {
+        report.check(words.contains(function.name.as_str()), format!("no C test calls {}", function.name));
     }
 }
 
