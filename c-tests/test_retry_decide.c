@@ -39,6 +39,11 @@ static netlib_decision *decide(const netlib_retry *retry, const char *method, co
     return decision;
 }
 
+static int32_t record_sleep(void *ctx, double seconds) {
+    *(double *)ctx = seconds;
+    return 0;
+}
+
 static void responses(void) {
     static const struct {
         int status;
@@ -64,7 +69,9 @@ static void responses(void) {
         {303, "Location: ../x/./y\r\n", NETLIB_ACTION_REDIRECT, NETLIB_COUNTER_REDIRECT, 0, NETLIB_DELAY_NONE, 0, "http://h/x/y", "GET", false, 9},
     };
     netlib_retry_options *options = usual();
+    double slept = 0;
     netlib_retry_options_add_history(options, "PUT", "http://h/a", NULL, 500, NULL);
+    netlib_retry_options_set_sleep(options, record_sleep, &slept);
     netlib_retry *retry = retry_of(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_decision *first = decide(retry, "PUT", "http://h/a", rows[i].status, rows[i].fields);
@@ -75,6 +82,10 @@ static void responses(void) {
         CHECK_DOUBLE(rows[i].delay, netlib_decision_delay(decision));
         CHECK_INT(rows[i].reason, netlib_decision_delay_reason(decision));
         CHECK_DOUBLE(rows[i].uncapped, netlib_decision_delay_uncapped(decision));
+        netlib_error *err = NULL;
+        slept = 0;
+        CHECK_OK(netlib_decision_sleep(decision, NULL, &err));
+        CHECK_DOUBLE(rows[i].delay, slept);
         CHECK_STR(rows[i].url, netlib_url_url(netlib_decision_url(decision), NULL));
         size_t len = 0;
         CHECK_STR(rows[i].method, netlib_decision_method(decision, &len));

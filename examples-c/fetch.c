@@ -320,16 +320,11 @@ static netlib_status decide(struct client *client, const struct request *request
 }
 
 /* Turns the request into the next one, and waits as long as it was decided. */
-static netlib_status go_on(struct client *client, struct request *request, const netlib_response *response,
-                           const netlib_decision *decision, netlib_error **err) {
+static netlib_status go_on(struct client *client, struct request *request, const netlib_decision *decision,
+                           netlib_error **err) {
     trace_decision(client, request, decision);
     netlib_status status = follow(request, decision, err);
-    if (status != NETLIB_OK) return status;
-    if (netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT) {
-        bool slept = false;
-        return netlib_retry_sleep_for_retry(request->retry, response, client->limit, &slept, err);
-    }
-    return netlib_retry_sleep(request->retry, response, client->limit, err);
+    return status == NETLIB_OK ? netlib_decision_sleep(decision, client->limit, err) : status;
 }
 
 /* From connecting to the decision what comes next. `done`: nothing does, the body is delivered. */
@@ -360,7 +355,7 @@ static netlib_status attempt(struct client *client, struct request *request, boo
         }
     }
     http_close(&http);
-    if (status == NETLIB_OK && !*done) status = go_on(client, request, response, decision, err);
+    if (status == NETLIB_OK && !*done) status = go_on(client, request, decision, err);
 
     netlib_decision_free(decision);
     netlib_response_free(response);

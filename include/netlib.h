@@ -1694,6 +1694,7 @@ struct netlib_decision;
  * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
  *
  * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
+ * Make it with `netlib_decision_sleep`, or with a timer of your own.
  *
  * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
  * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
@@ -1804,6 +1805,19 @@ int32_t netlib_decision_delay_reason(const netlib_decision *decision);
  * @since 0.1.0
  */
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
+
+/**
+ * Waits as long as was decided, with the Retry's sleep callback if it has one.
+ *
+ * @param decision the decision. Not NULL.
+ * @param limit what the wait must obey; borrowed. May be NULL: nothing.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, at once if there is nothing to wait for; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_decision_sleep(const netlib_decision *decision, const netlib_limit *limit, netlib_error **err);
 
 /**
  * The URL of the next request. For a redirect: the Location, resolved against the request's URL.

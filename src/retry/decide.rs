@@ -72,6 +72,11 @@ impl Decision {
         &self.dropped_headers
     }
 
+    /// Waits as long as was decided; at most as long as the limit allows.
+    pub fn sleep(&self, limit: Option<&Limit>) -> Result<()> {
+        self.retry.wait(self.delay, limit)
+    }
+
     /// The headers of the next request, made from those of the last one.
     pub fn headers(&self, request_headers: &Headers) -> Headers {
         request_headers.without(|name| self.dropped_headers.contains(name.as_bytes()))

@@ -101,7 +101,7 @@ impl Retry {
         Ok(Delay { seconds: uncapped.min(self.policy.retry_after_max), reason: DelayReason::RetryAfter, uncapped })
     }
 
-    fn wait(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
+    pub(super) fn wait(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
         limit.map_or(Ok(()), Limit::check)?;
         if delay.seconds <= 0.0 {
             return Ok(());

@@ -63,6 +63,7 @@ impl Handle for netlib_decision {
 /// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
 ///
 /// The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
+/// Make it with `netlib_decision_sleep`, or with a timer of your own.
 ///
 /// For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
 /// `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
@@ -194,6 +195,24 @@ pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_de
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_decision) -> f64 {
     read(decision, 0.0, |decision| decision.delay().uncapped)
+}
+
+/// Waits as long as was decided, with the Retry's sleep callback if it has one.
+///
+/// @param decision the decision. Not NULL.
+/// @param limit what the wait must obey; borrowed. May be NULL: nothing.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`, at once if there is nothing to wait for; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
+///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_sleep(
+    decision: *const netlib_decision,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(decision).sleep(arg_opt!(limit)))
 }
 
 /// The URL of the next request. For a redirect: the Location, resolved against the request's URL.
