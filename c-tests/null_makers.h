@@ -12,7 +12,7 @@
  *     USE_OPTIONS__netlib_x_options(options, err)   uses options, so that the error a setter kept comes out
  *     BASELINE__F                                   the status of F with valid arguments, where it is a failure
  *
- * Everything runs in a child process that ends at once, so nothing here is freed. HAVE_F is defined for each function
+ * The sweep frees nothing, since each call is in a child process that ends at once. HAVE_F is defined for each function
  * F of the header, so that a section may be missing. */
 #ifndef NETLIB_TEST_NULL_MAKERS_H
 #define NETLIB_TEST_NULL_MAKERS_H
@@ -167,6 +167,7 @@ static inline netlib_headers *make_headers(void) {
     netlib_headers_options *options = netlib_headers_options_new();
     netlib_headers_options_set_user_agent(options, "sweep");
     MUST_OK(netlib_make_headers(options, &headers, NULL));
+    netlib_headers_options_free(options);
     return headers;
 }
 #endif
@@ -284,6 +285,7 @@ static inline netlib_tls_context *make_tls_context(void) {
     netlib_tls_options *options = make_tls_options();
     netlib_tls_options_set_identity_files(options, CERT_FILE, KEY_FILE);
     MUST_OK(netlib_tls_context_new(options, &context, NULL));
+    netlib_tls_options_free(options);
     return context;
 }
 static inline netlib_status use_tls_options(netlib_tls_options *options, netlib_error **err) {

@@ -34,7 +34,10 @@ pub struct Function {
     pub returns: String,
     pub params: Vec<Param>,
     pub doc: Doc,
+    /// Carries the attribute.
     pub deprecated: bool,
+    /// The header's section it stands in.
+    pub section: String,
 }
 
 #[derive(Clone, Debug)]
@@ -60,6 +63,7 @@ impl Header {
     pub fn parse(text: &str) -> Header {
         let mut header = Header::default();
         let mut doc = String::new();
+        let mut section = String::new();
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
             let mut item = line.trim().to_owned();
@@ -71,6 +75,10 @@ impl Header {
                 while !item.contains("*/") {
                     item.push('\n');
                     item.push_str(lines.next().expect("a comment ends").trim());
+                }
+                if item.starts_with("/* ====") {
+                    let title = item.lines().nth(1).unwrap_or("").trim_start_matches(['*', ' ']);
+                    section = title.split(':').next().unwrap_or("").to_owned();
                 }
                 doc = if item.starts_with("/**") { item } else { String::new() };
                 continue;
@@ -118,12 +126,12 @@ impl Header {
                 }
             }
             let doc = Doc::parse(&std::mem::take(&mut doc));
-            header.add(item.trim_end_matches(';'), doc, enum_values);
+            header.add(item.trim_end_matches(';'), &section, doc, enum_values);
         }
         header
     }
 
-    fn add(&mut self, item: &str, doc: Doc, values: Vec<Item>) {
+    fn add(&mut self, item: &str, section: &str, doc: Doc, values: Vec<Item>) {
         if let Some(name) = item.strip_prefix("enum ") {
             self.enums.push(Enum { name: name.trim_end_matches(" {").to_owned(), doc, values });
         } else if let Some(name) = item.strip_prefix("struct ") {
@@ -140,6 +148,7 @@ impl Header {
                         params: parse_params(params.trim_end_matches(')')),
                         doc,
                         deprecated: false,
+                        section: section.to_owned(),
                     });
                 }
                 None => {
@@ -148,7 +157,7 @@ impl Header {
                 }
             }
         } else {
-            self.functions.push(parse_function(item, doc));
+            self.functions.push(parse_function(item, section, doc));
         }
     }
 
@@ -236,7 +245,7 @@ impl Doc {
     }
 }
 
-fn parse_function(item: &str, doc: Doc) -> Function {
+fn parse_function(item: &str, section: &str, doc: Doc) -> Function {
     let mut rest = item.trim();
     let mut deprecated = false;
     loop {
@@ -253,7 +262,7 @@ fn parse_function(item: &str, doc: Doc) -> Function {
     let params = params.trim_end().strip_suffix(')').unwrap_or_else(|| panic!("netlib.h: what is \"{item}\"?"));
     let Param { name, ctype } = parse_param(head);
     assert!(name.starts_with("netlib_") || name.starts_with("__"), "netlib.h: what is \"{item}\"?");
-    Function { name, returns: ctype, params: parse_params(params), doc, deprecated }
+    Function { name, returns: ctype, params: parse_params(params), doc, deprecated, section: section.to_owned() }
 }
 
 fn parse_params(text: &str) -> Vec<Param> {

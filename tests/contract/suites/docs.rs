@@ -86,6 +86,9 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if function.returns_status() && !function.doc.returns.as_ref().is_some_and(|text| text.contains("NETLIB_")) {
         problems.push("@return names no status".to_owned());
     }
+    if function.deprecated != (function.section == "deprecated") {
+        problems.push("the section deprecated is of the functions with the attribute, and of no others".to_owned());
+    }
     match &function.doc.threads {
         Some(text) if !text.is_empty() => {}
         _ => problems.push("no @threads".to_owned()),

@@ -89,6 +89,11 @@ fn documentation(_: &Env, _: &Path, report: &mut Report) {
         ("@param err out, owned", "@param err the error", "\"out, owned\""),
         (" * @return `NETLIB_OK`.\n", "", "no @return"),
         ("@return `NETLIB_OK`.", "@return something.", "@return names no status"),
+        (
+            "netlib_status netlib_say",
+            "NETLIB_DEPRECATED_NOTE(\"x\")\nnetlib_status netlib_say",
+            "the section deprecated",
+        ),
         (" * @threads any\n", "", "no @threads"),
         (" * @since 0.1.0\n", "", "no @since"),
         ("/** Fine. */", "", "NETLIB_OK: it has no documentation"),
