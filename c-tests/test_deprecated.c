@@ -66,8 +66,47 @@ static void split_first(void) {
     CHECK_INT(0, delimiter);
 }
 
+static void retry_names(void) {
+    static const char *const methods[] = {"POST"};
+    netlib_error *err = NULL;
+    netlib_retry *retry = NULL;
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_method_whitelist(options, methods, 1);
+    CHECK_OK(netlib_retry_new(options, &retry, &err));
+    CHECK_INT(1, (long long)netlib_retry_allowed_method_count(retry));
+    CHECK_STR("POST", netlib_retry_allowed_method(retry, 0, NULL));
+    netlib_retry_free(retry);
+    netlib_retry_options_free(options);
+
+    /* Not both names, in either order; not with any method either. */
+    for (int order = 0; order < 3; order++) {
+        options = netlib_retry_options_new();
+        if (order == 0) netlib_retry_options_set_allowed_methods(options, methods, 1);
+        if (order == 2) netlib_retry_options_allow_any_method(options);
+        netlib_retry_options_set_method_whitelist(options, methods, 1);
+        if (order == 1) netlib_retry_options_set_allowed_methods(options, methods, 1);
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_retry_new(options, &retry, &err));
+        CHECK(retry == NULL);
+        netlib_retry_options_free(options);
+    }
+
+    size_t count = 0;
+    size_t old_count = 0;
+    const char *const *list = netlib_retry_default_allowed_methods(&count);
+    const char *const *old = netlib_retry_default_method_whitelist(&old_count);
+    CHECK_INT((long long)count, (long long)old_count);
+    for (size_t i = 0; i < count; i++) CHECK_STR(list[i], old[i]);
+    old = netlib_retry_default_redirect_headers_blacklist(&old_count);
+    CHECK_INT(1, (long long)old_count);
+    CHECK_STR("Authorization", old[0]);
+    CHECK_DOUBLE(120, netlib_backoff_max());
+    CHECK_INT(3, netlib_retry_total(netlib_retry_default()));
+    CHECK(netlib_retry_default() == netlib_retry_resolve(NULL, NULL));
+}
+
 int main(void) {
     get_host();
     split_first();
+    retry_names();
     return report("deprecated");
 }

@@ -41,6 +41,8 @@ static void contexts_tell_what_they_are(void) {
         {"/nonexistent/ca.pem", 1, 0, -1, NETLIB_NO_TRUST_ANCHORS, 0, 0},
         {"/nonexistent/ca.pem", 1, 1, -1, NETLIB_OK, NETLIB_TRUST_CUSTOM, 1},
     };
+    unsetenv("SSL_CERT_FILE");
+    unsetenv("SSL_CERT_DIR");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].variable != NULL) setenv("SSL_CERT_FILE", rows[i].variable, 1);
         netlib_tls_options *options = netlib_tls_options_new();
@@ -506,6 +508,26 @@ static void ends_are_told_apart(void) {
         netlib_tls_stream_free(stream);
         close(pair.near);
     }
+    /* A client that says all it has to say and is gone before the server's last flight: what it said can be read. */
+    struct pair gone = unix_pair();
+    netlib_tls_stream *brief = wrap(client, gone.near, "localhost");
+    netlib_tls_stream *slow = accept_tls(server, gone.far);
+    size_t said = 0;
+    char heard[16];
+    CHECK_OK(netlib_tls_stream_set_blocking(brief, 0, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(slow, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(brief, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(slow, &err));
+    CHECK_OK(netlib_tls_stream_write(brief, "brief", 5, &said, &err));
+    CHECK_OK(netlib_tls_stream_shutdown(brief, &err));
+    netlib_tls_stream_free(brief);
+    close(gone.near);
+    CHECK_OK(netlib_tls_stream_read(slow, heard, sizeof heard, &said, &err));
+    CHECK_INT(5, (long long)said);
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(slow, heard, sizeof heard, &said, &err));
+    CHECK_STATUS(NETLIB_PROTOCOL, netlib_tls_stream_write(slow, "x", 1, &said, &err));
+    netlib_tls_stream_free(slow);
+    close(gone.far);
     /* A reset, in the handshake and after it. */
     for (int after = 0; after < 2; after++) {
         struct pair pair = tcp_pair();
@@ -537,8 +559,24 @@ static void ends_are_told_apart(void) {
     netlib_tls_stream *stream = wrap(client, -1, "localhost");
     CHECK_STATUS(NETLIB_IO, netlib_tls_stream_handshake(stream, &err));
     CHECK_STATUS(NETLIB_IO, netlib_tls_stream_handshake(stream, &err));
-    CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_shutdown(stream, &err));
     netlib_tls_stream_free(stream);
+
+    /* A shutdown before the handshake: nothing is sent, and nothing can be written. */
+    struct pair pair = unix_pair();
+    char byte;
+    size_t n = 0;
+    stream = wrap(client, pair.near, "localhost");
+    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+    CHECK(recv(pair.far, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
+    CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(stream, "x", 1, &n, &err));
+    /* Reading still shakes hands, and the peer is told then. */
+    struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
+    server_start(&peer);
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, &byte, 1, &n, &err));
+    server_join(&peer);
+    CHECK_INT(NETLIB_END_OF_STREAM, peer.status);
+    netlib_tls_stream_free(stream);
+    close(pair.near);
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
 }

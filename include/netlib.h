@@ -146,6 +146,9 @@ typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_response netlib_response;
 typedef struct netlib_body netlib_body;
 typedef struct netlib_connect_options netlib_connect_options;
+typedef struct netlib_tls_context netlib_tls_context;
+typedef struct netlib_tls_options netlib_tls_options;
+typedef struct netlib_tls_stream netlib_tls_stream;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1063,20 +1066,30 @@ enum netlib_redirect_profile {
 struct netlib_retry_options;
 
 /**
- * Tells the time of day, for a Retry-After that is a date.
+ * Tells the time of day, for a Retry-After that is a date. It and its `ctx` must stay usable, on every thread that
+ * uses the Retry, until the last Retry and options holding it are freed: that goes for all three callbacks.
  *
- * It stores the seconds since 1970-01-01 00:00:00 UTC and returns 0, or anything else to fail the call with
- * `NETLIB_CALLBACK_FAILED`. It and its `ctx` must stay usable, on every thread that uses the Retry, until the last
- * Retry and options holding it are freed: that goes for all three callbacks.
+ * @param ctx as given to the setter.
+ * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
+ * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
-/** Waits so many seconds, more than 0; returns 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`. */
+/**
+ * Waits.
+ *
+ * @param ctx as given to the setter.
+ * @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
+ * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+ */
 typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
 
 /**
- * Stores a random number, 0 or more and less than 1, each as likely; returns 0, or anything else to fail the call
- * with `NETLIB_CALLBACK_FAILED`.
+ * Gives a random number.
+ *
+ * @param ctx as given to the setter.
+ * @param value out: 0 or more and less than 1, each as likely.
+ * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
@@ -1445,13 +1458,423 @@ netlib_status netlib_retry_from_int(int32_t count,
 /**
  * Chooses the Retry of a request: its own, else its pool's, else one with total 3.
  *
- * @param per_request the request's own. May be NULL: it has none.
- * @param pool_default the pool's. May be NULL: it has none.
+ * @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
+ * @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
  * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
  * @threads any
  * @since 0.1.0
  */
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
+
+/**
+ * Counts one more request that was not the last, and makes the Retry for the next one.
+ *
+ * The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
+ * a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.
+ *
+ * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
+ * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
+ * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
+ * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL.
+ *
+ * @param retry the Retry, which stays as it is. Not NULL.
+ * @param method the request's method. May be NULL: unknown.
+ * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
+ *        NULL: unknown.
+ * @param response the response. May be NULL: there was none.
+ * @param error what failed; it goes before the response. May be NULL: nothing did.
+ * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_INVALID_ARGUMENT` if the method is no
+ *         token.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_increment(const netlib_retry *retry,
+                                     const char *method,
+                                     const char *url,
+                                     const netlib_response *response,
+                                     const netlib_error *error,
+                                     netlib_retry **next,
+                                     netlib_error **err);
+
+/**
+ * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
+ * or it is one of `NETLIB_RETRY_AFTER_STATUS_CODES` with a Retry-After header, which is to be obeyed, and `total` is
+ * a number other than 0.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param method the request's method. Not NULL.
+ * @param status_code the response's status.
+ * @param has_retry_after 0 or 1: whether it has a Retry-After header.
+ * @param is_retry out. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_is_retry(const netlib_retry *retry,
+                                    const char *method,
+                                    int32_t status_code,
+                                    int32_t has_retry_after,
+                                    bool *is_retry,
+                                    netlib_error **err);
+
+/**
+ * Says whether more retries were made than one of the counts allows. What `netlib_error_retry` lends is exhausted.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param exhausted out. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhausted, netlib_error **err);
+
+/**
+ * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
+ * of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
+ * each call; at most `backoff_max`.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param seconds out: in seconds. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no
+ *         random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds, netlib_error **err);
+
+/**
+ * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param response the response. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed; -1.0 without the
+ *        header. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
+                                           const netlib_response *response,
+                                           double *seconds,
+                                           netlib_error **err);
+
+/**
+ * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
+ * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param value the header's value. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
+                                             const char *value,
+                                             double *seconds,
+                                             netlib_error **err);
+
+/**
+ * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
+ *
+ * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
+ * `NETLIB_RETRY_AFTER_STATUS_CODES`; without the header, or when it asks for no wait, the backoff of
+ * `netlib_retry_get_backoff_time`.
+ *
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+ * @param response the last response. May be NULL: there was none.
+ * @param seconds out: in seconds; 0 for no wait. Not NULL.
+ * @param reason out: one of `enum netlib_delay_reason`. Not NULL.
+ * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
+ *        is more than a double can hold. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_delay(const netlib_retry *retry,
+                                 const netlib_response *response,
+                                 double *seconds,
+                                 int32_t *reason,
+                                 double *uncapped,
+                                 netlib_error **err);
+
+/**
+ * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` of 0 and no
+ * Retry-After it returns at once.
+ *
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+ * @param response the last response. May be NULL: there was none.
+ * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
+ *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_sleep(const netlib_retry *retry,
+                                 const netlib_response *response,
+                                 const netlib_limit *limit,
+                                 netlib_error **err);
+
+/**
+ * Sleeps as long as the response's Retry-After header asks, whatever its status.
+ *
+ * @param retry the Retry. Not NULL.
+ * @param response the last response. Not NULL.
+ * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
+ * @param slept out: false when there is no such header or it asks for no wait. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
+ *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
+                                           const netlib_response *response,
+                                           const netlib_limit *limit,
+                                           bool *slept,
+                                           netlib_error **err);
+
+/**
+ * The exhausted Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests.
+ *
+ * @param error the error. May be NULL: NULL is returned.
+ * @return borrowed from `error`; NULL for every other error.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_retry *netlib_error_retry(const netlib_error *error);
+
+/** What to do next. Returned by `netlib_decision_action`. */
+enum netlib_action {
+    /** Nothing: give the response to whoever asked. */
+    NETLIB_ACTION_RETURN_RESPONSE = 0,
+    /** Send the request again. */
+    NETLIB_ACTION_RETRY = 1,
+    /** Send the request to where the response redirects. */
+    NETLIB_ACTION_REDIRECT = 2
+};
+
+/** The count that a request consumed beside `total`. Returned by `netlib_decision_counter`. */
+enum netlib_counter {
+    /** None: the response needs no further request. */
+    NETLIB_COUNTER_NONE = 0,
+    /** `connect`. */
+    NETLIB_COUNTER_CONNECT = 1,
+    /** `read`. */
+    NETLIB_COUNTER_READ = 2,
+    /** `redirect`. */
+    NETLIB_COUNTER_REDIRECT = 3,
+    /** `status`. */
+    NETLIB_COUNTER_STATUS = 4,
+    /** `other`. */
+    NETLIB_COUNTER_OTHER = 5
+};
+
+/** What to do after a request, and all that is needed to do it. **Immutable**. */
+struct netlib_decision;
+
+/**
+ * Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
+ * does not wait.
+ *
+ * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed:
+ * 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
+ * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
+ * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
+ * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
+ *
+ * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
+ *
+ * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
+ * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
+ * the first origin too, because the Retry remembers it.
+ *
+ * @param retry the Retry of this request. Not NULL.
+ * @param method the request's method. Not NULL.
+ * @param url the request's URL. Not NULL.
+ * @param response the response. May be NULL: there was none.
+ * @param error what failed; it goes before the response. May be NULL: nothing did.
+ * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
+ * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
+ *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
+ *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
+ *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if Retry-After is neither a number
+ *         nor a date; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_retry_decide(const netlib_retry *retry,
+                                  const char *method,
+                                  const netlib_url *url,
+                                  const netlib_response *response,
+                                  const netlib_error *error,
+                                  const netlib_limit *limit,
+                                  netlib_decision **decision,
+                                  netlib_error **err);
+
+/**
+ * Another reference to the same decision.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_decision_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_decision *netlib_decision_clone(const netlib_decision *decision);
+
+/**
+ * Releases a decision. What was borrowed from it ends with its last reference.
+ *
+ * @param decision owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_decision_free(netlib_decision *decision);
+
+/**
+ * What to do next.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_ACTION_RETURN_RESPONSE` is returned.
+ * @return one of `enum netlib_action`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_action(const netlib_decision *decision);
+
+/**
+ * The Retry for the next request. When a response is returned it is the one that was given.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return borrowed from `decision`: clone it to keep it.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
+
+/**
+ * Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
+ * one that ran out.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_COUNTER_NONE` is returned.
+ * @return one of `enum netlib_counter`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_counter(const netlib_decision *decision);
+
+/**
+ * How long to wait before the next request.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return seconds; 0 for no wait.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_decision_delay(const netlib_decision *decision);
+
+/**
+ * Why to wait.
+ *
+ * @param decision the decision. May be NULL: `NETLIB_DELAY_NONE` is returned.
+ * @return one of `enum netlib_delay_reason`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_decision_delay_reason(const netlib_decision *decision);
+
+/**
+ * What the wait would be without `backoff_max` or `retry_after_max`.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_decision_delay_uncapped(const netlib_decision *decision);
+
+/**
+ * The URL of the next request. For a redirect: the Location, resolved against the request's URL.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @return borrowed from `decision`: clone it to keep it.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_url *netlib_decision_url(const netlib_decision *decision);
+
+/**
+ * The method of the next request.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `decision`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
+
+/**
+ * Whether the next request carries the body again: rewind it first, see `netlib_rewind_body`.
+ *
+ * @param decision the decision. May be NULL: false is returned.
+ * @return false once a redirect has turned the request into GET, and when there is no next request.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_decision_resend_body(const netlib_decision *decision);
+
+/**
+ * How many headers the next request must not carry.
+ *
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
+
+/**
+ * One of the headers that the next request must not carry, in lower case; they are sorted. Use
+ * `netlib_decision_headers` to drop them.
+ *
+ * @param decision the decision. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `decision`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
+
+/**
+ * Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
+ * SAFE profile Host is among these at another origin: write it from the URL.
+ *
+ * @param decision the decision. Not NULL.
+ * @param request_headers the headers of the last request. Not NULL.
+ * @param next_headers out, owned: free it with `netlib_headers_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_decision_headers(const netlib_decision *decision,
+                                      const netlib_headers *request_headers,
+                                      netlib_headers **next_headers,
+                                      netlib_error **err);
 
 /**
  * What is left of `total`.
@@ -1737,194 +2160,6 @@ int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * Counts one more request that was not the last, and makes the Retry for the next one.
- *
- * The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
- * a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.
- *
- * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
- * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
- * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
- * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL.
- *
- * @param retry the Retry, which stays as it is. Not NULL.
- * @param method the request's method. May be NULL: unknown.
- * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
- *        NULL: unknown.
- * @param response the response. May be NULL: there was none.
- * @param error what failed; it goes before the response. May be NULL: nothing did.
- * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_INVALID_ARGUMENT` if the method is no
- *         token.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_increment(const netlib_retry *retry,
-                                     const char *method,
-                                     const char *url,
-                                     const netlib_response *response,
-                                     const netlib_error *error,
-                                     netlib_retry **next,
-                                     netlib_error **err);
-
-/**
- * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
- * or it is one of `NETLIB_RETRY_AFTER_STATUS_CODES` with a Retry-After header, which is to be obeyed, and `total` is
- * a number other than 0.
- *
- * @param retry the Retry. Not NULL.
- * @param method the request's method. Not NULL.
- * @param status_code the response's status.
- * @param has_retry_after 0 or 1: whether it has a Retry-After header.
- * @param is_retry out. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_is_retry(const netlib_retry *retry,
-                                    const char *method,
-                                    int32_t status_code,
-                                    int32_t has_retry_after,
-                                    bool *is_retry,
-                                    netlib_error **err);
-
-/**
- * Says whether more retries were made than one of the counts allows. What `netlib_error_retry` lends is exhausted.
- *
- * @param retry the Retry. Not NULL.
- * @param exhausted out. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhausted, netlib_error **err);
-
-/**
- * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
- * of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
- * each call; at most `backoff_max`.
- *
- * @param retry the Retry. Not NULL.
- * @param seconds out: in seconds. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no
- *         random numbers.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds, netlib_error **err);
-
-/**
- * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
- *
- * @param retry the Retry. Not NULL.
- * @param response the response. Not NULL.
- * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed; -1.0 without the
- *        header. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
-                                           const netlib_response *response,
-                                           double *seconds,
-                                           netlib_error **err);
-
-/**
- * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
- * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
- *
- * @param retry the Retry. Not NULL.
- * @param value the header's value. Not NULL.
- * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
-                                             const char *value,
-                                             double *seconds,
-                                             netlib_error **err);
-
-/**
- * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
- *
- * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
- * `NETLIB_RETRY_AFTER_STATUS_CODES`; without the header, or when it asks for no wait, the backoff of
- * `netlib_retry_get_backoff_time`.
- *
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
- * @param response the last response. May be NULL: there was none.
- * @param seconds out: in seconds; 0 for no wait. Not NULL.
- * @param reason out: one of `enum netlib_delay_reason`. Not NULL.
- * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
- *        is more than a double can hold. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_delay(const netlib_retry *retry,
-                                 const netlib_response *response,
-                                 double *seconds,
-                                 int32_t *reason,
-                                 double *uncapped,
-                                 netlib_error **err);
-
-/**
- * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` of 0 and no
- * Retry-After it returns at once.
- *
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
- * @param response the last response. May be NULL: there was none.
- * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
- *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_sleep(const netlib_retry *retry,
-                                 const netlib_response *response,
-                                 const netlib_limit *limit,
-                                 netlib_error **err);
-
-/**
- * Sleeps as long as the response's Retry-After header asks, whatever its status.
- *
- * @param retry the Retry. Not NULL.
- * @param response the last response. Not NULL.
- * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
- * @param slept out: false when there is no such header or it asks for no wait. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
- *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
-                                           const netlib_response *response,
-                                           const netlib_limit *limit,
-                                           bool *slept,
-                                           netlib_error **err);
-
-/**
- * The exhausted Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests.
- *
- * @param error the error. May be NULL: NULL is returned.
- * @return borrowed from `error`; NULL for every other error.
- * @threads any
- * @since 0.1.0
- */
-const netlib_retry *netlib_error_retry(const netlib_error *error);
-
-/**
  * The methods that may be retried unless set, as `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`.
  *
  * @param count out: how many. May be NULL.
@@ -1984,228 +2219,6 @@ const int32_t *netlib_redirect_status_codes(size_t *count);
  * @since 0.1.0
  */
 double netlib_retry_default_backoff_max(void);
-
-/** What to do next. Returned by `netlib_decision_action`. */
-enum netlib_action {
-    /** Nothing: give the response to whoever asked. */
-    NETLIB_ACTION_RETURN_RESPONSE = 0,
-    /** Send the request again. */
-    NETLIB_ACTION_RETRY = 1,
-    /** Send the request to where the response redirects. */
-    NETLIB_ACTION_REDIRECT = 2
-};
-
-/** The count that a request consumed beside `total`. Returned by `netlib_decision_counter`. */
-enum netlib_counter {
-    /** None: the response needs no further request. */
-    NETLIB_COUNTER_NONE = 0,
-    /** `connect`. */
-    NETLIB_COUNTER_CONNECT = 1,
-    /** `read`. */
-    NETLIB_COUNTER_READ = 2,
-    /** `redirect`. */
-    NETLIB_COUNTER_REDIRECT = 3,
-    /** `status`. */
-    NETLIB_COUNTER_STATUS = 4,
-    /** `other`. */
-    NETLIB_COUNTER_OTHER = 5
-};
-
-/** What to do after a request, and all that is needed to do it. **Immutable**. */
-struct netlib_decision;
-
-/**
- * Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
- * does not wait.
- *
- * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed:
- * 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
- * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
- * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
- * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
- *
- * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
- *
- * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
- * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
- * the first origin too, because the Retry remembers it.
- *
- * @param retry the Retry of this request. Not NULL.
- * @param method the request's method. Not NULL.
- * @param url the request's URL. Not NULL.
- * @param response the response. May be NULL: there was none.
- * @param error what failed; it goes before the response. May be NULL: nothing did.
- * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
- * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
- *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
- *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
- *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if Retry-After is neither a number
- *         nor a date; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_retry_decide(const netlib_retry *retry,
-                                  const char *method,
-                                  const netlib_url *url,
-                                  const netlib_response *response,
-                                  const netlib_error *error,
-                                  const netlib_limit *limit,
-                                  netlib_decision **decision,
-                                  netlib_error **err);
-
-/**
- * Another reference to the same decision.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_decision_free`.
- * @threads any
- * @since 0.1.0
- */
-netlib_decision *netlib_decision_clone(const netlib_decision *decision);
-
-/**
- * Releases a decision. What was borrowed from it ends with its last reference.
- *
- * @param decision owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
-void netlib_decision_free(netlib_decision *decision);
-
-/**
- * What to do next.
- *
- * @param decision the decision. May be NULL: `NETLIB_ACTION_RETURN_RESPONSE` is returned.
- * @return one of `enum netlib_action`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_decision_action(const netlib_decision *decision);
-
-/**
- * The Retry for the next request. When a response is returned it is the one that was given.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @return borrowed from `decision`: clone it to keep it.
- * @threads any
- * @since 0.1.0
- */
-const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
-
-/**
- * Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
- * one that ran out.
- *
- * @param decision the decision. May be NULL: `NETLIB_COUNTER_NONE` is returned.
- * @return one of `enum netlib_counter`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_decision_counter(const netlib_decision *decision);
-
-/**
- * How long to wait before the next request.
- *
- * @param decision the decision. May be NULL: 0 is returned.
- * @return seconds; 0 for no wait.
- * @threads any
- * @since 0.1.0
- */
-double netlib_decision_delay(const netlib_decision *decision);
-
-/**
- * Why to wait.
- *
- * @param decision the decision. May be NULL: `NETLIB_DELAY_NONE` is returned.
- * @return one of `enum netlib_delay_reason`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_decision_delay_reason(const netlib_decision *decision);
-
-/**
- * What the wait would be without `backoff_max` or `retry_after_max`.
- *
- * @param decision the decision. May be NULL: 0 is returned.
- * @return seconds.
- * @threads any
- * @since 0.1.0
- */
-double netlib_decision_delay_uncapped(const netlib_decision *decision);
-
-/**
- * The URL of the next request. For a redirect: the Location, resolved against the request's URL.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @return borrowed from `decision`: clone it to keep it.
- * @threads any
- * @since 0.1.0
- */
-const netlib_url *netlib_decision_url(const netlib_decision *decision);
-
-/**
- * The method of the next request.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `decision`, NUL-terminated.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
-
-/**
- * Whether the next request carries the body again: rewind it first, see `netlib_rewind_body`.
- *
- * @param decision the decision. May be NULL: false is returned.
- * @return false once a redirect has turned the request into GET, and when there is no next request.
- * @threads any
- * @since 0.1.0
- */
-bool netlib_decision_resend_body(const netlib_decision *decision);
-
-/**
- * How many headers the next request must not carry.
- *
- * @param decision the decision. May be NULL: 0 is returned.
- * @return the count.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
-
-/**
- * One of the headers that the next request must not carry, in lower case; they are sorted. Use
- * `netlib_decision_headers` to drop them.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `decision`, NUL-terminated.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
-
-/**
- * Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
- * SAFE profile Host is among these at another origin: write it from the URL.
- *
- * @param decision the decision. Not NULL.
- * @param request_headers the headers of the last request. Not NULL.
- * @param next_headers out, owned: free it with `netlib_headers_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
- * @threads any
- * @since 0.1.0
- */
-netlib_status netlib_decision_headers(const netlib_decision *decision,
-                                      const netlib_headers *request_headers,
-                                      netlib_headers **next_headers,
-                                      netlib_error **err);
 
 /* ==================================================================================================================
  * headers: request headers, ready for the wire.
@@ -2526,7 +2539,7 @@ netlib_status netlib_response_new(const char *request_method,
  * Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
  *
  * While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
- * it. What follows the head, from `head_len` on, is the body's. A response with a status of 100 to 199 other than 101
+ * it; each call reads from the start, which for a head of usual size is microseconds. What follows the head, from `head_len` on, is the body's. A response with a status of 100 to 199 other than 101
  * is an interim one: the next head begins at `head_len`, so call again from there.
  *
  * Accepted: lines that end with LF alone; empty lines before the status line; a missing reason; any blanks around
@@ -3069,9 +3082,605 @@ int32_t netlib_allowed_gai_family(void);
 double netlib_current_time(void);
 
 /* ==================================================================================================================
- * tls: tLS on a socket you already have.
+ * tls: tLS contexts and streams.
  * ================================================================================================================== */
 
+/** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
+enum netlib_verify_mode {
+    /** Nothing: the peer may be anyone. A server does not ask for a certificate. */
+    NETLIB_CERT_NONE = 0,
+    /** A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one. */
+    NETLIB_CERT_OPTIONAL = 1,
+    /** It must be there, and a trusted authority must have issued it. */
+    NETLIB_CERT_REQUIRED = 2
+};
+
+/** TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`. */
+enum netlib_tls_version {
+    /** The oldest that netlib offers. */
+    NETLIB_TLS_MINIMUM_SUPPORTED = -2,
+    /** The newest that netlib offers. */
+    NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
+    /** RFC 5246, with AEAD cipher suites and the extended master secret of RFC 7627 only. */
+    NETLIB_TLS_1_2 = 771,
+    /** RFC 8446. */
+    NETLIB_TLS_1_3 = 772
+};
+
+/** Where trusted certificates came from: bits of `netlib_tls_context_trust_sources`. */
+enum netlib_trust {
+    /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
+    NETLIB_TRUST_SYSTEM = 1,
+    /** The authorities of Mozilla's programme that are built into netlib, because the system has no store. */
+    NETLIB_TRUST_EMBEDDED = 2,
+    /** `netlib_tls_options_add_ca_file` and `_add_ca_data`. */
+    NETLIB_TRUST_CUSTOM = 4
+};
+
+/**
+ * Everything that TLS streams share: trust, identity, versions, the sessions that can be resumed. **Immutable**: make
+ * one, use it for any number of streams from any threads. A client's side is `netlib_tls_wrap_fd`, a server's is
+ * `netlib_tls_accept_fd`.
+ */
+struct netlib_tls_context;
+
+/**
+ * What a TLS context is made from. **Single**: one call at a time. Setters return nothing; the first bad value is
+ * reported by `netlib_tls_context_new`. Files are read by that, not by the setters.
+ */
+struct netlib_tls_options;
+
+/**
+ * New options, all at their defaults.
+ *
+ * @return owned: free them with `netlib_tls_options_free`. NULL when out of memory.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_tls_options *netlib_tls_options_new(void);
+
+/**
+ * Releases options. Contexts made from them are not affected.
+ *
+ * @param options owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_options_free(netlib_tls_options *options);
+
+/**
+ * Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile. What is named must be usable:
+ * a missing file, one without a certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail
+ * with the path. Default: none, which leaves the system's trust.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the file, in PEM or DER; up to 16 MiB. Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
+
+/**
+ * Trusts authorities from memory, beside those of earlier calls. As Python's cadata. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param data certificates in PEM, or in DER one after the other. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
+
+/**
+ * Whether the system's authorities are trusted. Default: they are exactly when none were added by
+ * `netlib_tls_options_add_ca_file` or `_add_ca_data` and certificates are verified at all, so that authorities of your
+ * own replace the system's; 1 trusts both. If the system has none, those built into netlib take their place.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_system_trust(netlib_tls_options *options,
+                                         int32_t on);
+
+/**
+ * What is asked of the peer's certificate. Default: a client requires one, a server asks for none. As Python's
+ * `ssl.SSLContext.verify_mode`, with its tie to the host name: `NETLIB_CERT_NONE` is refused once
+ * `netlib_tls_options_set_check_hostname` was called with 1.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param mode one of `enum netlib_verify_mode`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_verify_mode(netlib_tls_options *options, int32_t mode);
+
+/**
+ * Whether a server must prove its name. Default: yes when the verify mode is `NETLIB_CERT_REQUIRED` (which it is unless
+ * set), else no. 1 after `NETLIB_CERT_NONE` makes the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0
+ * any name will do, and `netlib_tls_wrap_fd` can do without one.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_check_hostname(netlib_tls_options *options,
+                                           int32_t on);
+
+/**
+ * The oldest version that is accepted. Default: TLS 1.2. Older ones are `NETLIB_UNSUPPORTED`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param version one of `enum netlib_tls_version`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_minimum_version(netlib_tls_options *options, int32_t version);
+
+/**
+ * The newest version that is offered. Default: TLS 1.3.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param version one of `enum netlib_tls_version`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t version);
+
+/**
+ * Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param protocol its name, as "http/1.1": 1 to 255 bytes. Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
+
+/**
+ * The certificate of this side and its private key, from memory. A server needs one; a client shows it to a server that
+ * asks. Default: none. A key that does not belong to the certificate makes `netlib_tls_context_new` fail with
+ * `NETLIB_KEY_MISMATCH`; an encrypted one is `NETLIB_UNSUPPORTED` in this release.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param chain in PEM or DER: this side's certificate, then those that lead to an authority. Copied. Not NULL unless
+ *        `chain_len` is 0.
+ * @param chain_len its length in bytes, or `NETLIB_NTS`.
+ * @param key in PEM or DER: PKCS#8, PKCS#1 or SEC1, not encrypted. Copied. May be NULL: it stands in `chain`.
+ * @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_identity(netlib_tls_options *options,
+                                     const void *chain,
+                                     size_t chain_len,
+                                     const void *key,
+                                     size_t key_len);
+
+/**
+ * As `netlib_tls_options_set_identity`, from files of up to 16 MiB. As Python's `load_cert_chain`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param chain_path the file with the certificates. Copied. Not NULL.
+ * @param key_path the file with the key. Copied. May be NULL: it stands in the same file.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
+
+/**
+ * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are. Default: yes, except in a program with
+ * raised privileges (see secure_getenv(3)). They are read by `netlib_tls_context_new` only. If one is set and neither
+ * leads to a certificate, that fails with `NETLIB_NO_TRUST_ANCHORS`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_use_environment(netlib_tls_options *options,
+                                            int32_t on);
+
+/**
+ * Makes a context. All files that it needs, the system's store included, are read now and never again.
+ *
+ * @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client that
+ *        trusts the system's authorities.
+ * @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
+ * @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or a minimum version above the
+ *         maximum; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file that cannot be read; `NETLIB_INVALID_PEM` for one that
+ *         holds nothing usable; `NETLIB_KEY_MISMATCH`; `NETLIB_NO_TRUST_ANCHORS`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_context_new(const netlib_tls_options *options,
+                                     netlib_tls_context **context,
+                                     netlib_error **err);
+
+/**
+ * Another reference to the same context.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_tls_context_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
+
+/**
+ * Releases a context. Its streams keep their own references.
+ *
+ * @param context owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_context_free(netlib_tls_context *context);
+
+/**
+ * Where the trusted authorities came from.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return bits of `enum netlib_trust`; 0 when nothing is trusted because nothing is verified.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_trust_sources(const netlib_tls_context *context);
+
+/**
+ * How many authorities are trusted.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
+
+/**
+ * What a client asks of a server's certificate.
+ *
+ * @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
+ * @return one of `enum netlib_verify_mode`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_verify_mode(const netlib_tls_context *context);
+
+/**
+ * Whether a server must prove its name.
+ *
+ * @param context the context. May be NULL: true is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
+
+/**
+ * The oldest version that is accepted.
+ *
+ * @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
+
+/**
+ * The newest version that is offered.
+ *
+ * @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
+
+/**
+ * The number of a verification mode, as the reference's resolve_cert_reqs: of the text of a constant of Python's `ssl`
+ * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
+ *
+ * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
+ * @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_resolve_cert_reqs(const char *candidate,
+                                       int32_t *number,
+                                       netlib_error **err);
+
+/**
+ * The number of a protocol method, as the reference's resolve_ssl_version: of the text of a constant of Python's `ssl`
+ * module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. These are not
+ * the numbers of `enum netlib_tls_version`.
+ *
+ * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
+ * @param number out: the number. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_resolve_ssl_version(const char *candidate,
+                                         int32_t *number,
+                                         netlib_error **err);
+
+/**
+ * A TLS session on a descriptor. **Concurrent, one reader and one writer**: one thread may read while another one writes;
+ * a third is answered `NETLIB_BUSY`. Shutting down counts as writing. The settings and getters may be called from any
+ * thread at any time.
+ *
+ * The descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
+ * closed by you. Its O_NONBLOCK is neither changed nor asked: whether calls wait is the stream's own setting.
+ *
+ * A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
+ * `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
+ */
+struct netlib_tls_stream;
+
+/**
+ * Makes a client's stream on a connected descriptor. No I/O: the first read or write, or `netlib_tls_stream_handshake`,
+ * shakes hands.
+ *
+ * The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
+ * It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing dot
+ * is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed between streams of the same context and
+ * name only.
+ *
+ * @param context the context; the stream keeps its own reference. Not NULL.
+ * @param fd a connected stream socket, borrowed.
+ * @param server_hostname the host that the server must prove to be. Copied. May be NULL, or empty, only if the context
+ *        does not check names: a session with nobody in particular is what `netlib_tls_options_set_check_hostname` with
+ *        0 asks for.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
+ *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
+                                 int fd,
+                                 const char *server_hostname,
+                                 netlib_tls_stream **stream,
+                                 netlib_error **err);
+
+/**
+ * Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. A client that offers application
+ * protocols must offer one of the context's, if that has any.
+ *
+ * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+ * @param fd a connected stream socket, borrowed.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_accept_fd(const netlib_tls_context *context,
+                                   int fd,
+                                   netlib_tls_stream **stream,
+                                   netlib_error **err);
+
+/**
+ * Releases a stream. No I/O: the closing message is `netlib_tls_stream_shutdown`'s, the descriptor yours.
+ *
+ * @param stream owned; no other call is using it. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_stream_free(netlib_tls_stream *stream);
+
+/**
+ * Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it.
+ * Default: none.
+ *
+ * @param stream the stream. Not NULL.
+ * @param limit the limit. May be NULL: none.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit, netlib_error **err);
+
+/**
+ * How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time
+ * of the whole call. It counts in the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
+ *
+ * @param stream the stream. Not NULL.
+ * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream,
+                                                 double seconds,
+                                                 netlib_error **err);
+
+/**
+ * How long to wait for room to send, each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
+ *
+ * @param stream the stream. Not NULL.
+ * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
+                                                  double seconds,
+                                                  netlib_error **err);
+
+/**
+ * Whether calls wait. Default: yes. If not, a call that would have to returns `NETLIB_WANT_READ` or
+ * `NETLIB_WANT_WRITE`: poll the descriptor for that and make the same call again. Before you poll for input, read until
+ * `NETLIB_WANT_READ`: plaintext may be there although the descriptor has nothing more.
+ *
+ * @param stream the stream. Not NULL.
+ * @param blocking 0 or 1.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
+                                             int32_t blocking,
+                                             netlib_error **err);
+
+/**
+ * Shakes hands, if that is not done yet. Reading and writing do it by themselves; this tells why it failed before
+ * anything is sent. A thread that needs the handshake while another one makes it waits for that.
+ *
+ * The error says what was wrong and which setting would change it: see `netlib_error_message`,
+ * `netlib_error_certificate_problem` and `netlib_error_tls_alert`. The peer is told by an alert before this fails.
+ *
+ * @param stream the stream. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
+ *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the
+ *         peer refuses; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_TRUNCATED` when the connection ends in the middle;
+ *         `NETLIB_PROTOCOL` when it is reset; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+ *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`.
+ * @threads any
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream,
+                                          netlib_error **err);
+
+/**
+ * Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a record's
+ * plaintext then goes straight into them.
+ *
+ * @param stream the stream. Not NULL.
+ * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param len the room in bytes; with 0 nothing is read.
+ * @param n out: how many bytes were read. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when
+ *         the connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
+ *         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
+ * @threads one reader at a time, beside one writer
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_stream_read(netlib_tls_stream *stream,
+                                     void *buf,
+                                     size_t len,
+                                     size_t *n,
+                                     netlib_error **err);
+
+/**
+ * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system has taken.
+ * What it does not count may have been encrypted already, so the next write must continue with the same bytes; that
+ * holds too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, where nothing is counted and
+ * nothing is sent twice.
+ *
+ * @param stream the stream. Not NULL.
+ * @param buf the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many.
+ * @param n out: how many bytes were written; less than `len` only if not blocking. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED`
+ *         after a shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
+ *         `netlib_tls_stream_handshake` returns.
+ * @threads one writer at a time, beside one reader
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
+                                      const void *buf,
+                                      size_t len,
+                                      size_t *n,
+                                      netlib_error **err);
+
+/**
+ * Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), and does not wait for its
+ * answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Nothing can be written afterwards.
+ * Before the handshake there is nobody to tell, and nothing is sent. Again is fine.
+ *
+ * @param stream the stream. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+ *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is gone; the failure of the
+ *         session.
+ * @threads one writer at a time, beside one reader
+ * @since 0.1.0
+ */
+netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
+                                         netlib_error **err);
+
+/**
+ * How many bytes a read would return without touching the descriptor. It opens a record that has already come, and does
+ * no I/O.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return the count; there may be more behind it.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
+
+/**
+ * The version that the two sides have agreed on.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_stream_version(const netlib_tls_stream *stream);
+
+/**
+ * The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". OpenSSL
+ * and Python have names of their own for those of TLS 1.2.
+ *
+ * @param stream the stream. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `stream`; NULL before the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream,
+                                           size_t *len);
+
+/**
+ * The application protocol that the two sides have agreed on (RFC 7301).
+ *
+ * @param stream the stream. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
+
+/**
+ * How many certificates the peer sent.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return the count; 0 before the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
+
+/**
+ * One certificate of the peer's chain as it was sent, in DER: what other programs want.
+ * With `NETLIB_CERT_NONE` it was not verified.
+ *
+ * @param stream the stream. May be NULL: NULL is returned.
+ * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `stream`.
+ * @threads any
+ * @since 0.1.0
+ */
+const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
 /* ==================================================================================================================
  * deprecated: old names, kept for programs that use them.

@@ -15,7 +15,7 @@ pub(crate) unsafe fn lend_text<H: Handle>(
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a CStr>,
 ) -> *const c_char {
     // SAFETY: the caller's promises. The text lives in the handle's value.
-    let text = unsafe { read(handle, None, |value| get(value)) };
+    let text = unsafe { read(handle, None, get) };
     // SAFETY: the caller's promise.
     if let Some(len) = unsafe { len.as_mut() } {
         *len = text.map_or(0, CStr::count_bytes);
@@ -33,7 +33,7 @@ pub(crate) unsafe fn lend_bytes<H: Handle>(
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
 ) -> *const u8 {
     // SAFETY: the caller's promises. The bytes live in the handle's value.
-    let bytes = unsafe { read(handle, None, |value| get(value)) };
+    let bytes = unsafe { read(handle, None, get) };
     // SAFETY: the caller's promise.
     if let Some(len) = unsafe { len.as_mut() } {
         *len = bytes.map_or(0, <[u8]>::len);

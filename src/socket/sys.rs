@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, OsString};
-use std::io::{self, IoSlice};
+use std::io;
 use std::marker::PhantomData;
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -115,6 +115,7 @@ use libc::__errno_location as errno_location;
 use libc::__error as errno_location;
 
 /// Takes over a descriptor that a system call has just made, or its failure.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
@@ -124,7 +125,6 @@ fn owned(fd: RawFd) -> io::Result<OwnedFd> {
 }
 
 pub(crate) const DONT_WAIT: i32 = libc::MSG_DONTWAIT;
-pub(crate) const PEEK: i32 = libc::MSG_PEEK;
 pub(crate) const NO_SIGNAL: i32 = libc::MSG_NOSIGNAL;
 
 /// recv(2) of the `MSG_…` flags; EINTR starts it again.
@@ -133,29 +133,11 @@ pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize
     retried(|| unsafe { libc::recv(fd, buffer.as_mut_ptr().cast(), buffer.len(), flags) })
 }
 
-/// What a [`recv`] would give, without taking it and without waiting.
-pub(crate) fn peek(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
-    recv(fd, buffer, DONT_WAIT | PEEK)
-}
-
 /// send(2) that never raises SIGPIPE; EINTR starts it again.
 pub(crate) fn send(fd: RawFd, data: &[u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `data`, which lives across the call.
     retried(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
 }
-
-/// [`send`] of several pieces in one call, which may be cut short anywhere, also within a piece.
-pub(crate) fn send_vectored(fd: RawFd, pieces: &[IoSlice<'_>], flags: i32) -> io::Result<usize> {
-    // SAFETY: all-zero is a valid msghdr: no name, no pieces, no control data.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = pieces.as_ptr().cast_mut().cast();
-    message.msg_iovlen = pieces.len().min(MAX_PIECES) as _;
-    // SAFETY: IoSlice is documented to be laid out as iovec; sendmsg only reads what `message` points to.
-    retried(|| unsafe { libc::sendmsg(fd, &message, flags | NO_SIGNAL) })
-}
-
-/// The number of pieces every Unix takes in one call (IOV_MAX is 1024 on all of them).
-const MAX_PIECES: usize = 1024;
 
 fn retried(mut call: impl FnMut() -> isize) -> io::Result<usize> {
     loop {
@@ -331,6 +313,8 @@ fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
     // SAFETY: no pointers are passed.
     match unsafe { libc::lseek(fd, offset, whence) } {
         -1 => Err(io::Error::last_os_error()),
+        // Narrower where off_t is.
+        #[allow(clippy::unnecessary_cast)]
         position => Ok(position as i64),
     }
 }
@@ -369,5 +353,41 @@ pub(crate) fn is_signal_blocked(signal: i32) -> bool {
         let mut mask: libc::sigset_t = std::mem::zeroed();
         libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &mut mask);
         libc::sigismember(&mask, signal) == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_raise_that_fails_keeps_errno_and_the_descriptor_readable() {
+        let wake = Wake::open().unwrap();
+        // Raised as often as its counter holds, or its pipe: one more is refused.
+        let nearly_full = (u64::MAX - 1).to_ne_bytes();
+        for _ in 0..10_000 {
+            // SAFETY: the buffer is eight readable bytes.
+            unsafe { libc::write(wake.fd(), nearly_full.as_ptr().cast(), nearly_full.len()) };
+            wake.raise();
+            // SAFETY: errno's address is valid on every thread.
+            unsafe { *errno_location() = 4711 };
+            wake.raise();
+            assert_eq!(io::Error::last_os_error().raw_os_error(), Some(4711));
+        }
+        assert!(is_readable_now(wake.fd()));
+    }
+
+    #[test]
+    fn sending_and_receiving() {
+        let (near, far) = std::os::unix::net::UnixStream::pair().unwrap();
+        let (near_fd, far_fd) = (near.as_raw_fd(), far.as_raw_fd());
+        let mut buffer = [0; 16];
+        assert_eq!(recv(far_fd, &mut buffer, DONT_WAIT).unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        assert_eq!(send(near_fd, b"ab", DONT_WAIT).unwrap(), 2);
+        assert_eq!((recv(far_fd, &mut buffer, 0).unwrap(), &buffer[..2]), (2, b"ab".as_slice()));
+        drop(far);
+        assert_eq!(send(near_fd, b"x", 0).unwrap_err().raw_os_error(), Some(libc::EPIPE));
+        assert_eq!(recv(near_fd, &mut buffer, 0).unwrap(), 0);
+        assert_eq!(recv(-1, &mut buffer, 0).unwrap_err().raw_os_error(), Some(libc::EBADF));
     }
 }

@@ -35,7 +35,10 @@ pub(crate) struct Engine {
     received_record: bool,
     peer_closed: bool,
     end_of_input: bool,
+    /// Nothing more is to be written.
     closed: bool,
+    /// The closing message has been queued.
+    close_queued: bool,
     /// Why nothing works any more; every later call answers with it.
     failure: Option<Error>,
     /// Why nothing can be sent any more, though the peer's last words may still be read.
@@ -97,6 +100,7 @@ impl Engine {
             peer_closed: false,
             end_of_input: false,
             closed: false,
+            close_queued: false,
             failure: None,
             send_failure: None,
         }
@@ -124,6 +128,7 @@ impl Engine {
                 _ => {}
             }
         }
+        self.queue_close()?;
         Ok(true)
     }
 
@@ -187,17 +192,20 @@ impl Engine {
         Ok(data.len())
     }
 
-    /// Queues the closing message, once. Nothing can be written after it.
+    /// Ends writing. The closing message is queued, once; as long as there is no session, nobody needs one.
     pub(crate) fn close(&mut self) -> Result<()> {
-        if self.closed && self.failure.is_none() && self.send_failure.is_none() {
-            return Ok(());
+        if let Some(failure) = self.failure.as_ref().or(self.send_failure.as_ref()) {
+            return Err(failure.clone());
         }
-        self.check_sending()?;
-        if self.is_handshaking() {
-            return Err(Error::new(Status::Closed, "there is no session to shut down: the handshake is not done"));
-        }
-        self.transmit(|session, held, outgoing| session.close(held, outgoing))?;
         self.closed = true;
+        self.queue_close()
+    }
+
+    fn queue_close(&mut self) -> Result<()> {
+        if self.closed && !self.close_queued && !self.is_handshaking() {
+            self.close_queued = true;
+            self.transmit(|session, held, outgoing| session.close(held, outgoing))?;
+        }
         Ok(())
     }
 

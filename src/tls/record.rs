@@ -275,7 +275,7 @@ impl Outgoing {
         let mut needed = least;
         // The second turn has a fresh buffer, or room of the size that was asked for.
         for _ in 0..3 {
-            if !self.queue.back_mut().is_some_and(|last| last.space().len() >= needed.max(1)) {
+            if self.queue.back_mut().is_none_or(|last| last.space().len() < needed.max(1)) {
                 self.queue.push_back(Filled::new(self.pool.borrow()?));
             }
             let Some(last) = self.queue.back_mut() else { break };

@@ -34,10 +34,11 @@ fn resolve(candidate: &str, prefix: &str, table: &[(&str, i32)]) -> Result<i32> 
     }
     // Not what `parse` would also take: "+1" is no number of the interface.
     let digits = candidate.strip_prefix('-').unwrap_or(candidate);
-    if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        if let Ok(number) = candidate.parse() {
-            return Ok(number);
-        }
+    if !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && let Ok(number) = candidate.parse()
+    {
+        return Ok(number);
     }
     let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
     Err(Error::new(

@@ -9,8 +9,10 @@
 //! What a reading thread has to send (an alert, an answer to a key update) it sends without waiting, and only while no
 //! writer is at work, who would send it anyway: a reader that waited for room could keep both sides waiting for ever.
 
+mod handshake;
+mod transport;
+
 use std::ffi::{CStr, CString};
-use std::io;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -20,14 +22,11 @@ use rustls_pki_types::CertificateDer;
 use super::context::Context;
 use super::engine::{Engine, Read};
 use super::names::{self, Version};
-use super::pool::Filled;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
-use crate::socket::sys;
-use crate::socket::wait::wait;
 use crate::status::Status;
 
-/// How often a thread that waits for another's handshake looks at its limit.
+/// How often a thread that waits for another's work looks at its limit.
 const GLANCE: Duration = Duration::from_millis(10);
 
 /// What a call came to, when it did not fail.
@@ -71,6 +70,10 @@ struct Core {
     settings: Settings,
     /// Who is at work: [`Role`]s.
     taken: [bool; 4],
+    /// The handshake is done and its last flight sent.
+    shaken: bool,
+    /// How many threads wait for a role to be given up.
+    waiting: usize,
     /// The last receive did not fill its buffer: there is probably nothing there yet.
     drained: bool,
     /// Plaintext that was encrypted but not yet counted to the writer, who passes the same bytes again.
@@ -103,6 +106,10 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         if let Ok(mut core) = self.stream.core.lock() {
             core.taken[self.role as usize] = false;
+            // Waking costs a system call even when nobody sleeps.
+            if core.waiting == 0 {
+                return;
+            }
         }
         self.stream.changed.notify_all();
     }
@@ -129,7 +136,15 @@ impl Stream {
         let settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
         Stream {
             fd,
-            core: Mutex::new(Core { engine, settings, taken: [false; 4], drained: true, uncounted: 0 }),
+            core: Mutex::new(Core {
+                engine,
+                settings,
+                taken: [false; 4],
+                shaken: false,
+                waiting: 0,
+                drained: true,
+                uncounted: 0,
+            }),
             changed: Condvar::new(),
             alpn: OnceLock::new(),
             peer_chain: OnceLock::new(),
@@ -194,6 +209,7 @@ impl Stream {
     /// Blocking: all of `data`. Otherwise as much as could be sent; what is not counted must be passed again.
     pub fn write(&self, data: &[u8]) -> Result<Io> {
         self.as_writer(|| {
+            self.lock()?.engine.check_sending()?;
             if let Some(want) = self.shake()? {
                 return Ok(want);
             }
@@ -329,239 +345,15 @@ impl Stream {
         Ok(Held { stream: self, role })
     }
 
-    /// Makes sure of the handshake. `Some`: it is not done, and would have to wait.
-    fn shake(&self) -> Result<Option<Io>> {
-        let Some(_shaker) = self.enter_handshake()? else { return Ok(None) };
-        loop {
-            let (outcome, blocking) = {
-                let mut core = self.lock()?;
-                let outcome = core.engine.handshake();
-                (outcome, core.settings.blocking)
-            };
-            let done = match outcome {
-                Ok(done) => done,
-                Err(error) => {
-                    // The alert that tells the peer why.
-                    let _ = self.flush(false);
-                    return Err(error);
-                }
-            };
-            match self.flush(blocking) {
-                Ok(true) => {}
-                // What is left of a finished handshake goes out before the next write does.
-                Ok(false) if done => return Ok(None),
-                Ok(false) => return Ok(Some(Io::WantWrite)),
-                Err(error) if error.status() == Status::Protocol => {
-                    let reason = self.last_words(error);
-                    return Err(self.lock()?.engine.fail(reason));
-                }
-                Err(error) => return Err(error),
-            }
-            if done {
-                return Ok(None);
-            }
-            if !self.receive()? {
-                return Ok(Some(Io::WantRead));
-            }
+    /// Waits a little for a role to be given up, or for the limit to end that.
+    fn glance<'a>(&self, mut core: MutexGuard<'a, Core>) -> Result<MutexGuard<'a, Core>> {
+        if let Some(limit) = &core.settings.limit {
+            limit.check()?;
         }
-    }
-
-    /// The right to shake hands, or `None` when there is no need to.
-    fn enter_handshake(&self) -> Result<Option<Held<'_>>> {
-        let mut core = self.lock()?;
-        while core.is_taken(Role::Shaker) {
-            if !core.settings.blocking {
-                return Err(Error::new(Status::Busy, "another thread is shaking hands on this stream"));
-            }
-            if let Some(limit) = &core.settings.limit {
-                limit.check()?;
-            }
-            core = self.changed.wait_timeout(core, GLANCE).map_err(|_| poisoned())?.0;
-        }
-        if !core.engine.is_handshaking() {
-            return Ok(None);
-        }
-        core.taken[Role::Shaker as usize] = true;
-        Ok(Some(Held { stream: self, role: Role::Shaker }))
-    }
-
-    /// The peer refused to take more: an alert that it sent before says why better than the broken pipe does.
-    fn last_words(&self, error: Error) -> Error {
-        // A flight of a server fits few buffers; whatever comes, this ends.
-        for _ in 0..8 {
-            let Ok(mut core) = self.lock() else { return error };
-            match core.engine.handshake() {
-                Err(reason) => return reason,
-                Ok(true) => return error,
-                Ok(false) => {}
-            }
-            let Ok(mut input) = core.engine.lend_input() else { return error };
-            drop(core);
-            let received = sys::recv(self.fd, input.space(), sys::DONT_WAIT);
-            input.add(*received.as_ref().unwrap_or(&0));
-            let Ok(mut core) = self.lock() else { return error };
-            core.engine.take_back(input);
-            if !received.is_ok_and(|count| count > 0) {
-                return error;
-            }
-        }
-        error
-    }
-
-    /// Brings in bytes, or the news that there will be no more. False: not without waiting, which is not wanted.
-    fn receive(&self) -> Result<bool> {
-        loop {
-            let (settings, drained) = {
-                let core = self.lock()?;
-                (core.settings.clone(), core.drained)
-            };
-            if settings.blocking && drained {
-                // Asking an empty socket costs a system call, and a buffer for as long as it stays empty.
-                self.wait_for(sys::POLL_IN, settings.read_timeout, &settings, Status::ReadTimeout)?;
-            } else if let Some(limit) = &settings.limit {
-                limit.check()?;
-            }
-            let mut input = self.lock()?.engine.lend_input()?;
-            let room = input.space().len();
-            let received = sys::recv(self.fd, input.space(), sys::DONT_WAIT);
-            let mut core = self.lock()?;
-            match received {
-                Ok(0) => {
-                    core.engine.take_back(input);
-                    core.engine.end_input();
-                    return Ok(true);
-                }
-                Ok(count) => {
-                    input.add(count);
-                    core.drained = count < room;
-                    core.engine.take_back(input);
-                    return Ok(true);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    core.drained = true;
-                    core.engine.take_back(input);
-                    if !settings.blocking {
-                        return Ok(false);
-                    }
-                }
-                Err(error) => {
-                    core.engine.take_back(input);
-                    let error = self.transport_failure("receive from", &core.engine, &error);
-                    return Err(if error.status() == Status::Protocol { core.engine.fail(error) } else { error });
-                }
-            }
-        }
-    }
-
-    /// Sends what is queued. True: all of it. False: the rest would have to wait, which is not wanted.
-    fn flush(&self, blocking: bool) -> Result<bool> {
-        loop {
-            let mut core = self.lock()?;
-            while core.is_taken(Role::Sender) {
-                // A reader, who does not wait while he sends.
-                core = self.changed.wait(core).map_err(|_| poisoned())?;
-            }
-            let Some((piece, settings, sender)) = self.begin_sending(core) else { return Ok(true) };
-            if !self.send(piece, blocking, &settings, sender)? {
-                return Ok(false);
-            }
-        }
-    }
-
-    /// What a reader has to send, as far as that goes without waiting, also for another sender.
-    fn send_without_waiting(&self) -> Result<()> {
-        loop {
-            let core = self.lock()?;
-            if core.is_taken(Role::Sender) || core.is_taken(Role::Writer) {
-                return Ok(());
-            }
-            let Some((piece, settings, sender)) = self.begin_sending(core) else { return Ok(()) };
-            // A failure is told to whoever writes next; what is read is not the worse for it.
-            if !self.send(piece, false, &settings, sender).is_ok_and(|all| all) {
-                return Ok(());
-            }
-        }
-    }
-
-    /// The next piece of output and the right to send it.
-    fn begin_sending(&self, mut core: MutexGuard<'_, Core>) -> Option<(Filled, Settings, Held<'_>)> {
-        let piece = core.engine.next_output()?;
-        core.taken[Role::Sender as usize] = true;
-        Some((piece, core.settings.clone(), Held { stream: self, role: Role::Sender }))
-    }
-
-    /// Sends one piece of output; what is left of it goes back to the front of the queue. True: nothing is.
-    fn send(&self, mut piece: Filled, blocking: bool, settings: &Settings, sender: Held<'_>) -> Result<bool> {
-        let outcome = self.send_piece(&mut piece, blocking, settings);
-        if !piece.is_empty() {
-            let mut core = self.lock()?;
-            if core.engine.may_send() {
-                core.engine.return_output(piece);
-            }
-        }
-        drop(sender);
-        outcome
-    }
-
-    fn send_piece(&self, piece: &mut Filled, blocking: bool, settings: &Settings) -> Result<bool> {
-        while !piece.is_empty() {
-            if let (true, Some(limit)) = (blocking, &settings.limit) {
-                limit.check()?;
-            }
-            match sys::send(self.fd, piece.bytes(), sys::DONT_WAIT) {
-                Ok(count) => piece.consume(count),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if !blocking {
-                        return Ok(false);
-                    }
-                    self.wait_for(sys::POLL_OUT, settings.write_timeout, settings, Status::WriteTimeout)?;
-                }
-                Err(error) => {
-                    let mut core = self.lock()?;
-                    let error = self.transport_failure("send to", &core.engine, &error);
-                    let broken = error.status() == Status::Protocol;
-                    return Err(if broken { core.engine.fail_sending(error) } else { error });
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    fn wait_for(&self, events: i16, timeout: Option<Duration>, settings: &Settings, late: Status) -> Result<()> {
-        if wait(self.fd, events, timeout, settings.limit.as_deref())? {
-            return Ok(());
-        }
-        let seconds = timeout.unwrap_or_default().as_secs_f64();
-        let core = self.lock()?;
-        let shaking = if core.engine.is_handshaking() { " during the TLS handshake" } else { "" };
-        let what = match late {
-            Status::ReadTimeout => format!("nothing came from {} for {seconds} s{shaking}", core.engine.peer()),
-            _ => format!("nothing could be sent to {} for {seconds} s{shaking}", core.engine.peer()),
-        };
-        Err(Error::new(late, what))
-    }
-
-    /// A failed system call: the connection's end is the peer's or the network's doing, anything else the program's.
-    fn transport_failure(&self, what: &str, engine: &Engine, error: &io::Error) -> Error {
-        let broken = [
-            libc::ECONNRESET,
-            libc::EPIPE,
-            libc::ECONNABORTED,
-            libc::ECONNREFUSED,
-            libc::ETIMEDOUT,
-            libc::ENETDOWN,
-            libc::ENETRESET,
-            libc::ENETUNREACH,
-            libc::EHOSTDOWN,
-            libc::EHOSTUNREACH,
-        ];
-        let status = if error.raw_os_error().is_some_and(|errno| broken.contains(&errno)) {
-            Status::Protocol
-        } else {
-            Status::Io
-        };
-        let shaking = if engine.is_handshaking() { " during the TLS handshake" } else { "" };
-        Error::from_io(status, format!("cannot {what} {}{shaking}", engine.peer()), error)
+        core.waiting += 1;
+        let mut core = self.changed.wait_timeout(core, GLANCE).map_err(|_| poisoned())?.0;
+        core.waiting -= 1;
+        Ok(core)
     }
 }
 

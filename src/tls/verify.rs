@@ -1,7 +1,6 @@
 //! Accepting or refusing the peer's certificate. webpki judges; what is not asked for is forgiven here, in one place.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, ThreadId};
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -83,13 +82,13 @@ impl ServerCertVerifier for ServerVerifier {
 /// say. The verifier belongs to many sessions, but it runs inside a session's call on the calling thread, which takes
 /// the note before that call returns.
 #[derive(Debug, Default)]
-pub(crate) struct Refused(Mutex<Vec<(ThreadId, Parties)>>);
+pub(crate) struct Refused(Mutex<Vec<(usize, Parties)>>);
 
 impl Refused {
     fn note(&self, end_entity: &CertificateDer<'_>) {
         if let Some(parties) = x509::parties(end_entity) {
             let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let this = thread::current().id();
+            let this = this_thread();
             notes.retain(|(thread, _)| *thread != this);
             notes.push((this, parties));
         }
@@ -98,8 +97,14 @@ impl Refused {
     /// This thread's note.
     pub(crate) fn take(&self) -> Option<Parties> {
         let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let this = thread::current().id();
+        let this = this_thread();
         let index = notes.iter().position(|(thread, _)| *thread == this)?;
         Some(notes.swap_remove(index).1)
     }
+}
+
+/// A number that no other living thread has. std's ThreadId would allocate for a thread that C has made.
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
 }

@@ -38,6 +38,15 @@ impl Env {
         })
     }
 
+    /// The directory with the shared library of the development profile, which cargo built for this program.
+    ///
+    /// It is what valgrind looks at: optimised code may branch on a value before it asks whether that value was ever
+    /// written, where the answer makes no difference, and valgrind cannot know that it makes none.
+    pub fn unoptimised_library(&self) -> PathBuf {
+        let program = std::env::current_exe().expect("this program has a path");
+        program.parent().expect("it is in a directory").to_owned()
+    }
+
     /// An empty directory for a suite.
     pub fn scratch(&self, suite: &str) -> PathBuf {
         let directory = self.target.join("contract").join(suite);
@@ -123,8 +132,12 @@ impl Program {
         self.arg(directory).args(["-lnetlib", "-lm", "-pthread"])
     }
 
-    /// Loads shared libraries from a directory.
+    /// Loads shared libraries from a directory. What a TLS context would read from the environment is not there: cargo
+    /// adds such variables to those it found.
     pub fn load_from(&mut self, library: &Path) -> &mut Program {
+        for variable in ["SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE"] {
+            self.0.env_remove(variable);
+        }
         self.env("LD_LIBRARY_PATH", library)
     }
 

@@ -12,7 +12,9 @@ const SECTIONS: &[&str] =
 /// The files of a section under `src/ffi/api`, in reading order. Its title is the first line of `<section>.rs`.
 fn parts(section: &str) -> Vec<String> {
     match section {
-        "retry" => ["retry/options.rs", "retry.rs", "retry/decision.rs"].map(String::from).to_vec(),
+        "retry" => ["retry/options.rs", "retry.rs", "retry/decision.rs", "retry/fields.rs", "retry/constants.rs"]
+            .map(String::from)
+            .to_vec(),
         "tls" => ["tls.rs", "tls/stream.rs"].map(String::from).to_vec(),
         one_file => vec![format!("{one_file}.rs")],
     }

@@ -17,6 +17,8 @@ pub struct Header {
 #[derive(Clone, Debug)]
 pub struct Item {
     pub name: String,
+    /// A macro's text.
+    pub value: String,
     pub doc: Doc,
 }
 
@@ -73,14 +75,15 @@ impl Header {
                 doc = if item.starts_with("/**") { item } else { String::new() };
                 continue;
             }
-            if let Some(rest) = item.strip_prefix("#define ") {
-                if item.ends_with('\\') {
-                    // The rest of a long list.
-                    let _ = lines.by_ref().find(|line| !line.ends_with('\\'));
+            if item.starts_with("#define ") {
+                while let Some(start) = item.strip_suffix('\\') {
+                    item = format!("{start}{}", lines.next().expect("a macro ends").trim());
                 }
+                let rest = &item["#define ".len()..];
                 let name: String = rest.chars().take_while(|&c| c.is_alphanumeric() || c == '_').collect();
+                let value = rest[name.len()..].trim().to_owned();
                 if name != "NETLIB_H" && header.macros.iter().all(|known| known.name != name) {
-                    header.macros.push(Item { name, doc: Doc::parse(&doc) });
+                    header.macros.push(Item { name, value, doc: Doc::parse(&doc) });
                 }
                 // An `#else` branch may define it again under the same comment.
                 continue;
@@ -101,7 +104,8 @@ impl Header {
                         value_doc.push_str(line);
                         value_doc.push('\n');
                     } else if let Some((name, _)) = line.split_once(" = ") {
-                        enum_values.push(Item { name: name.to_owned(), doc: Doc::parse(&value_doc) });
+                        let name = name.to_owned();
+                        enum_values.push(Item { name, value: String::new(), doc: Doc::parse(&value_doc) });
                         value_doc.clear();
                     } else {
                         panic!("netlib.h: what is \"{line}\" in an enum?");
@@ -123,7 +127,7 @@ impl Header {
         if let Some(name) = item.strip_prefix("enum ") {
             self.enums.push(Enum { name: name.trim_end_matches(" {").to_owned(), doc, values });
         } else if let Some(name) = item.strip_prefix("struct ") {
-            self.handles.push(Item { name: name.to_owned(), doc });
+            self.handles.push(Item { name: name.to_owned(), value: String::new(), doc });
         } else if item.starts_with("typedef struct ") {
             // The list at the top: the documented declaration follows in its section.
         } else if let Some(rest) = item.strip_prefix("typedef ") {
@@ -140,7 +144,7 @@ impl Header {
                 }
                 None => {
                     let name = rest.rsplit([' ', '*']).next().expect("a name").to_owned();
-                    self.typedefs.push(Item { name, doc });
+                    self.typedefs.push(Item { name, value: String::new(), doc });
                 }
             }
         } else {
@@ -248,6 +252,7 @@ fn parse_function(item: &str, doc: Doc) -> Function {
     let (head, params) = rest.split_once('(').unwrap_or_else(|| panic!("netlib.h: what is \"{item}\"?"));
     let params = params.trim_end().strip_suffix(')').unwrap_or_else(|| panic!("netlib.h: what is \"{item}\"?"));
     let Param { name, ctype } = parse_param(head);
+    assert!(name.starts_with("netlib_") || name.starts_with("__"), "netlib.h: what is \"{item}\"?");
     Function { name, returns: ctype, params: parse_params(params), doc, deprecated }
 }
 

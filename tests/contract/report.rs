@@ -61,6 +61,16 @@ impl Report {
     }
 }
 
+/// The first lines of a text: the first errors of a compiler matter, not the hundredth.
+fn indented(text: &str) -> String {
+    const LINES: usize = 25;
+    let mut lines: Vec<&str> = text.trim_end().lines().take(LINES + 1).collect();
+    if lines.len() > LINES {
+        lines[LINES] = "…";
+    }
+    lines.join("\n    ")
+}
+
 /// Runs one suite and prints its lines. A panic in a suite is a failure of it.
 pub fn run(name: &str, suite: impl FnOnce(&mut Report)) -> Report {
     let start = Instant::now();
@@ -74,10 +84,10 @@ pub fn run(name: &str, suite: impl FnOnce(&mut Report)) -> Report {
         report.fail(format!("the suite itself broke: {what}"));
     }
     for note in &report.notes {
-        println!("  {note}");
+        println!("  {}", indented(note));
     }
     for failure in &report.failures {
-        println!("  FAILED {}", failure.trim_end().replace('\n', "\n    "));
+        println!("  FAILED {}", indented(failure));
     }
     let (passed, failed) = (report.passed, report.failed());
     println!("suite {name}: {passed} passed, {failed} failed   [{:.1} s]", start.elapsed().as_secs_f64());

@@ -210,6 +210,31 @@ fn a_writer_does_not_open_the_readers_records() {
 }
 
 #[test]
+fn keys_can_be_updated_while_both_sides_send() {
+    use rustls::unbuffered::ConnectionState;
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    read_all(&mut client, 10);
+    for round in 0..5 {
+        assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
+        let Session::Server(connection) = &mut server.session else { panic!("the server's side") };
+        match connection.process_tls_records(&mut []).state {
+            Ok(ConnectionState::WriteTraffic(traffic)) => traffic.refresh_traffic_keys().unwrap(),
+            other => panic!("{other:?}"),
+        }
+        // On the way when the request arrives, and the answer to it goes before what is written next.
+        client.write(b"old keys").unwrap();
+        server.write(b"new keys").unwrap();
+        feed(&mut client, &drain(&mut server));
+        assert_eq!(read_all(&mut client, 100), b"new keys", "round {round}");
+        client.write(b", then new").unwrap();
+        feed(&mut server, &drain(&mut client));
+        assert_eq!(read_all(&mut server, 100), b"old keys, then new");
+    }
+}
+
+#[test]
 fn ends_are_told_apart() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);

@@ -1,9 +1,12 @@
 //! The programs of c-tests: built with strict flags against the library that users get, and run; then once more under
 //! valgrind.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::env::{Env, has, parallel, stem};
+use crate::model::Header;
 use crate::report::Report;
 
 /// Longer than any of them takes, under valgrind too.
@@ -12,6 +15,7 @@ const SECONDS: u64 = 300;
 pub const VALGRIND: &[&str] = &[
     "--quiet",
     "--leak-check=full",
+    "--show-leak-kinds=definite,indirect",
     "--errors-for-leak-kinds=definite,indirect",
     "--error-exitcode=99",
     "--num-callers=30",
@@ -25,15 +29,24 @@ pub fn run(env: &Env, report: &mut Report) {
     for one in parallel(&sources, |source| test(env, source, &scratch, library, &[])) {
         report.merge(one);
     }
+    let texts = sources.iter().map(|source| fs::read_to_string(source).unwrap_or_default()).collect::<String>();
+    untested(&env.header(), &texts, report);
+}
+
+/// Every function of the header is called by a C test.
+pub fn untested(header: &Header, texts: &str, report: &mut Report) {
+    let words: BTreeSet<&str> = texts.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    for function in &header.functions {
+        report.check(words.contains(function.name.as_str()), format!("no C test calls {}", function.name));
+    }
 }
 
 pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
     }
-    let library = env.library();
-    let scratch = env.scratch("valgrind");
-    for one in parallel(&env.files("c-tests", "test_", ".c"), |source| valgrind_test(env, source, &scratch, library))
+    let (library, scratch) = (env.unoptimised_library(), env.scratch("valgrind"));
+    for one in parallel(&env.files("c-tests", "test_", ".c"), |source| valgrind_test(env, source, &scratch, &library))
     {
         report.merge(one);
     }

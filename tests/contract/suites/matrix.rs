@@ -30,7 +30,15 @@ pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, 
     let constants: String = Header::parse(&text)
         .constants()
         .filter(|constant| !["NETLIB_MUST_USE", "NETLIB_DEPRECATED_NOTE"].contains(&constant.name.as_str()))
-        .map(|constant| format!("    (void)({});\n", constant.name))
+        .map(|constant| match (&constant.name, &constant.value) {
+            (name, list) if list.starts_with('"') && list.contains(',') => {
+                format!("    {{ static const char *const list[] = {{{name}}}; (void)list; }}\n")
+            }
+            (name, list) if list.contains(',') => {
+                format!("    {{ static const int list[] = {{{name}}}; (void)list; }}\n")
+            }
+            (name, _) => format!("    (void)({name});\n"),
+        })
         .collect();
     let main = format!("void constants(void);\nvoid constants(void) {{\n{constants}}}\n")
         + "int main(void) { return one()[0] == two()[0] ? 0 : 1; }\n";

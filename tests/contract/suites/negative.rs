@@ -254,6 +254,7 @@ fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report) {
         (with("`netlib_version`", "test_nowhere.c", "done"), "no test test_nowhere.c runs"),
         (with("`netlib_error_tls_alert`", "src/status.rs", "done"), "none of its tests uses netlib_error_tls_alert"),
         (with("`netlib_version`", "—", "done"), "without a name or without a test"),
+        (with("`netlib_version`", "test_basics.c test_url.c", "done"), "test_url.c uses none of its names"),
         (with("`netlib_version`", "test_basics.c", "almost"), "its state is none of the three"),
         (with("—", "—", "no C meaning: "), "its state is none of the three"),
         (String::new(), "rows in the specification"),
@@ -314,12 +315,15 @@ fn example_programs(env: &Env, scratch: &Path, report: &mut Report) {
         example("sloppy", "int main(void) { int unused; return 0; }\n"),
         example("crashing", "#include <stdlib.h>\nint main(void) { abort(); }\n"),
     ];
-    finds(report, "examples", &["sloppy compiles", "crashing without arguments ends by itself"], |inner| {
+    finds(report, "examples", &["sloppy does not compile", "crashing without arguments ends by itself"], |inner| {
         examples::check(env, &programs, scratch, inner);
     });
 }
 
 fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
+    finds(report, "c", &["no C test calls netlib_version_number"], |inner| {
+        c_tests::untested(&env.header(), "netlib_version();", inner);
+    });
     let start = "#include \"harness.h\"\nint main(void) {\n";
     for (name, code, complaint) in [
         ("test_fails", "CHECK(1 == 2); return report(\"x\");", "failed: 1 == 2"),

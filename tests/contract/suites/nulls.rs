@@ -265,9 +265,14 @@ impl Sweep<'_> {
     /// Outputs are zeroed, whatever fails.
     fn zeroed(&self, function: &Function, outputs: &[(&Param, String)], body: &mut String) {
         for (param, _) in outputs.iter().filter(|(param, _)| param.name != "err") {
-            if !function.doc.param(&param.name).is_some_and(|text| text.starts_with("in/out")) {
-                let _ = writeln!(body, "    expect(!out_{}, \"{0} is zeroed\");", param.name);
-            }
+            // Zero is a descriptor, so one is -1.
+            let _ = match function.doc.param(&param.name).unwrap_or("") {
+                text if text.starts_with("in/out") => Ok(()),
+                text if text.contains("-1 on failure") => {
+                    writeln!(body, "    expect(out_{} == -1, \"{0} is -1\");", param.name)
+                }
+                _ => writeln!(body, "    expect(!out_{}, \"{0} is zeroed\");", param.name),
+            };
         }
     }
 

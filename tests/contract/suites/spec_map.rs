@@ -120,6 +120,10 @@ fn problems(row: &Row, header: &Header, tests: &Tests) -> Vec<String> {
                     .filter(|name| !row.tests.iter().any(|test| tests.mentions(test, name)))
                     .map(|name| format!("none of its tests uses {name}")),
             );
+            let of_use = |test: &&String| row.names.iter().any(|name| tests.mentions(test, name));
+            problems.extend(
+                row.tests.iter().filter(|test| !of_use(test)).map(|test| format!("{test} uses none of its names")),
+            );
         }
     }
     problems
@@ -127,7 +131,8 @@ fn problems(row: &Row, header: &Header, tests: &Tests) -> Vec<String> {
 
 /// The tests that would make a row done, if its names are in the header and each stands in a test.
 fn is_ready(row: &Row, header: &Header, tests: &Tests) -> Option<Vec<String>> {
-    let mut needed: Vec<String> = row.tests.iter().filter(|test| tests.text(test).is_some()).cloned().collect();
+    let of_use = |test: &&String| row.names.iter().any(|name| tests.mentions(test, name));
+    let mut needed: Vec<String> = row.tests.iter().filter(of_use).cloned().collect();
     for name in &row.names {
         if !header.declares(name) {
             return None;

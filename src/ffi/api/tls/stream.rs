@@ -258,13 +258,14 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 }
 
 /// Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), and does not wait for its
-/// answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Again is fine.
+/// answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Nothing can be written afterwards.
+/// Before the handshake there is nobody to tell, and nothing is sent. Again is fine.
 ///
 /// @param stream the stream. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_CLOSED` if there is no session yet;
-///         `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when
-///         the connection is gone; the failure of the session.
+/// @return `NETLIB_OK`; `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is gone; the failure of the
+///         session.
 /// @threads one writer at a time, beside one reader
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -1,0 +1,40 @@
+/* What the tests of the retry section make. */
+#ifndef NETLIB_TEST_RETRY_MAKERS_H
+#define NETLIB_TEST_RETRY_MAKERS_H
+
+#include "harness.h"
+
+static inline netlib_retry *retry_of(netlib_retry_options *options) {
+    netlib_error *err = NULL;
+    netlib_retry *retry = NULL;
+    CHECK_OK(netlib_retry_new(options, &retry, &err));
+    netlib_retry_options_free(options);
+    return retry;
+}
+
+static inline netlib_error *error_of(netlib_status status, const netlib_error *cause) {
+    netlib_error *err = NULL;
+    netlib_error *error = NULL;
+    CHECK_OK(netlib_error_new(status, "what failed", cause, &error, &err));
+    return error;
+}
+
+/* `fields` is what stands between the status line and the empty line. */
+static inline netlib_response *response_of(int status, const char *fields) {
+    char head[512];
+    size_t used = 0;
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    snprintf(head, sizeof head, "HTTP/1.1 %d X\r\n%s\r\n", status, fields);
+    CHECK_OK(netlib_response_parse("GET", head, NETLIB_NTS, &response, &used, &err));
+    return response;
+}
+
+static inline bool is_exhausted(const netlib_retry *retry) {
+    netlib_error *err = NULL;
+    bool exhausted = false;
+    CHECK_OK(netlib_retry_is_exhausted(retry, &exhausted, &err));
+    return exhausted;
+}
+
+#endif

@@ -1,0 +1,342 @@
+//! What a Retry holds: its counts, its settings, its history.
+
+use std::ffi::c_char;
+
+use crate::ffi::api::basics::netlib_error;
+use crate::ffi::api::retry::netlib_retry;
+use crate::ffi::handle;
+use crate::ffi::strings::{lend_text, read};
+use crate::retry::{Backoff, Count, Methods, Policy, Retry};
+
+/// What is left of `total`.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_total(retry: *const netlib_retry) -> i32 {
+    read(retry, Count::None.code(), |retry| retry.counts().total.code())
+}
+
+/// What is left of `connect`.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_connect(retry: *const netlib_retry) -> i32 {
+    read(retry, Count::None.code(), |retry| retry.counts().connect.code())
+}
+
+/// What is left of `read`.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_read(retry: *const netlib_retry) -> i32 {
+    read(retry, Count::None.code(), |retry| retry.counts().read.code())
+}
+
+/// What is left of `redirect`.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+/// @return a count, negative when it is used up; `NETLIB_NONE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_redirect(retry: *const netlib_retry) -> i32 {
+    read(retry, Count::None.code(), |retry| retry.counts().redirect.code())
+}
+
+/// What is left of `status`.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+/// @return a count, negative when it is used up; `NETLIB_NONE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_status(retry: *const netlib_retry) -> i32 {
+    read(retry, Count::None.code(), |retry| retry.counts().status.code())
+}
+
+/// What is left of `other`.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+/// @return a count, negative when it is used up; `NETLIB_NONE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_other(retry: *const netlib_retry) -> i32 {
+    read(retry, Count::None.code(), |retry| retry.counts().other.code())
+}
+
+/// The factor of the exponential delay.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return seconds.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_backoff_factor(retry: *const netlib_retry) -> f64 {
+    read(retry, 0.0, |retry| retry.backoff().factor)
+}
+
+/// The longest backoff.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` is returned.
+/// @return seconds; `NETLIB_TIMEOUT_NONE` for no bound.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_backoff_max(retry: *const netlib_retry) -> f64 {
+    read(retry, Backoff::DEFAULT_MAX, |retry| retry.backoff().max)
+}
+
+/// How much is added to a backoff at most.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return seconds.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_backoff_jitter(retry: *const netlib_retry) -> f64 {
+    read(retry, 0.0, |retry| retry.backoff().jitter)
+}
+
+/// The longest wait that a Retry-After header can ask for.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` is returned.
+/// @return seconds; `NETLIB_TIMEOUT_NONE` for no bound.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_retry_after_max(retry: *const netlib_retry) -> f64 {
+    read(retry, Policy::DEFAULT_RETRY_AFTER_MAX, Retry::retry_after_max)
+}
+
+/// Whether running out of redirects is an error.
+///
+/// @param retry the Retry. May be NULL: false is returned.
+/// @return true: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; false: it returns the response.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_raise_on_redirect(retry: *const netlib_retry) -> bool {
+    read(retry, false, Retry::raise_on_redirect)
+}
+
+/// Whether running out of retries because of a status is an error.
+///
+/// @param retry the Retry. May be NULL: false is returned.
+/// @return true: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; false: it returns the response.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_raise_on_status(retry: *const netlib_retry) -> bool {
+    read(retry, false, Retry::raise_on_status)
+}
+
+/// Whether Retry-After is obeyed.
+///
+/// @param retry the Retry. May be NULL: false is returned.
+/// @return true or false.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_respect_retry_after_header(retry: *const netlib_retry) -> bool {
+    read(retry, false, Retry::respect_retry_after_header)
+}
+
+/// How redirects are followed.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_REDIRECT_REFERENCE` is returned.
+/// @return one of `enum netlib_redirect_profile`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_redirect_profile(retry: *const netlib_retry) -> i32 {
+    read(retry, 0, |retry| retry.redirect_profile() as i32)
+}
+
+/// Whether every method may be retried; the list of allowed methods is then empty and means nothing.
+///
+/// @param retry the Retry. May be NULL: false is returned.
+/// @return true or false.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_allows_any_method(retry: *const netlib_retry) -> bool {
+    read(retry, false, |retry| matches!(retry.methods(), Methods::Any))
+}
+
+/// How many methods are listed as allowed.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_allowed_method_count(retry: *const netlib_retry) -> usize {
+    read(retry, 0, |retry| retry.methods().listed().map_or(0, |names| names.len()))
+}
+
+/// One of the allowed methods, in upper case; they are sorted.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `retry`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_allowed_method(
+    retry: *const netlib_retry,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.methods().listed()?.at(index))
+}
+
+/// How many statuses are retried.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_status_forcelist_count(retry: *const netlib_retry) -> usize {
+    read(retry, 0, |retry| retry.status_forcelist().len())
+}
+
+/// One of the statuses that are retried; they are sorted.
+///
+/// @param retry the Retry. May be NULL: -1 is returned.
+/// @param index 0 to count - 1; beyond, -1 is returned.
+/// @return a status code.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_status_forcelist_at(retry: *const netlib_retry, index: usize) -> i32 {
+    read(retry, -1, |retry| retry.status_forcelist().get(index).copied().unwrap_or(-1))
+}
+
+/// How many headers do not follow a redirect to another origin.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_remove_header_count(retry: *const netlib_retry) -> usize {
+    read(retry, 0, |retry| retry.remove_headers_on_redirect().len())
+}
+
+/// One of the headers that do not follow a redirect to another origin, in lower case; they are sorted.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `retry`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_remove_header(
+    retry: *const netlib_retry,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.remove_headers_on_redirect().at(index))
+}
+
+/// How many entries the history has: one per call of `netlib_retry_increment`, in the order of the requests.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_history_count(retry: *const netlib_retry) -> usize {
+    read(retry, 0, |retry| retry.history().len())
+}
+
+/// The method of a request of the history.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `retry`, NUL-terminated; NULL when it was not given.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_history_method(
+    retry: *const netlib_retry,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.history().get(index)?.method())
+}
+
+/// The URL of a request of the history, as it was given: it may hold a user's password.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `retry`, NUL-terminated; NULL when it was not given.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_history_url(
+    retry: *const netlib_retry,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.history().get(index)?.url())
+}
+
+/// What failed in a request of the history.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @return borrowed from `retry`; NULL when there was a response. It lends no Retry of its own.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_history_error(retry: *const netlib_retry, index: usize) -> *const netlib_error {
+    read(retry, std::ptr::null(), |retry| handle::lend(retry.history().get(index).and_then(|entry| entry.error())))
+}
+
+/// The response's status of a request of the history.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
+/// @param index 0 to count - 1; beyond, `NETLIB_NONE` is returned.
+/// @return a status code; `NETLIB_NONE` when there was no response.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry, index: usize) -> i32 {
+    read(retry, Count::None.code(), |retry| {
+        let status = retry.history().get(index).and_then(|entry| entry.status());
+        status.map_or(Count::None.code(), i32::from)
+    })
+}
+
+/// Where a request of the history was redirected to: its response's Location.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `retry`, NUL-terminated; NULL when it was not redirected.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_history_redirect_location(
+    retry: *const netlib_retry,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.history().get(index)?.redirect_location())
+}
