@@ -296,8 +296,7 @@ static netlib_status copy_exactly(struct http *http, int64_t length, http_sink s
     while (left > 0) {
         netlib_status status = http->start == http->end ? fill(http, err) : NETLIB_OK;
         if (status == NETLIB_END_OF_STREAM) {
-            return http_fail(NETLIB_INCOMPLETE_READ, err, "the body ended %lld bytes before its announced length",
-                             (long long)left);
+            return http_fail(NETLIB_INCOMPLETE_READ, err, "the body ended %lld bytes early", (long long)left);
         }
         if (status != NETLIB_OK) return status;
         size_t len = http->end - http->start;
