@@ -74,12 +74,21 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
                 let _ = writeln!(sections, "struct {handle};");
             }
             _ => {
+                if is_must_use(line) {
+                    sections.push_str("NETLIB_MUST_USE\n");
+                }
                 sections.push_str(line);
                 sections.push('\n');
             }
         }
     }
     sections.push('\n');
+}
+
+/// The line begins a function that returns a status, or a handle that is the caller's to free.
+fn is_must_use(line: &str) -> bool {
+    let owned = |rest: &str| rest.split_once(" *netlib_").is_some_and(|(handle, _)| !handle.contains([' ', '(']));
+    line.starts_with("netlib_status netlib_") || line.strip_prefix("netlib_").is_some_and(owned)
 }
 
 /// One-line comments on one line, and enums as `enum name`, so that C++ and C name them alike.

@@ -34,8 +34,9 @@ pub struct Function {
     pub returns: String,
     pub params: Vec<Param>,
     pub doc: Doc,
-    /// Carries the attribute.
+    /// Carry the attributes.
     pub deprecated: bool,
+    pub must_use: bool,
     /// The header's section it stands in.
     pub section: String,
 }
@@ -148,6 +149,7 @@ impl Header {
                         params: parse_params(params.trim_end_matches(')')),
                         doc,
                         deprecated: false,
+                        must_use: false,
                         section: section.to_owned(),
                     });
                 }
@@ -247,10 +249,11 @@ impl Doc {
 
 fn parse_function(item: &str, section: &str, doc: Doc) -> Function {
     let mut rest = item.trim();
-    let mut deprecated = false;
+    let (mut deprecated, mut must_use) = (false, false);
     loop {
         if let Some(after) = rest.strip_prefix("NETLIB_MUST_USE") {
             rest = after.trim_start();
+            must_use = true;
         } else if let Some(after) = rest.strip_prefix("NETLIB_DEPRECATED_NOTE(") {
             rest = after.split_once("\")").expect("a quoted note").1.trim_start();
             deprecated = true;
@@ -262,7 +265,15 @@ fn parse_function(item: &str, section: &str, doc: Doc) -> Function {
     let params = params.trim_end().strip_suffix(')').unwrap_or_else(|| panic!("netlib.h: what is \"{item}\"?"));
     let Param { name, ctype } = parse_param(head);
     assert!(name.starts_with("netlib_") || name.starts_with("__"), "netlib.h: what is \"{item}\"?");
-    Function { name, returns: ctype, params: parse_params(params), doc, deprecated, section: section.to_owned() }
+    Function {
+        name,
+        returns: ctype,
+        params: parse_params(params),
+        doc,
+        deprecated,
+        must_use,
+        section: section.to_owned(),
+    }
 }
 
 fn parse_params(text: &str) -> Vec<Param> {

@@ -86,6 +86,10 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if function.returns_status() && !function.doc.returns.as_ref().is_some_and(|text| text.contains("NETLIB_")) {
         problems.push("@return names no status".to_owned());
     }
+    let owned = function.returns.ends_with('*') && !function.returns.starts_with("const ");
+    if (owned || function.returns == "netlib_status") && !function.must_use {
+        problems.push("a status, or a handle to free, is NETLIB_MUST_USE".to_owned());
+    }
     if function.deprecated != (function.section == "deprecated") {
         problems.push("the section deprecated is of the functions with the attribute, and of no others".to_owned());
     }

@@ -10,6 +10,7 @@ pub mod examples;
 pub mod fetch;
 pub mod generated;
 pub mod install;
+pub mod library;
 pub mod matrix;
 pub mod negative;
 pub mod nulls;
@@ -39,6 +40,7 @@ const fn long(name: &'static str, what: &'static str, run: fn(&Env, &mut Report)
 
 /// In the order they run.
 pub const ALL: &[Suite] = &[
+    suite("library", "the release build, as users get it", library::run),
     suite("unit", "the Rust unit tests (cargo test --lib)", unit::run),
     suite("header", "netlib.h and its companions are what the sources generate; its programs run", generated::run),
     suite("docs", "every public item is documented in the grammar", docs::run),

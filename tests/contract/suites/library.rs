@@ -1,0 +1,12 @@
+//! The build itself, so that its time is not another suite's.
+
+use crate::env::Env;
+use crate::report::Report;
+
+pub fn run(env: &Env, report: &mut Report) {
+    let library = env.library();
+    let version = std::env!("CARGO_PKG_VERSION");
+    for file in [&format!("libnetlib.so.{version}"), "libnetlib.so", "libnetlib.a"] {
+        report.check(library.join(file).is_file(), format!("scripts/build-lib makes {file}"));
+    }
+}
