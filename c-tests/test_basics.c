@@ -54,6 +54,8 @@ static void facts_of_an_error(void) {
     CHECK_INT(-1, netlib_error_tls_alert(error));
     CHECK_INT(NETLIB_CERTIFICATE_OK, netlib_error_certificate_problem(error));
     CHECK_INT(-1, netlib_error_offset(error));
+    CHECK_STR(NULL, netlib_error_advice(error, &len));
+    CHECK_INT(0, (long long)len);
     CHECK_INT(1, (long long)netlib_error_cause_count(error));
     CHECK_STR("refused", netlib_error_message(netlib_error_cause(error, 0), NULL));
     CHECK(netlib_error_cause(error, 1) == NULL);

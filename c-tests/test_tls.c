@@ -311,24 +311,27 @@ static void names_as_they_are_written(void) {
     netlib_tls_context_free(server);
 }
 
+#define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
+
 static void refused_certificates_explain_themselves(void) {
     static const struct {
         const char *identity;
         netlib_status status;
         int32_t problem;
         int32_t alert;
-        const char *says[3];
+        const char *says[2], *advice;
     } rows[] = {
         {"expired", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 45,
-         {"2021-01-01 00:00:00 UTC", "localhost", "set_verify_mode"}},
+         {"2021-01-01 00:00:00 UTC", "localhost"}, ACCEPT_ANY},
         {"future", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, 45,
-         {"2110-01-01 00:00:00 UTC", "localhost", "set_verify_mode"}},
+         {"2110-01-01 00:00:00 UTC", "localhost"}, ACCEPT_ANY},
         {"wrong-name", NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_NAME_MISMATCH, 42,
-         {"other.test", "more.test", "set_check_hostname"}},
+         {"other.test", "more.test"},
+         "to accept any name: netlib_tls_options_set_check_hostname with 0"},
         {"wrong-purpose", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 43,
-         {"purpose", "server authentication", "localhost"}},
+         {"purpose", "server authentication"}, ACCEPT_ANY},
         {"self-signed", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_UNKNOWN_ISSUER, 48,
-         {"self-signed", "CN=localhost", "add_ca_data"}},
+         {"self-signed", "CN=localhost"}, "to trust it: netlib_tls_options_add_ca_data"},
     };
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
@@ -346,10 +349,11 @@ static void refused_certificates_explain_themselves(void) {
             netlib_status status = netlib_tls_stream_handshake(stream, &err);
             CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
             CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
-            for (size_t j = 0; j < 3; j++) {
+            for (size_t j = 0; j < 2; j++) {
                 const char *message = netlib_error_message(err, NULL);
                 CHECK(message != NULL && strstr(message, rows[i].says[j]) != NULL);
             }
+            CHECK_STR(rows[i].advice, netlib_error_advice(err, NULL));
             CHECK_STATUS(rows[i].status, status);
             /* Sticky. */
             size_t n = 0;
@@ -417,7 +421,7 @@ static void what_the_peer_may_do(void) {
         {SERVE_RAW_CLOSE, "", 0, NETLIB_TLS_TRUNCATED, -1, "without answering"},
         {SERVE_RAW_CLOSE, "\x16\x03\x03\x00", 4, NETLIB_TLS_TRUNCATED, -1, "during the TLS handshake"},
         {SERVE_RAW_CLOSE, "\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT, 40, "handshake_failure"},
-        {SERVE_RAW_CLOSE, "\x15\x03\x03\x00\x02\x02\x70", 7, NETLIB_TLS_ALERT, 112, "no site of the name \"localhost\""},
+        {SERVE_RAW_CLOSE, "\x15\x03\x03\x00\x02\x02\x70", 7, NETLIB_TLS_ALERT, 112, "no site of the name"},
         {SERVE_RAW, "\x16\x03\x03\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL, 50, "malformed"},
         {SERVE_RAW, "\x17\x03\x03\x00\x01x", 6, NETLIB_TLS_PROTOCOL, -1, "TLS protocol"},
     };

@@ -449,6 +449,18 @@ netlib_status netlib_error_status(const netlib_error *error);
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
 /**
+ * The one setting that would change the outcome, for whoever writes the program: "to trust that authority:
+ * netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else.
+ *
+ * @param error the error. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `error`, NUL-terminated; NULL when no setting would.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_error_advice(const netlib_error *error, size_t *len);
+
+/**
  * The `errno` of the system call that failed.
  *
  * @param error the error. May be NULL: 0 is returned.

@@ -22,6 +22,7 @@ pub struct Error {
     tls_alert: Option<u8>,
     certificate_problem: CertificateProblem,
     offset: Option<usize>,
+    advice: Option<CString>,
     causes: Vec<Arc<Error>>,
     retry: Option<Arc<Retry>>,
     depth: usize,
@@ -55,6 +56,7 @@ impl Error {
             tls_alert: None,
             certificate_problem: CertificateProblem::None,
             offset: None,
+            advice: None,
             causes: Vec::new(),
             retry: None,
             depth: 0,
@@ -102,6 +104,12 @@ impl Error {
     /// The byte of the input at which the problem is.
     pub fn at(mut self, offset: usize) -> Error {
         self.offset = Some(offset);
+        self
+    }
+
+    /// The setting that would change the outcome.
+    pub fn with_advice(mut self, advice: Option<&str>) -> Error {
+        self.advice = advice.map(one_line);
         self
     }
 
@@ -174,6 +182,10 @@ impl Error {
 
     pub fn offset(&self) -> Option<usize> {
         self.offset
+    }
+
+    pub fn advice(&self) -> Option<&CStr> {
+        self.advice.as_deref()
     }
 
     pub fn causes(&self) -> &[Arc<Error>] {

@@ -127,8 +127,8 @@ impl Context {
 
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>> {
         self.server.clone().ok_or_else(|| {
-            let message = "a server needs a certificate: netlib_tls_options_set_identity";
-            Error::new(Status::InvalidArgument, message)
+            Error::new(Status::InvalidArgument, "a server needs a certificate")
+                .with_advice(Some("to give it one: netlib_tls_options_set_identity"))
         })
     }
 
@@ -164,9 +164,7 @@ impl Parts<'_> {
             return Ok(None);
         }
         if self.roots.is_empty() {
-            let message = "certificates are to be verified, but no authority is trusted: \
-                           netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust";
-            return Err(Error::new(Status::NoTrustAnchors, message));
+            return Err(nobody_trusted("certificates"));
         }
         let builder =
             WebPkiServerVerifier::builder_with_provider(Arc::clone(&self.roots), Arc::clone(&self.provider));
@@ -207,9 +205,7 @@ impl Parts<'_> {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
                 if self.roots.is_empty() {
-                    let message = "client certificates are to be verified, but no authority is trusted: \
-                                   netlib_tls_options_add_ca_file or _add_ca_data";
-                    return Err(Error::new(Status::NoTrustAnchors, message));
+                    return Err(nobody_trusted("client certificates"));
                 }
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(Arc::clone(&self.roots), Arc::clone(&self.provider));
@@ -226,4 +222,9 @@ impl Parts<'_> {
 
 fn internal(what: &str, error: impl std::fmt::Display) -> Error {
     Error::new(Status::Internal, format!("{what} could not be made: {error}"))
+}
+
+fn nobody_trusted(what: &str) -> Error {
+    Error::new(Status::NoTrustAnchors, format!("{what} are to be verified, but no authority is trusted"))
+        .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"))
 }

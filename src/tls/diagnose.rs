@@ -23,6 +23,12 @@ pub(crate) struct Situation<'a> {
 }
 
 const ACCEPT_ANY: &str = "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE";
+const ACCEPT_ANY_NAME: &str = "to accept any name: netlib_tls_options_set_check_hostname with 0";
+const TRUST_ISSUER: &str = "to trust that authority: netlib_tls_options_add_ca_file";
+const OWN_CERTIFICATE: &str = "to present a certificate: netlib_tls_options_set_identity";
+const PROTOCOLS: &str = "to offer others: netlib_tls_options_add_alpn_protocol";
+const VERSIONS: &str =
+    "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version";
 
 impl Situation<'_> {
     /// "the server \"example.com\"".
@@ -60,13 +66,11 @@ impl Situation<'_> {
             TlsError::AlertReceived(alert) => self.alert(u8::from(*alert)),
             TlsError::InvalidCertificate(error) => self.certificate(error),
             TlsError::NoCertificatesPresented => {
-                let mut message = format!("{peer} presented no certificate");
-                if self.is_server {
-                    message += "; to do without: netlib_tls_options_set_verify_mode with NETLIB_CERT_OPTIONAL";
-                }
-                Error::new(Status::CertificateVerify, message)
+                let optional = "to do without: netlib_tls_options_set_verify_mode with NETLIB_CERT_OPTIONAL";
+                Error::new(Status::CertificateVerify, format!("{peer} presented no certificate"))
                     .with_certificate_problem(CertificateProblem::Other)
                     .with_tls_alert(u8::from(AlertDescription::CertificateRequired))
+                    .with_advice(self.is_server.then_some(optional))
             }
             TlsError::InvalidMessage(
                 InvalidMessage::InvalidContentType
@@ -81,11 +85,12 @@ impl Situation<'_> {
             .with_tls_alert(u8::from(AlertDescription::BadRecordMac)),
             TlsError::PeerSentOversizedRecord => protocol(format!("{peer} sent a record larger than TLS allows"))
                 .with_tls_alert(u8::from(AlertDescription::RecordOverflow)),
-            TlsError::NoApplicationProtocol => protocol(format!(
-                "{peer} and this side have no ALPN protocol in common; this side's: netlib_tls_options_add_alpn_protocol"
-            ))
-            .with_tls_alert(u8::from(AlertDescription::NoApplicationProtocol)),
-            TlsError::PeerIncompatible(why) => protocol(self.incompatible(why)),
+            TlsError::NoApplicationProtocol => {
+                protocol(format!("{peer} and this side have no ALPN protocol in common"))
+                    .with_tls_alert(u8::from(AlertDescription::NoApplicationProtocol))
+                    .with_advice(Some(PROTOCOLS))
+            }
+            TlsError::PeerIncompatible(why) => self.incompatible(why),
             TlsError::PeerMisbehaved(why) => protocol(format!("{peer} broke the TLS protocol: {why:?}")),
             TlsError::InappropriateMessage { .. } | TlsError::InappropriateHandshakeMessage { .. } => {
                 protocol(format!("{peer} broke the TLS protocol: {error}"))
@@ -103,22 +108,24 @@ impl Situation<'_> {
         if number == u8::from(AlertDescription::CloseNotify) {
             return self.truncated(false).with_tls_alert(number);
         }
-        let hint = match number {
-            40 | 71 => Some("the two sides have no version, cipher suite or parameters in common".to_owned()),
+        let (hint, advice) = match number {
+            40 | 71 => ("the two sides have no version, cipher suite or parameters in common", None),
             42..=46 | 48 | 49 | 51 if !self.is_server => {
-                Some("it does not accept this side's certificate: netlib_tls_options_set_identity".to_owned())
+                ("it does not accept this side's certificate", Some(OWN_CERTIFICATE))
             }
-            42..=46 | 48 if self.is_server => Some("it does not trust this side's certificate".to_owned()),
-            70 => Some("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude".to_owned()),
-            112 => Some(format!("it has no site of the name \"{}\"", self.name.unwrap_or(""))),
-            116 => Some("it asks for a certificate: netlib_tls_options_set_identity".to_owned()),
-            120 => Some("no ALPN protocol in common: netlib_tls_options_add_alpn_protocol".to_owned()),
-            _ => None,
+            42..=46 | 48 => ("it does not trust this side's certificate", None),
+            70 => ("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", Some(VERSIONS)),
+            112 => ("it has no site of the name that was asked for", None),
+            116 => ("it asks for a certificate", Some(OWN_CERTIFICATE)),
+            120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
+            _ => ("", None),
         };
-        let hint = hint.map_or_else(String::new, |hint| format!(": {hint}"));
-        let message =
-            format!("{peer} ended the session{} with alert {number} ({}){hint}", self.during(), names::alert(number));
-        Error::new(Status::TlsAlert, message).with_tls_alert(number)
+        let mut message =
+            format!("{peer} ended the session{} with alert {number} ({})", self.during(), names::alert(number));
+        if !hint.is_empty() {
+            message = format!("{message}: {hint}");
+        }
+        Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
     }
 
     /// Only the kind of what came is told: a client's first line may hold a secret.
@@ -140,90 +147,97 @@ impl Situation<'_> {
         Error::new(Status::NotTls, format!("{} does not speak TLS on this connection: {looks}", self.peer()))
     }
 
-    fn incompatible(&self, why: &PeerIncompatible) -> String {
+    fn incompatible(&self, why: &PeerIncompatible) -> Error {
         let peer = self.peer();
-        match why {
+        let (message, advice) = match why {
             PeerIncompatible::ServerDoesNotSupportTls12Or13 => {
-                format!("{peer} offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here")
+                (format!("{peer} offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here"), None)
             }
             PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
             | PeerIncompatible::Tls12NotOffered
             | PeerIncompatible::Tls12NotOfferedOrEnabled
-            | PeerIncompatible::SupportedVersionsExtensionRequired => format!(
-                "{peer} and these options have no TLS version in common: netlib_tls_options_set_minimum_version, \
-                 netlib_tls_options_set_maximum_version"
-            ),
-            PeerIncompatible::NoCipherSuitesInCommon => {
-                format!("{peer} has no cipher suite in common with this side")
+            | PeerIncompatible::SupportedVersionsExtensionRequired => {
+                (format!("{peer} and these options have no TLS version in common"), Some(VERSIONS))
             }
-            why => format!("{peer} cannot be spoken with: {why:?}"),
-        }
+            PeerIncompatible::NoCipherSuitesInCommon => {
+                (format!("{peer} has no cipher suite in common with this side"), None)
+            }
+            why => (format!("{peer} cannot be spoken with: {why:?}"), None),
+        };
+        Error::new(Status::TlsProtocol, message).with_advice(advice)
     }
 
     fn certificate(&self, error: &CertificateError) -> Error {
         use CertificateProblem as Problem;
-        let peer = self.peer();
-        let whose = format!("the certificate of {peer}");
-        let (problem, message) = match error {
-            CertificateError::Expired => (Problem::Expired, format!("{whose} has expired; {ACCEPT_ANY}")),
+        let whose = format!("the certificate of {}", self.peer());
+        let (problem, message, advice) = match error {
+            CertificateError::Expired => (Problem::Expired, format!("{whose} has expired"), Some(ACCEPT_ANY)),
             CertificateError::ExpiredContext { not_after, .. } => (
                 Problem::Expired,
-                format!("{whose}, or one that it rests on, expired on {}; {ACCEPT_ANY}", utc(*not_after)),
+                format!("{whose}, or one that it rests on, expired on {}", utc(*not_after)),
+                Some(ACCEPT_ANY),
             ),
             CertificateError::NotValidYet => {
-                (Problem::NotYetValid, format!("{whose} is not yet valid; {ACCEPT_ANY}"))
+                (Problem::NotYetValid, format!("{whose} is not yet valid"), Some(ACCEPT_ANY))
             }
             CertificateError::NotValidYetContext { not_before, .. } => (
                 Problem::NotYetValid,
-                format!("{whose}, or one that it rests on, is valid only from {}; {ACCEPT_ANY}", utc(*not_before)),
+                format!("{whose}, or one that it rests on, is valid only from {}", utc(*not_before)),
+                Some(ACCEPT_ANY),
             ),
-            CertificateError::UnknownIssuer => (Problem::UnknownIssuer, self.unknown_issuer(&whose)),
-            CertificateError::NotValidForName => (Problem::NameMismatch, format!("{whose} is for other names")),
-            CertificateError::NotValidForNameContext { presented, .. } => {
-                let names = if presented.is_empty() {
-                    "names no host".to_owned()
-                } else {
-                    format!("is for {}", list(presented))
-                };
-                let accept = "to accept any name: netlib_tls_options_set_check_hostname with 0";
-                (Problem::NameMismatch, format!("{whose} {names}; {accept}"))
+            CertificateError::UnknownIssuer => {
+                let (message, advice) = self.unknown_issuer(&whose);
+                (Problem::UnknownIssuer, message, Some(advice))
             }
-            CertificateError::Revoked => (Problem::Revoked, format!("{whose} has been revoked by its authority")),
+            CertificateError::NotValidForName => {
+                (Problem::NameMismatch, format!("{whose} is for other names"), Some(ACCEPT_ANY_NAME))
+            }
+            CertificateError::NotValidForNameContext { presented, .. } => {
+                let names = match presented.as_slice() {
+                    [] => "names no host".to_owned(),
+                    presented => format!("is for {}", list(presented)),
+                };
+                (Problem::NameMismatch, format!("{whose} {names}"), Some(ACCEPT_ANY_NAME))
+            }
+            CertificateError::Revoked => {
+                (Problem::Revoked, format!("{whose} has been revoked by its authority"), None)
+            }
             CertificateError::BadSignature => {
-                (Problem::BadSignature, format!("{whose} has a signature that is not its issuer's"))
+                (Problem::BadSignature, format!("{whose} has a signature that is not its issuer's"), None)
             }
             CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-                (Problem::WrongPurpose, format!("{whose} was issued for another purpose: {error}"))
+                (Problem::WrongPurpose, format!("{whose} was issued for another purpose: {error}"), Some(ACCEPT_ANY))
             }
-            CertificateError::BadEncoding => (Problem::Malformed, format!("{whose} cannot be parsed")),
+            CertificateError::BadEncoding => (Problem::Malformed, format!("{whose} cannot be parsed"), None),
             CertificateError::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => (
                 Problem::WrongPurpose,
-                format!("{whose} is an authority's own (CA:TRUE), not a server's; {ACCEPT_ANY}"),
+                format!("{whose} is an authority's own (CA:TRUE), not a server's"),
+                Some(ACCEPT_ANY),
             ),
-            other => (Problem::Other, format!("{whose} was not accepted: {other}; {ACCEPT_ANY}")),
+            other => (Problem::Other, format!("{whose} was not accepted: {other}"), Some(ACCEPT_ANY)),
         };
         let status =
             if problem == Problem::NameMismatch { Status::HostnameMismatch } else { Status::CertificateVerify };
         Error::new(status, message)
             .with_certificate_problem(problem)
             .with_tls_alert(u8::from(AlertDescription::from(error.clone())))
+            .with_advice(advice)
     }
 
-    fn unknown_issuer(&self, whose: &str) -> String {
+    fn unknown_issuer(&self, whose: &str) -> (String, &'static str) {
         match &self.refused {
-            Some(parties) if parties.self_issued => format!(
-                "{whose} is self-signed ({}) and not among the trusted ones; to trust it: \
-                 netlib_tls_options_add_ca_data",
-                parties.subject
+            Some(parties) if parties.self_issued => (
+                format!("{whose} is self-signed ({}) and not among the trusted ones", parties.subject),
+                "to trust it: netlib_tls_options_add_ca_data",
             ),
-            Some(parties) => format!(
-                "{whose} ({}) was issued by \"{}\", which no trusted authority leads to; to trust that one: \
-                 netlib_tls_options_add_ca_file",
-                parties.subject, parties.issuer
+            Some(parties) => (
+                format!(
+                    "{whose} ({}) was issued by \"{}\", which no trusted authority leads to",
+                    parties.subject, parties.issuer
+                ),
+                TRUST_ISSUER,
             ),
-            None => format!(
-                "{whose} was issued by an authority that is not trusted; to trust it: netlib_tls_options_add_ca_file"
-            ),
+            None => (format!("{whose} was issued by an authority that is not trusted"), TRUST_ISSUER),
         }
     }
 }
@@ -231,8 +245,16 @@ impl Situation<'_> {
 /// At most the first eight, so that a certificate of a thousand names makes no message of a page.
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 8;
-    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let shown = names.iter().take(SHOWN).map(|name| plain(name)).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
+}
+
+/// rustls-webpki names a name's kind around it: `DnsName("a.example")`, `IpAddress(127.0.0.1)`.
+fn plain(name: &str) -> &str {
+    match name.split_once('(') {
+        Some((_kind, rest)) => rest.trim_end_matches(')').trim_matches('"'),
+        None => name,
+    }
 }
 
 /// "2026-03-09 17:05:00 UTC".
@@ -308,6 +330,8 @@ mod tests {
     fn names_are_listed_up_to_a_bound() {
         let names: Vec<String> = (0..10).map(|i| format!("n{i}")).collect();
         assert_eq!(list(&names[..2]), "n0, n1");
+        let kinds = [r#"DnsName("a.example")"#, "IpAddress(127.0.0.1)"].map(str::to_owned);
+        assert_eq!(list(&kinds), "a.example, 127.0.0.1");
         assert_eq!(list(&names), "n0, n1, n2, n3, n4, n5, n6, n7 and 2 more");
     }
 }

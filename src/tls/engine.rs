@@ -66,9 +66,9 @@ impl Engine {
                 (Session::client(context.client_config(true)?, name)?, Some(text))
             }
             None if context.check_hostname() => {
-                let message = "server_hostname is missing: a server that proves no name proves nothing. To do without, \
-                               turn names off: netlib_tls_options_set_check_hostname with 0";
-                return Err(Error::new(Status::InvalidArgument, message));
+                let message = "server_hostname is missing: a server that proves no name proves nothing";
+                return Err(Error::new(Status::InvalidArgument, message)
+                    .with_advice(Some("to do without: netlib_tls_options_set_check_hostname with 0")));
             }
             None => {
                 // rustls wants some name; an address is not sent to the server.

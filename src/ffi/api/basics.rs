@@ -247,6 +247,19 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
     lend_text(error, len, |error| Some(error.message_c()))
 }
 
+/// The one setting that would change the outcome, for whoever writes the program: "to trust that authority:
+/// netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else.
+///
+/// @param error the error. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `error`, NUL-terminated; NULL when no setting would.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *mut usize) -> *const c_char {
+    lend_text(error, len, Error::advice)
+}
+
 /// The `errno` of the system call that failed.
 ///
 /// @param error the error. May be NULL: 0 is returned.
