@@ -21,13 +21,13 @@ demo: ## an HTTPS download through a reset, a 503 and a redirect, with the trace
 	@scripts/demo.sh
 
 test: ## everything a change needs; SUITE="name …" runs a part
-	@$(CARGO) test --quiet --test contract -- $(SUITE)
+	@$(CARGO) test --test contract -- $(SUITE)
 
 test-all: ## the same, and the long ones: both halves with AddressSanitizer
-	@$(CARGO) test --quiet --test contract -- all
+	@$(CARGO) test --test contract -- all
 
 asan: ## the C tests with the library and the tests instrumented by AddressSanitizer
-	@$(CARGO) test --quiet --test contract -- asan
+	@$(CARGO) test --test contract -- asan
 
 suites: ## the names of the test suites
 	@$(CARGO) test --quiet --test contract -- list
