@@ -125,12 +125,13 @@
 #define NETLIB_REDIRECT_STATUS_CODES 301, 302, 303, 307, 308
 /** The request headers that carry credentials: netlib_sensitive_headers(). */
 #define NETLIB_SENSITIVE_HEADERS \
-    "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "API-Key", "APIKey", "X-API-Key", \
-    "X-APIKey", "X-API-Token", "X-Auth", "X-Auth-Key", "X-Auth-Token", "X-Authorization", "X-Access-Token", \
+    "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "API-Key", "APIKey", "X-API-Key", "X-APIKey", \
+    "X-API-Token", "X-Auth", "X-Auth-Key", "X-Auth-Token", "X-Authorization", "X-Access-Token", \
     "X-Client-Secret", "X-CSRF-Token", "X-Forwarded-Access-Token", "X-Refresh-Token", "X-Session-Token", \
     "X-Subject-Token", "X-Token", "X-XSRF-Token", "Circle-Token", "DD-API-Key", "DD-Application-Key", \
     "Deploy-Token", "Job-Token", "Ocp-Apim-Subscription-Key", "Private-Token", "X-Amz-Security-Token", \
-    "X-Consul-Token", "X-Functions-Key", "X-GitHub-Token", "X-Goog-API-Key", "X-Goog-IAM-Authorization-Token", "X-Honeycomb-Team", "X-Insert-Key", "X-Ms-Authorization-Auxiliary", "X-Postmark-Server-Token", \
+    "X-Consul-Token", "X-Functions-Key", "X-GitHub-Token", "X-Goog-API-Key", "X-Goog-IAM-Authorization-Token", \
+    "X-Honeycomb-Team", "X-Insert-Key", "X-Ms-Authorization-Auxiliary", "X-Postmark-Server-Token", \
     "X-RapidAPI-Key", "X-Shopify-Access-Token", "X-Vault-Token"
 
 /* The handles, in the order of their sections. */
@@ -402,6 +403,7 @@ int32_t netlib_status_retry_kind(netlib_status status);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_error_new(netlib_status status,
                                const char *message,
                                const netlib_error *cause,
@@ -416,6 +418,7 @@ netlib_status netlib_error_new(netlib_status status,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_error *netlib_error_clone(const netlib_error *error);
 
 /**
@@ -435,6 +438,7 @@ void netlib_error_free(netlib_error *error);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_error_status(const netlib_error *error);
 
 /**
@@ -552,6 +556,7 @@ struct netlib_limit;
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_limit_new(double seconds, netlib_limit **limit, netlib_error **err);
 
 /**
@@ -562,6 +567,7 @@ netlib_status netlib_limit_new(double seconds, netlib_limit **limit, netlib_erro
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 
 /**
@@ -592,6 +598,7 @@ void netlib_limit_cancel(const netlib_limit *limit);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
 /**
@@ -637,6 +644,7 @@ struct netlib_url;
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
 /**
@@ -659,6 +667,7 @@ netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, ne
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_url_new(const char *scheme,
                              const char *auth,
                              const char *host,
@@ -677,6 +686,7 @@ netlib_status netlib_url_new(const char *scheme,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_url *netlib_url_clone(const netlib_url *url);
 
 /**
@@ -835,6 +845,7 @@ const char *netlib_url_url(const netlib_url *url,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_url_resolve(const netlib_url *base,
                                  const char *reference,
                                  size_t len,
@@ -854,6 +865,7 @@ netlib_status netlib_url_resolve(const netlib_url *base,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_url_same_origin(const netlib_url *a, const netlib_url *b, bool *same, netlib_error **err);
 
 /* ==================================================================================================================
@@ -898,6 +910,7 @@ typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_timeout_new(double total,
                                  double connect,
                                  double read,
@@ -914,6 +927,7 @@ netlib_status netlib_timeout_new(double total,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
 
 /**
@@ -924,6 +938,7 @@ netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, ne
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeout);
 
 /**
@@ -946,6 +961,7 @@ void netlib_timeout_free(netlib_timeout *timeout);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx, netlib_error **err);
 
 /**
@@ -958,6 +974,7 @@ netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn 
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
 
 /**
@@ -970,6 +987,7 @@ netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout, double *seconds, netlib_error **err);
 
 /**
@@ -983,6 +1001,7 @@ netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_timeout_connect_timeout(const netlib_timeout *timeout, double *seconds, netlib_error **err);
 
 /**
@@ -997,6 +1016,7 @@ netlib_status netlib_timeout_connect_timeout(const netlib_timeout *timeout, doub
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double *seconds, netlib_error **err);
 
 /**
@@ -1038,6 +1058,7 @@ double netlib_timeout_read(const netlib_timeout *timeout);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
 
 /**
@@ -1112,6 +1133,7 @@ typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_retry_options *netlib_retry_options_new(void);
 
 /**
@@ -1418,6 +1440,7 @@ struct netlib_retry;
  * @threads one call at a time on the options
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry **retry, netlib_error **err);
 
 /**
@@ -1428,6 +1451,7 @@ netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_retry *netlib_retry_clone(const netlib_retry *retry);
 
 /**
@@ -1447,6 +1471,7 @@ void netlib_retry_free(netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 
 /**
@@ -1461,6 +1486,7 @@ netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_from_int(int32_t count,
                                     int32_t redirect,
                                     const netlib_retry *default_retry,
@@ -1502,6 +1528,7 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_increment(const netlib_retry *retry,
                                      const char *method,
                                      const char *url,
@@ -1525,6 +1552,7 @@ netlib_status netlib_retry_increment(const netlib_retry *retry,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_is_retry(const netlib_retry *retry,
                                     const char *method,
                                     int32_t status_code,
@@ -1542,6 +1570,7 @@ netlib_status netlib_retry_is_retry(const netlib_retry *retry,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhausted, netlib_error **err);
 
 /**
@@ -1557,6 +1586,7 @@ netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhaust
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds, netlib_error **err);
 
 /**
@@ -1571,6 +1601,7 @@ netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *s
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
                                            const netlib_response *response,
                                            double *seconds,
@@ -1588,6 +1619,7 @@ netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
                                              const char *value,
                                              double *seconds,
@@ -1612,6 +1644,7 @@ netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_delay(const netlib_retry *retry,
                                  const netlib_response *response,
                                  double *seconds,
@@ -1632,6 +1665,7 @@ netlib_status netlib_retry_delay(const netlib_retry *retry,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_sleep(const netlib_retry *retry,
                                  const netlib_response *response,
                                  const netlib_limit *limit,
@@ -1650,6 +1684,7 @@ netlib_status netlib_retry_sleep(const netlib_retry *retry,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
                                            const netlib_response *response,
                                            const netlib_limit *limit,
@@ -1729,6 +1764,7 @@ struct netlib_decision;
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_retry_decide(const netlib_retry *retry,
                                   const char *method,
                                   const netlib_url *url,
@@ -1746,6 +1782,7 @@ netlib_status netlib_retry_decide(const netlib_retry *retry,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_decision *netlib_decision_clone(const netlib_decision *decision);
 
 /**
@@ -1829,6 +1866,7 @@ double netlib_decision_delay_uncapped(const netlib_decision *decision);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_decision_sleep(const netlib_decision *decision, const netlib_limit *limit, netlib_error **err);
 
 /**
@@ -1897,6 +1935,7 @@ const char *netlib_decision_dropped_header(const netlib_decision *decision, size
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_decision_headers(const netlib_decision *decision,
                                       const netlib_headers *request_headers,
                                       netlib_headers **next_headers,
@@ -2270,6 +2309,7 @@ struct netlib_headers_options;
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_headers_options *netlib_headers_options_new(void);
 
 /**
@@ -2404,6 +2444,7 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_make_headers(const netlib_headers_options *options,
                                   netlib_headers **headers,
                                   netlib_error **err);
@@ -2417,6 +2458,7 @@ netlib_status netlib_make_headers(const netlib_headers_options *options,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
 /**
@@ -2427,6 +2469,7 @@ netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers)
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_headers *netlib_headers_clone(const netlib_headers *headers);
 
 /**
@@ -2555,6 +2598,7 @@ struct netlib_response;
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_response_new(const char *request_method,
                                   int32_t status,
                                   const netlib_headers *headers,
@@ -2585,6 +2629,7 @@ netlib_status netlib_response_new(const char *request_method,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_response_parse(const char *request_method,
                                     const char *head,
                                     size_t len,
@@ -2600,6 +2645,7 @@ netlib_status netlib_response_parse(const char *request_method,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_response *netlib_response_clone(const netlib_response *response);
 
 /**
@@ -2697,6 +2743,7 @@ const char *netlib_response_redirect_location(const netlib_response *response,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_response_framing(const netlib_response *response,
                                       int32_t *framing,
                                       int64_t *length,
@@ -2712,6 +2759,7 @@ netlib_status netlib_response_framing(const netlib_response *response,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_is_response_to_head(const netlib_response *response, bool *is_head, netlib_error **err);
 
 /**
@@ -2731,6 +2779,7 @@ netlib_status netlib_is_response_to_head(const netlib_response *response, bool *
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_assert_header_parsing(const char *block,
                                            size_t len,
                                            netlib_error **err);
@@ -2807,6 +2856,7 @@ typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body, netlib_error **err);
 
 /**
@@ -2820,6 +2870,7 @@ netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body 
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
 
 /**
@@ -2836,6 +2887,7 @@ netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_body_new(netlib_body_read_fn read,
                               netlib_body_tell_fn tell,
                               netlib_body_seek_fn seek,
@@ -2866,6 +2918,7 @@ void netlib_body_free(netlib_body *body);
  * @threads one call at a time on the body
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_body_read(netlib_body *body,
                                void *buf,
                                size_t len,
@@ -2883,6 +2936,7 @@ netlib_status netlib_body_read(netlib_body *body,
  * @threads one call at a time on the body
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
 
 /**
@@ -2900,6 +2954,7 @@ netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_erro
  * @threads one call at a time on the body
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *out_pos, netlib_error **err);
 
 /**
@@ -2914,6 +2969,7 @@ netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *
  * @threads one call at a time on the body
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_rewind_body(netlib_body *body,
                                  int64_t pos,
                                  netlib_error **err);
@@ -2928,6 +2984,7 @@ netlib_status netlib_rewind_body(netlib_body *body,
  * @threads one call at a time on the body
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_is_fp_closed(netlib_body *body,
                                   bool *closed,
                                   netlib_error **err);
@@ -2956,6 +3013,7 @@ struct netlib_connect_options;
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_wait_for_read(int fd,
                                    double timeout,
                                    const netlib_limit *limit,
@@ -2976,6 +3034,7 @@ netlib_status netlib_wait_for_read(int fd,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_wait_for_write(int fd,
                                     double timeout,
                                     const netlib_limit *limit,
@@ -2988,6 +3047,7 @@ netlib_status netlib_wait_for_write(int fd,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_connect_options *netlib_connect_options_new(void);
 
 /**
@@ -3065,6 +3125,7 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_create_connection(const char *host,
                                        int32_t port,
                                        const netlib_connect_options *options,
@@ -3086,6 +3147,7 @@ netlib_status netlib_create_connection(const char *host,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_is_connection_dropped(int fd, bool *dropped, netlib_error **err);
 
 /**
@@ -3163,6 +3225,7 @@ struct netlib_tls_options;
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_tls_options *netlib_tls_options_new(void);
 
 /**
@@ -3322,6 +3385,7 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_context_new(const netlib_tls_options *options,
                                      netlib_tls_context **context,
                                      netlib_error **err);
@@ -3334,6 +3398,7 @@ netlib_status netlib_tls_context_new(const netlib_tls_options *options,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
 
 /**
@@ -3416,6 +3481,7 @@ int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_resolve_cert_reqs(const char *candidate,
                                        int32_t *number,
                                        netlib_error **err);
@@ -3432,6 +3498,7 @@ netlib_status netlib_resolve_cert_reqs(const char *candidate,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_resolve_ssl_version(const char *candidate,
                                          int32_t *number,
                                          netlib_error **err);
@@ -3470,6 +3537,7 @@ struct netlib_tls_stream;
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
                                  int fd,
                                  const char *server_hostname,
@@ -3488,6 +3556,7 @@ netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_accept_fd(const netlib_tls_context *context,
                                    int fd,
                                    netlib_tls_stream **stream,
@@ -3513,6 +3582,7 @@ void netlib_tls_stream_free(netlib_tls_stream *stream);
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit, netlib_error **err);
 
 /**
@@ -3526,6 +3596,7 @@ netlib_status netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netli
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream,
                                                  double seconds,
                                                  netlib_error **err);
@@ -3540,6 +3611,7 @@ netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
                                                   double seconds,
                                                   netlib_error **err);
@@ -3556,6 +3628,7 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
                                              int32_t blocking,
                                              netlib_error **err);
@@ -3577,6 +3650,7 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  * @threads any
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream,
                                           netlib_error **err);
 
@@ -3595,6 +3669,7 @@ netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream,
  * @threads one reader at a time, beside one writer
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_stream_read(netlib_tls_stream *stream,
                                      void *buf,
                                      size_t len,
@@ -3618,6 +3693,7 @@ netlib_status netlib_tls_stream_read(netlib_tls_stream *stream,
  * @threads one writer at a time, beside one reader
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
                                       const void *buf,
                                       size_t len,
@@ -3637,6 +3713,7 @@ netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
  * @threads one writer at a time, beside one reader
  * @since 0.1.0
  */
+NETLIB_MUST_USE
 netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
                                          netlib_error **err);
 
@@ -3779,6 +3856,7 @@ NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve") const netlib_retry *netlib_re
  * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use netlib_parse_url")
+NETLIB_MUST_USE
 netlib_status netlib_get_host(const char *url,
                               size_t len,
                               netlib_url **out,
@@ -3804,6 +3882,7 @@ netlib_status netlib_get_host(const char *url,
  * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use strpbrk or memchr")
+NETLIB_MUST_USE
 netlib_status netlib_split_first(const char *text,
                                  size_t len,
                                  const char *const *delimiters,
