@@ -43,7 +43,7 @@
  *     Thread-safe  call it from any threads at once.
  *     Single       any thread, one call at a time.
  * "@threads any" at a function means that the tags of its arguments are all it asks. There is no thread affinity, no
- * initialisation, no thread-local last error, and no global state but the default timeout.
+ * initialisation, no thread-local last error, and no global setting but the default timeout.
  *
  * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
  * otherwise. What arrives in buffers (URLs, response heads, PEM, DER) is a pointer and a length, which may be
@@ -2609,8 +2609,9 @@ netlib_status netlib_response_new(const char *request_method,
  * Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
  *
  * While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
- * it; each call reads from the start, which for a head of usual size is microseconds. What follows the head, from `head_len` on, is the body's. A response with a status of 100 to 199 other than 101
- * is an interim one: the next head begins at `head_len`, so call again from there.
+ * it; each call reads from the start, which for a head of usual size is microseconds. What follows the head, from
+ * `head_len` on, is the body's. A response with a status of 100 to 199 other than 101 is an interim one: the next head
+ * begins at `head_len`, so call again from there.
  *
  * Accepted: lines that end with LF alone; empty lines before the status line; a missing reason; any blanks around
  * values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or

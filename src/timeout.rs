@@ -12,7 +12,7 @@ pub const DEFAULT: f64 = -1.0;
 /// As a number of seconds: no limit.
 pub const NONE: f64 = f64::INFINITY;
 
-/// The process default in seconds, as the bits of a double. The only global state of this library.
+/// The process default in seconds, as the bits of a double: the one setting that is not a handle.
 static PROCESS_DEFAULT: AtomicU64 = AtomicU64::new(NONE.to_bits());
 
 /// The time limit that stands for [`DEFAULT`], in seconds; [`NONE`] until one is set.
