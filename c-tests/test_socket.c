@@ -360,6 +360,12 @@ static void what_is_refused(void) {
         {"127.0.0.1", 65536, NETLIB_INVALID_ARGUMENT},
         {"127.0.0.1", INT32_MIN, NETLIB_INVALID_ARGUMENT},
         {"1::2::3", 80, NETLIB_NAME_RESOLUTION},
+        {"127.0.0.1:80", 80, NETLIB_INVALID_URL},
+        {"http://127.0.0.1/", 80, NETLIB_INVALID_URL},
+        {"user@127.0.0.1", 80, NETLIB_INVALID_URL},
+        {"localhost/path", 80, NETLIB_INVALID_URL},
+        {"localhost?q", 80, NETLIB_INVALID_URL},
+        {"localhost#f", 80, NETLIB_INVALID_URL},
         {"nonexistent.invalid", 80, NETLIB_NAME_RESOLUTION},
         {NULL, 80, NETLIB_NULL_ARGUMENT},
     };

@@ -567,6 +567,19 @@ static void ends_are_told_apart(void) {
     CHECK_STATUS(NETLIB_IO, netlib_tls_stream_handshake(stream, &err));
     netlib_tls_stream_free(stream);
 
+    /* A listening socket would be waited on for ever. */
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(listen(listener, 1) == 0);
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(client, listener, "localhost", &stream, &err));
+    CHECK(stream == NULL);
+    close(listener);
+    /* The result of a receive that failed is no length. */
+    stream = wrap(client, -1, "localhost");
+    char some[4] = "abc";
+    size_t sent = 0;
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_write(stream, some, (size_t)-1, &sent, &err));
+    netlib_tls_stream_free(stream);
+
     /* A shutdown before the handshake: nothing is sent, and nothing can be written. */
     struct pair pair = unix_pair();
     char byte;

@@ -74,6 +74,7 @@ static void lengths_and_clones(void) {
     netlib_url_free(NULL);
     CHECK(netlib_url_clone(NULL) == NULL);
     CHECK_INT(-1, netlib_url_port(NULL));
+    CHECK_INT(-1, netlib_url_port_or_default(NULL));
     len = 99;
     CHECK(netlib_url_url(NULL, &len) == NULL);
     CHECK_INT(0, (long long)len);
@@ -148,6 +149,22 @@ static void from_parts(void) {
     }
 }
 
+static void default_ports(void) {
+    static const struct {
+        const char *url;
+        int32_t port;
+    } rows[] = {
+        {"http://h/", 80}, {"https://h/", 443}, {"HTTPS://h:8443/", 8443}, {"h/path", 80}, {"http://h:0", 0}, {"ftp://h/", -1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_url *url = NULL;
+        CHECK_OK(netlib_parse_url(rows[i].url, NETLIB_NTS, &url, &err));
+        CHECK_INT(rows[i].port, netlib_url_port_or_default(url));
+        netlib_url_free(url);
+    }
+}
+
 static void resolving(void) {
     static const struct {
         const char *base, *reference, *url;
@@ -209,6 +226,7 @@ int main(void) {
     lengths_and_clones();
     refused();
     from_parts();
+    default_ports();
     resolving();
     origins();
     return report("url");

@@ -35,12 +35,13 @@
  * NULL there means you do not want the details; otherwise *err is overwritten, never freed: with NULL on success and
  * on the statuses of NETLIB_CLASS_PROGRESS, else with an error that is yours. Beside the statuses listed at each
  * function, any of them may return NETLIB_NULL_ARGUMENT (a pointer documented as "Not NULL" was NULL; the message
- * names it), NETLIB_OUT_OF_MEMORY, and NETLIB_INTERNAL (a bug of netlib, caught). Small allocations that fail abort
- * the process.
+ * names it), NETLIB_INVALID_ARGUMENT for a length that no object has, NETLIB_OUT_OF_MEMORY, and NETLIB_INTERNAL (a bug
+ * of netlib, caught). Small allocations that fail abort the process. netlib never raises SIGPIPE.
  *
  * THREADS. Each type's comment carries its tag:
  *     Immutable    use it from any threads at once; what "changes" one returns a new one; cloning is cheap.
  *     Thread-safe  call it from any threads at once.
+ *     Concurrent   one reader and one writer at once.
  *     Single       any thread, one call at a time.
  * "@threads any" at a function means that the tags of its arguments are all it asks. There is no thread affinity, no
  * initialisation, no thread-local last error, and no global setting but the default timeout.
@@ -50,11 +51,23 @@
  * NETLIB_NTS for a NUL-terminated string. Text lent to you is NUL-terminated; a `size_t *len` beside it may be NULL.
  * NULL means absent, "" means present and empty.
  *
- * NUMBERS. Seconds are double. Counts are int32_t, where NETLIB_NONE and NETLIB_FALSE stand for None and False and
- * a negative count is an exhausted one. Truth values go in as int32_t, 0 or 1, and come out as bool.
+ * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit, NETLIB_FALSE (which is not 0) is disabled,
+ * 0 fails at the first, and a negative count is an exhausted one. Truth values go in as int32_t, 0 or 1, so that any
+ * other number can be refused, and come out as bool.
  *
  * OPTIONS. A netlib_x_options is filled by setters that return nothing; the first bad value is kept, and reported
- * with the setter's name by the function that uses the options. NULL options are all defaults.
+ * with the setter's name by the function that uses the options; a later good value does not take it back. NULL options
+ * are all defaults.
+ *
+ * A REQUEST, and the calls that make it:
+ *     where to     netlib_parse_url, netlib_url_host, netlib_url_port_or_default; netlib_url_netloc for the Host header
+ *     how long     netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give the
+ *                  values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
+ *     connect      netlib_create_connection; netlib_tls_context_new once, then netlib_tls_wrap_fd
+ *     send         netlib_make_headers, netlib_headers_wire; netlib_body_read for what follows them
+ *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
+ *     and then     netlib_retry_decide, whatever happened: netlib_decision_action says what is next, for which
+ *                  netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare
  */
 #ifndef NETLIB_H
 #define NETLIB_H
@@ -94,9 +107,9 @@
 
 /** As a length: the text ends at its NUL. */
 #define NETLIB_NTS ((size_t)-1)
-/** As a count: None, no cap. */
+/** As a count: no limit (None). */
 #define NETLIB_NONE INT32_MIN
-/** As a count: False, disabled. */
+/** As a count: disabled (False); not 0. */
 #define NETLIB_FALSE (INT32_MIN + 1)
 /** As a timeout in seconds: the process default, see netlib_set_default_timeout. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
@@ -156,7 +169,7 @@ extern "C" {
 #endif
 
 /* ==================================================================================================================
- * basics: versions, statuses and errors.
+ * basics: Versions, statuses and errors.
  * ================================================================================================================== */
 
 /** Every status. A code's hundreds are its class. */
@@ -287,7 +300,10 @@ enum netlib_retry_kind {
     NETLIB_RETRY_KIND_CONNECT = 1,
     /** The request was sent and its effect is unknown: the `read` counter. */
     NETLIB_RETRY_KIND_READ = 2,
-    /** Any other failure: the `other` counter. */
+    /**
+     * Any other failure, such as a refused certificate: the `other` counter. It is counted for every method, also
+     * for one that is not in `allowed_methods`.
+     */
     NETLIB_RETRY_KIND_OTHER = 3,
     /** A proxy's failure: the error's cause decides between `connect` and `other`. */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
@@ -301,7 +317,10 @@ enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_EXPIRED = 1,
     /** Its validity has not begun. */
     NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
-    /** No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate. */
+    /**
+     * No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate that was not
+     * added.
+     */
     NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
     /** It names other hosts than the one asked for. */
     NETLIB_CERTIFICATE_NAME_MISMATCH = 4,
@@ -394,7 +413,8 @@ int32_t netlib_status_retry_kind(netlib_status status);
  * Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
  *
  * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind decides how the
- *        failure is counted.
+ *        failure is counted: for a send or receive that failed take `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
+ *        errors; for a body that ended early `NETLIB_INCOMPLETE_READ`; for silence `NETLIB_READ_TIMEOUT`.
  * @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
  * @param cause what led to it; the new error keeps its own reference. May be NULL: no cause.
  * @param error out, owned: the new error. Not NULL.
@@ -536,7 +556,7 @@ size_t netlib_error_cause_count(const netlib_error *error);
 const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
 
 /* ==================================================================================================================
- * limit: limits: the one way to stop waiting.
+ * limit: The one way to stop waiting.
  * ================================================================================================================== */
 
 /**
@@ -612,7 +632,7 @@ netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 double netlib_limit_remaining(const netlib_limit *limit);
 
 /* ==================================================================================================================
- * url: parsing URLs, and what they are made of.
+ * url: Parsing URLs, and what they are made of.
  * ================================================================================================================== */
 
 /**
@@ -743,7 +763,7 @@ const char *netlib_url_host(const netlib_url *url, size_t *len);
 const char *netlib_url_hostname(const netlib_url *url, size_t *len);
 
 /**
- * The port, as the URL gives it: there is no default port of a scheme here.
+ * The port, as the URL gives it. To connect, ask `netlib_url_port_or_default`.
  *
  * @param url the URL. May be NULL: -1 is returned.
  * @return 0 to 65535; -1 when absent.
@@ -751,6 +771,16 @@ const char *netlib_url_hostname(const netlib_url *url, size_t *len);
  * @since 0.1.0
  */
 int32_t netlib_url_port(const netlib_url *url);
+
+/**
+ * The port to connect to: the URL's own, else 80 for http and for no scheme, 443 for https (RFC 9110 section 4.2).
+ *
+ * @param url the URL. May be NULL: -1 is returned.
+ * @return 0 to 65535; -1 when absent and the scheme is another.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_url_port_or_default(const netlib_url *url);
 
 /**
  * The path. It begins with "/" unless it is empty.
@@ -832,9 +862,10 @@ const char *netlib_url_url(const netlib_url *url,
                            size_t *len);
 
 /**
- * Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5, strict).
+ * Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
  *
- * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a".
+ * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". The result is
+ * written as every URL here, with "//" after its scheme: "mailto:a@b" becomes "mailto:///a@b".
  *
  * @param base the URL that the reference stands in. Not NULL.
  * @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
@@ -869,7 +900,7 @@ NETLIB_MUST_USE
 netlib_status netlib_url_same_origin(const netlib_url *a, const netlib_url *b, bool *same, netlib_error **err);
 
 /* ==================================================================================================================
- * timeout: connect, read and total time limits.
+ * timeout: Connect, read and total time limits.
  * ================================================================================================================== */
 
 /**
@@ -991,7 +1022,8 @@ NETLIB_MUST_USE
 netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout, double *seconds, netlib_error **err);
 
 /**
- * The limit for a connection attempt: the shorter of connect and total. It does not depend on the clock.
+ * The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
+ * shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
  *
  * @param timeout the timeout. Not NULL.
  * @param seconds out: seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there
@@ -1002,7 +1034,9 @@ netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout,
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_timeout_connect_timeout(const netlib_timeout *timeout, double *seconds, netlib_error **err);
+netlib_status netlib_timeout_connect_timeout(const netlib_timeout *timeout,
+                                             double *seconds,
+                                             netlib_error **err);
 
 /**
  * The limit for the next read: the shorter of read and what is left of total since the clock was started.
@@ -1071,7 +1105,7 @@ netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
 double netlib_default_timeout(void);
 
 /* ==================================================================================================================
- * retry: how often, for which failures, and after which delay a request is sent again.
+ * retry: How often, for which failures, and after which delay a request is sent again.
  * ================================================================================================================== */
 
 /** `total` unless set. */
@@ -1085,7 +1119,11 @@ double netlib_default_timeout(void);
 
 /** How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`. */
 enum netlib_redirect_profile {
-    /** As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. */
+    /**
+     * As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. At another origin only the
+     * headers of `remove_headers_on_redirect` are dropped: Authorization, but neither cookies nor API keys, unless
+     * `netlib_retry_options_add_sensitive_headers` was called.
+     */
     NETLIB_REDIRECT_REFERENCE = 0,
     /**
      * As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
@@ -1129,7 +1167,7 @@ typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 /**
  * Makes options that hold the defaults.
  *
- * @return owned: free it with `netlib_retry_options_free`.
+ * @return owned: free them with `netlib_retry_options_free`. Never NULL.
  * @threads any
  * @since 0.1.0
  */
@@ -1758,8 +1796,8 @@ struct netlib_decision;
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
  *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
  *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
- *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if Retry-After is neither a number
- *         nor a date; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
+ *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if a Retry-After that counts is
+ *         neither a number nor a date, as in urllib3; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
  * @threads any
  * @since 0.1.0
@@ -2286,7 +2324,7 @@ const int32_t *netlib_redirect_status_codes(size_t *count);
 double netlib_retry_default_backoff_max(void);
 
 /* ==================================================================================================================
- * headers: request headers, ready for the wire.
+ * headers: Request headers, ready for the wire.
  * ================================================================================================================== */
 
 /**
@@ -2305,7 +2343,7 @@ struct netlib_headers_options;
 /**
  * Makes options with nothing chosen.
  *
- * @return owned: free them with `netlib_headers_options_free`.
+ * @return owned: free them with `netlib_headers_options_free`. Never NULL.
  * @threads any
  * @since 0.1.0
  */
@@ -2454,7 +2492,7 @@ netlib_status netlib_make_headers(const netlib_headers_options *options,
  * calling their setter anew, the others were added with `netlib_headers_options_add_header`.
  *
  * @param headers the headers. May be NULL: NULL is returned.
- * @return owned: free them with `netlib_headers_options_free`.
+ * @return owned: free them with `netlib_headers_options_free`. Never NULL.
  * @threads any
  * @since 0.1.0
  */
@@ -2564,7 +2602,7 @@ const char *netlib_headers_get_at(const netlib_headers *headers, const char *nam
 const char *netlib_headers_wire(const netlib_headers *headers, size_t *len);
 
 /* ==================================================================================================================
- * response: response heads: parsing them and asking them.
+ * response: Parsing response heads, and asking them.
  * ================================================================================================================== */
 
 /** How the end of a body is found. Given by `netlib_response_framing`. */
@@ -2786,7 +2824,7 @@ netlib_status netlib_assert_header_parsing(const char *block,
                                            netlib_error **err);
 
 /* ==================================================================================================================
- * body: bodies that can be moved back, to be sent again.
+ * body: Bodies that can be moved back, to be sent again.
  * ================================================================================================================== */
 
 /**
@@ -2991,7 +3029,7 @@ netlib_status netlib_is_fp_closed(netlib_body *body,
                                   netlib_error **err);
 
 /* ==================================================================================================================
- * socket: connecting, and waiting for descriptors.
+ * socket: Connecting, and waiting for descriptors.
  * ================================================================================================================== */
 
 /** How to connect. **Single**: one call at a time. */
@@ -3044,7 +3082,7 @@ netlib_status netlib_wait_for_write(int fd,
 /**
  * Makes options that hold the defaults.
  *
- * @return owned: free it with `netlib_connect_options_free`. NULL only after a bug of netlib was caught.
+ * @return owned: free it with `netlib_connect_options_free`. Never NULL.
  * @threads any
  * @since 0.1.0
  */
@@ -3171,7 +3209,7 @@ int32_t netlib_allowed_gai_family(void);
 double netlib_current_time(void);
 
 /* ==================================================================================================================
- * tls: tLS contexts and streams.
+ * tls: Contexts, and streams on a socket you already have.
  * ================================================================================================================== */
 
 /** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
@@ -3222,7 +3260,7 @@ struct netlib_tls_options;
 /**
  * New options, all at their defaults.
  *
- * @return owned: free them with `netlib_tls_options_free`. NULL when out of memory.
+ * @return owned: free them with `netlib_tls_options_free`. Never NULL.
  * @threads any
  * @since 0.1.0
  */
@@ -3239,7 +3277,9 @@ netlib_tls_options *netlib_tls_options_new(void);
 void netlib_tls_options_free(netlib_tls_options *options);
 
 /**
- * Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile. What is named must be usable:
+ * Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
+ * that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
+ * with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable:
  * a missing file, one without a certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail
  * with the path. Default: none, which leaves the system's trust.
  *
@@ -3248,7 +3288,8 @@ void netlib_tls_options_free(netlib_tls_options *options);
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
+void netlib_tls_options_add_ca_file(netlib_tls_options *options,
+                                    const char *path);
 
 /**
  * Trusts authorities from memory, beside those of earlier calls. As Python's cadata. Default: none.
@@ -3472,7 +3513,7 @@ int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
 int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
 /**
- * The number of a verification mode, as the reference's resolve_cert_reqs: of the text of a constant of Python's `ssl`
+ * The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
  * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
  *
  * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
@@ -3483,12 +3524,10 @@ int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_resolve_cert_reqs(const char *candidate,
-                                       int32_t *number,
-                                       netlib_error **err);
+netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
 
 /**
- * The number of a protocol method, as the reference's resolve_ssl_version: of the text of a constant of Python's `ssl`
+ * The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
  * module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. These are not
  * the numbers of `enum netlib_tls_version`.
  *
@@ -3519,7 +3558,8 @@ struct netlib_tls_stream;
 
 /**
  * Makes a client's stream on a connected descriptor. No I/O: the first read or write, or `netlib_tls_stream_handshake`,
- * shakes hands.
+ * shakes hands. Unless set otherwise it is blocking and waits for ever: see `netlib_tls_stream_set_limit` and
+ * `netlib_tls_stream_set_read_timeout`.
  *
  * The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
  * It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing dot
@@ -3533,8 +3573,8 @@ struct netlib_tls_stream;
  *        0 asks for.
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
- *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for a socket that listens;
+ *         `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  * @threads any
  * @since 0.1.0
  */
@@ -3553,7 +3593,7 @@ netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
  * @param fd a connected stream socket, borrowed.
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or the socket listens.
  * @threads any
  * @since 0.1.0
  */
@@ -3685,7 +3725,7 @@ netlib_status netlib_tls_stream_read(netlib_tls_stream *stream,
  *
  * @param stream the stream. Not NULL.
  * @param buf the bytes. Copied. Not NULL unless `len` is 0.
- * @param len how many.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many bytes were written; less than `len` only if not blocking. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED`
@@ -3704,7 +3744,8 @@ netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
 /**
  * Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), and does not wait for its
  * answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Nothing can be written afterwards.
- * Before the handshake there is nobody to tell, and nothing is sent. Again is fine.
+ * What earlier writes encrypted but did not count is sent first. Before the handshake there is nobody to tell, and
+ * nothing is sent. Again is fine.
  *
  * @param stream the stream. Not NULL.
  * @param err out, owned. May be NULL.
@@ -3787,7 +3828,7 @@ size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream)
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
 /* ==================================================================================================================
- * deprecated: old names, kept for programs that use them.
+ * deprecated: Old names of urllib3, for programs that are ported from it.
  * ================================================================================================================== */
 
 /**
@@ -3882,7 +3923,7 @@ netlib_status netlib_get_host(const char *url,
  * @threads any
  * @since 0.1.0
  */
-NETLIB_DEPRECATED_NOTE("use strpbrk or memchr")
+NETLIB_DEPRECATED_NOTE("use strstr or strpbrk")
 NETLIB_MUST_USE
 netlib_status netlib_split_first(const char *text,
                                  size_t len,

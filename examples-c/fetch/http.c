@@ -37,12 +37,6 @@ bool http_is_secure(const netlib_url *url) {
     return strcmp(netlib_url_scheme(url, NULL), "https") == 0;
 }
 
-static int32_t port_of(const netlib_url *url) {
-    int32_t port = netlib_url_port(url);
-    if (port >= 0) return port;
-    return http_is_secure(url) ? 443 : 80;
-}
-
 /* Sockets of our own are non-blocking: a wait is then always netlib's, which knows the limits. */
 static netlib_status make_nonblocking(int fd, netlib_error **err) {
     int flags = fcntl(fd, F_GETFL);
@@ -53,8 +47,8 @@ static netlib_status make_nonblocking(int fd, netlib_error **err) {
 static netlib_status open_tcp(struct http *http, const netlib_url *url, double connect_timeout, netlib_error **err) {
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_timeout(options, connect_timeout);
-    netlib_status status = netlib_create_connection(netlib_url_host(url, NULL), port_of(url), options, http->limit,
-                                                    &http->fd, err);
+    netlib_status status = netlib_create_connection(netlib_url_host(url, NULL), netlib_url_port_or_default(url), options,
+                                                    http->limit, &http->fd, err);
     netlib_connect_options_free(options);
     if (status != NETLIB_OK) {
         http->fd = -1;

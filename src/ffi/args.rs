@@ -81,6 +81,14 @@ macro_rules! arg_bytes {
     };
 }
 
+/// Bytes that are no text, where `(NULL, 0)` is empty: a length of -1 is a mistake here, not `NETLIB_NTS`.
+macro_rules! arg_data {
+    ($p:ident, $len:ident) => {
+        // SAFETY: netlib.h: `$len` readable bytes.
+        unsafe { $crate::ffi::args::slice::<u8>($p.cast(), $len, stringify!($p), stringify!($len)) }?
+    };
+}
+
 /// An array of NUL-terminated strings, where `(NULL, 0)` is empty: `Vec<&CStr>`.
 macro_rules! arg_cstrs {
     ($p:ident, $count:ident) => {
@@ -128,8 +136,8 @@ macro_rules! arg_port {
 }
 
 pub(crate) use {
-    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_i32s, arg_mut, arg_opt, arg_port,
-    arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_i32s, arg_mut, arg_opt,
+    arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety

@@ -52,8 +52,14 @@ impl Query {
         if half_open {
             return Err(refused("has a bracket that is not closed").at(0));
         }
-        // Only a numeric address has a colon; its dots and its zone separate no labels.
-        if inner.contains(':') {
+        if let Some(at) = inner.bytes().position(|b| matches!(b, b'/' | b'?' | b'#' | b'@' | b'\\')) {
+            return Err(refused("has a byte that ends a host: a URL is not one").at(at + skipped));
+        }
+        // Only a numeric address has colons, two of them at least; its dots and its zone separate no labels.
+        if let Some(colon) = inner.find(':') {
+            if inner.rfind(':') == Some(colon) {
+                return Err(refused("has a port, which is a parameter of its own").at(colon + skipped));
+            }
             return Query::of_ascii(inner, port);
         }
         let mut name = Vec::new();

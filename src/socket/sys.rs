@@ -179,6 +179,22 @@ pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::
     }
 }
 
+/// Reads a socket option that is an int.
+fn socket_option(fd: RawFd, name: i32) -> io::Result<i32> {
+    let mut value: i32 = 0;
+    let mut len = size_of::<i32>() as libc::socklen_t;
+    // SAFETY: the pointers are to a value and its length, which live across the call.
+    match unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, name, (&raw mut value).cast(), &mut len) } {
+        0 => Ok(value),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// A server's own socket, on which connections are accepted: waiting for bytes there never ends.
+pub(crate) fn is_listening(fd: RawFd) -> bool {
+    socket_option(fd, libc::SO_ACCEPTCONN).is_ok_and(|listening| listening != 0)
+}
+
 /// Why the system's resolver gave no addresses.
 pub(crate) struct LookupFailure {
     /// `EAI_…`.

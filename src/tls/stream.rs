@@ -24,6 +24,7 @@ use super::engine::{Engine, Read};
 use super::names::{self, Version};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
+use crate::socket::sys;
 use crate::status::Status;
 
 /// How often a thread that waits for another's work looks at its limit.
@@ -124,17 +125,21 @@ impl Core {
 impl Stream {
     /// A client's side. No I/O.
     pub fn client(context: &Arc<Context>, fd: RawFd, server_hostname: Option<&str>) -> Result<Stream> {
-        Ok(Stream::new(fd, Engine::client(context, server_hostname)?))
+        Stream::new(fd, Engine::client(context, server_hostname)?)
     }
 
     /// A server's side. No I/O.
     pub fn server(context: &Arc<Context>, fd: RawFd) -> Result<Stream> {
-        Ok(Stream::new(fd, Engine::server(context)?))
+        Stream::new(fd, Engine::server(context)?)
     }
 
-    fn new(fd: RawFd, engine: Engine) -> Stream {
+    fn new(fd: RawFd, engine: Engine) -> Result<Stream> {
+        if sys::is_listening(fd) {
+            let message = format!("fd {fd} is a listening socket: pass a connected one, such as accept(2) gives");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
         let settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
-        Stream {
+        Ok(Stream {
             fd,
             core: Mutex::new(Core {
                 engine,
@@ -148,7 +153,7 @@ impl Stream {
             changed: Condvar::new(),
             alpn: OnceLock::new(),
             peer_chain: OnceLock::new(),
-        }
+        })
     }
 
     pub fn set_limit(&self, limit: Option<Arc<Limit>>) -> Result<()> {

@@ -110,7 +110,8 @@ impl Url {
         self.part(Component::Scheme).unwrap_or(b"http")
     }
 
-    fn effective_port(&self) -> Option<u16> {
+    /// The port, or the one that the scheme stands for.
+    pub fn effective_port(&self) -> Option<u16> {
         self.port.or(match self.effective_scheme() {
             b"http" => Some(80),
             b"https" => Some(443),

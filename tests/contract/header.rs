@@ -46,7 +46,7 @@ fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut Str
     let source = read(&root.join(format!("src/ffi/api/{name}.rs")));
     let title = source.lines().next().unwrap_or("").trim_start_matches("//! ");
     let rule = "=".repeat(114);
-    let _ = write!(sections, "/* {rule}\n * {name}: {}\n * {rule} */\n\n", lower_first(title));
+    let _ = write!(sections, "/* {rule}\n * {name}: {title}\n * {rule} */\n\n");
     if name == "basics" {
         sections.push_str(&status_codes());
     }
@@ -147,11 +147,6 @@ fn names_after(source: &str, keyword: &str) -> Vec<String> {
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
-}
-
-fn lower_first(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| format!("{}{}", first.to_lowercase(), letters.as_str()))
 }
 
 fn read(path: &Path) -> String {

@@ -50,7 +50,8 @@ pub enum netlib_retry_kind {
     NETLIB_RETRY_KIND_CONNECT = 1,
     /// The request was sent and its effect is unknown: the `read` counter.
     NETLIB_RETRY_KIND_READ = 2,
-    /// Any other failure: the `other` counter.
+    /// Any other failure, such as a refused certificate: the `other` counter. It is counted for every method, also
+    /// for one that is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
     /// A proxy's failure: the error's cause decides between `connect` and `other`.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
@@ -65,7 +66,8 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_EXPIRED = 1,
     /// Its validity has not begun.
     NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
-    /// No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate.
+    /// No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate that was not
+    /// added.
     NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
     /// It names other hosts than the one asked for.
     NETLIB_CERTIFICATE_NAME_MISMATCH = 4,
@@ -178,7 +180,8 @@ pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> i32 {
 /// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
 ///
 /// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind decides how the
-///        failure is counted.
+///        failure is counted: for a send or receive that failed take `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
+///        errors; for a body that ended early `NETLIB_INCOMPLETE_READ`; for silence `NETLIB_READ_TIMEOUT`.
 /// @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
 /// @param cause what led to it; the new error keeps its own reference. May be NULL: no cause.
 /// @param error out, owned: the new error. Not NULL.

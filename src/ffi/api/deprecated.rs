@@ -1,4 +1,4 @@
-//! Old names, kept for programs that use them.
+//! Old names of urllib3, for programs that are ported from it.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn netlib_get_host(
 /// @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
-#[deprecated(note = "use strpbrk or memchr")]
+#[deprecated(note = "use strstr or strpbrk")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_split_first(
     text: *const c_char,

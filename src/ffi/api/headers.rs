@@ -35,7 +35,7 @@ impl Handle for netlib_headers {
 
 /// Makes options with nothing chosen.
 ///
-/// @return owned: free them with `netlib_headers_options_free`.
+/// @return owned: free them with `netlib_headers_options_free`. Never NULL.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn netlib_make_headers(
 /// calling their setter anew, the others were added with `netlib_headers_options_add_header`.
 ///
 /// @param headers the headers. May be NULL: NULL is returned.
-/// @return owned: free them with `netlib_headers_options_free`.
+/// @return owned: free them with `netlib_headers_options_free`. Never NULL.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Limits: the one way to stop waiting.
+//! The one way to stop waiting.
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::arg;

@@ -1,4 +1,4 @@
-//! Response heads: parsing them and asking them.
+//! Parsing response heads, and asking them.
 
 use std::ffi::c_char;
 use std::sync::Arc;

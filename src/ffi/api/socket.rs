@@ -71,7 +71,7 @@ impl Handle for netlib_connect_options {
 
 /// Makes options that hold the defaults.
 ///
-/// @return owned: free it with `netlib_connect_options_free`. NULL only after a bug of netlib was caught.
+/// @return owned: free it with `netlib_connect_options_free`. Never NULL.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -161,7 +161,8 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
     })
 }
 
-/// The limit for a connection attempt: the shorter of connect and total. It does not depend on the clock.
+/// The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
+/// shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
 ///
 /// @param timeout the timeout. Not NULL.
 /// @param seconds out: seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there

@@ -1,4 +1,4 @@
-//! TLS contexts and streams.
+//! Contexts, and streams on a socket you already have.
 
 pub mod stream;
 
@@ -74,7 +74,7 @@ impl Handle for netlib_tls_context {
 
 /// New options, all at their defaults.
 ///
-/// @return owned: free them with `netlib_tls_options_free`. NULL when out of memory.
+/// @return owned: free them with `netlib_tls_options_free`. Never NULL.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -92,7 +92,9 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
     guard::nothing(|| handle::free(options));
 }
 
-/// Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile. What is named must be usable:
+/// Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
+/// that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
+/// with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable:
 /// a missing file, one without a certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail
 /// with the path. Default: none, which leaves the system's trust.
 ///
@@ -393,7 +395,7 @@ pub unsafe extern "C" fn netlib_tls_context_maximum_version(context: *const netl
     read(context, netlib_tls_version::NETLIB_TLS_1_3 as i32, |context| context.maximum_version() as i32)
 }
 
-/// The number of a verification mode, as the reference's resolve_cert_reqs: of the text of a constant of Python's `ssl`
+/// The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
 /// module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
 ///
 /// @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
@@ -415,7 +417,7 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
     })
 }
 
-/// The number of a protocol method, as the reference's resolve_ssl_version: of the text of a constant of Python's `ssl`
+/// The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
 /// module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. These are not
 /// the numbers of `enum netlib_tls_version`.
 ///

@@ -184,7 +184,7 @@ pub unsafe extern "C" fn netlib_url_hostname(url: *const netlib_url, len: *mut u
     lend_text(url, len, Url::host)
 }
 
-/// The port, as the URL gives it: there is no default port of a scheme here.
+/// The port, as the URL gives it. To connect, ask `netlib_url_port_or_default`.
 ///
 /// @param url the URL. May be NULL: -1 is returned.
 /// @return 0 to 65535; -1 when absent.
@@ -193,6 +193,17 @@ pub unsafe extern "C" fn netlib_url_hostname(url: *const netlib_url, len: *mut u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.port().map_or(-1, i32::from))
+}
+
+/// The port to connect to: the URL's own, else 80 for http and for no scheme, 443 for https (RFC 9110 section 4.2).
+///
+/// @param url the URL. May be NULL: -1 is returned.
+/// @return 0 to 65535; -1 when absent and the scheme is another.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i32 {
+    read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
 }
 
 /// The path. It begins with "/" unless it is empty.
@@ -280,9 +291,10 @@ pub unsafe extern "C" fn netlib_url_url(url: *const netlib_url, len: *mut usize)
     lend_text(url, len, |url| Some(url.url()))
 }
 
-/// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5, strict).
+/// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
 ///
-/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a".
+/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". The result is
+/// written as every URL here, with "//" after its scheme: "mailto:a@b" becomes "mailto:///a@b".
 ///
 /// @param base the URL that the reference stands in. Not NULL.
 /// @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.

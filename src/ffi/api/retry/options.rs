@@ -12,7 +12,9 @@ use crate::status::Status;
 /// How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`.
 #[repr(C)]
 pub enum netlib_redirect_profile {
-    /// As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme.
+    /// As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. At another origin only the
+    /// headers of `remove_headers_on_redirect` are dropped: Authorization, but neither cookies nor API keys, unless
+    /// `netlib_retry_options_add_sensitive_headers` was called.
     NETLIB_REDIRECT_REFERENCE = 0,
     /// As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
     /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
@@ -61,7 +63,7 @@ pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value:
 
 /// Makes options that hold the defaults.
 ///
-/// @return owned: free it with `netlib_retry_options_free`.
+/// @return owned: free them with `netlib_retry_options_free`. Never NULL.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_bytes, arg_shared, arg_shared_opt, arg_str_opt};
+use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_shared, arg_shared_opt, arg_str_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_bytes, lend_text, read};
 use crate::ffi::{Handle, Shared, guard, handle};
@@ -32,7 +32,8 @@ impl Handle for netlib_tls_stream {
 }
 
 /// Makes a client's stream on a connected descriptor. No I/O: the first read or write, or `netlib_tls_stream_handshake`,
-/// shakes hands.
+/// shakes hands. Unless set otherwise it is blocking and waits for ever: see `netlib_tls_stream_set_limit` and
+/// `netlib_tls_stream_set_read_timeout`.
 ///
 /// The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
 /// It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing dot
@@ -46,8 +47,8 @@ impl Handle for netlib_tls_stream {
 ///        0 asks for.
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
-///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for a socket that listens;
+///         `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 /// @param fd a connected stream socket, borrowed.
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or the socket listens.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -233,7 +234,7 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
 ///
 /// @param stream the stream. Not NULL.
 /// @param buf the bytes. Copied. Not NULL unless `len` is 0.
-/// @param len how many.
+/// @param len how many; -1 is refused, not `NETLIB_NTS`.
 /// @param n out: how many bytes were written; less than `len` only if not blocking. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED`
@@ -251,7 +252,7 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let done = arg!(stream).write(arg_bytes!(buf, len))?;
+        let done = arg!(stream).write(arg_data!(buf, len))?;
         n.set(done.count());
         Ok(done.status())
     })
@@ -259,7 +260,8 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 
 /// Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), and does not wait for its
 /// answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Nothing can be written afterwards.
-/// Before the handshake there is nobody to tell, and nothing is sent. Again is fine.
+/// What earlier writes encrypted but did not count is sent first. Before the handshake there is nobody to tell, and
+/// nothing is sent. Again is fine.
 ///
 /// @param stream the stream. Not NULL.
 /// @param err out, owned. May be NULL.
