@@ -99,6 +99,10 @@ impl Situation<'_> {
             TlsError::UnsupportedNameType
             | TlsError::InvalidCertRevocationList(_)
             | TlsError::InvalidEncryptedClientHello(_) => protocol(format!("{error}")),
+            // What rustls makes of a TLS 1.2 client whose signature schemes this side's key cannot serve.
+            TlsError::General(why) if self.is_server && self.handshaking => {
+                protocol(format!("{peer} cannot be spoken with: {why}"))
+            }
             _ => Error::new(Status::Internal, format!("the TLS session failed{}: {error}", self.during())),
         }
     }

@@ -378,3 +378,24 @@ fn who_must_be_named() {
     assert_eq!(error.status(), Status::CertificateVerify);
     assert!(error.message().contains("self-signed (CN=localhost)"), "{error}");
 }
+
+#[test]
+fn a_client_whose_signatures_this_key_cannot_make_is_incompatible() {
+    // A TLS 1.2 hello: one suite for elliptic keys, and of the signature schemes only the one for P-384.
+    let extensions = [
+        [0x00, 0x0a, 0x00, 0x04, 0x00, 0x02, 0x00, 0x17].as_slice(),
+        &[0x00, 0x0b, 0x00, 0x02, 0x01, 0x00],
+        &[0x00, 0x0d, 0x00, 0x04, 0x00, 0x02, 0x05, 0x03],
+    ]
+    .concat();
+    let mut body = vec![0x03, 0x03];
+    body.extend([7; 32]);
+    body.extend([0x00, 0x00, 0x02, 0xc0, 0x2b, 0x01, 0x00, 0x00, extensions.len() as u8]);
+    body.extend(extensions);
+    let mut hello = vec![0x16, 0x03, 0x01, 0x00, body.len() as u8 + 4, 0x01, 0x00, 0x00, body.len() as u8];
+    hello.extend(body);
+    let (_, mut server) = pair(&context(|_| ()));
+    feed(&mut server, &hello);
+    let error = server.handshake().unwrap_err();
+    assert_eq!(error.status(), Status::TlsProtocol, "{error}");
+}
