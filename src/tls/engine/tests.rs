@@ -399,3 +399,14 @@ fn a_client_whose_signatures_this_key_cannot_make_is_incompatible() {
     let error = server.handshake().unwrap_err();
     assert_eq!(error.status(), Status::TlsProtocol, "{error}");
 }
+
+#[test]
+fn a_peer_that_breaks_the_protocol_after_this_side_has_closed_is_no_bug_of_ours() {
+    let (mut client, mut server) = pair(&context(|_| ()));
+    shake(&mut client, &mut server, usize::MAX);
+    client.close().unwrap();
+    drain(&mut client);
+    feed(&mut client, &[0x17, 0x03, 0x03, 0x00, 0x12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
+    let error = client.read(&mut [0; 8]).unwrap_err();
+    assert_eq!(error.status(), Status::TlsProtocol, "{error}");
+}
