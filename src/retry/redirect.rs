@@ -48,7 +48,8 @@ pub(super) fn follow(
     location: &CStr,
 ) -> Result<Hop> {
     let next = url.resolve(location.to_bytes()).map_err(|error| error.prefixed("Location"))?;
-    if next.host().is_none() && url.host().is_some() {
+    // "http://:80/" has an empty one, which names no server either.
+    if next.host().is_none_or(CStr::is_empty) && url.host().is_some() {
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
     }
     if profile == RedirectProfile::Safe {
@@ -254,6 +255,8 @@ mod tests {
             (REFERENCE, "https://a/", "ftp://a/", Status::Ok),
             (REFERENCE, "http://a/", "http://[::1/", Status::InvalidUrl),
             (REFERENCE, "http://a/", "mailto:x", Status::InvalidUrl),
+            (REFERENCE, "http://a/", "http://:80/", Status::InvalidUrl),
+            (REFERENCE, "http://a/", "//@/x", Status::InvalidUrl),
         ] {
             let decision = decide(&policy(profile), c"GET", from, &answer(302, Some(location)));
             let status = decision.map_or_else(|error| error.status(), |_| Status::Ok);
