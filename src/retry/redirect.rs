@@ -73,7 +73,8 @@ fn check_safe(from: &Url, to: &Url) -> Result<()> {
     let refuse = |why: &str| Err(Error::new(Status::UnsafeRedirect, why));
     match (from.scheme().map(CStr::to_bytes), to.scheme().map(CStr::to_bytes)) {
         (Some(b"https"), Some(b"http")) => refuse("a redirect from https to http is refused"),
-        (_, Some(b"http" | b"https")) => Ok(()),
+        // Without a scheme it is http, for `same_origin` too; only a request without one leads there.
+        (_, Some(b"http" | b"https") | None) => Ok(()),
         _ => refuse("a redirect to another scheme than http and https is refused"),
     }
 }
@@ -251,6 +252,8 @@ mod tests {
             (SAFE, "http://a/", "gopher://a/", Status::UnsafeRedirect),
             (SAFE, "http://a/", "https://a/", Status::Ok),
             (SAFE, "http://a/", "http://b/", Status::Ok),
+            (SAFE, "a/x", "/y", Status::Ok),
+            (SAFE, "a/x", "//b/y", Status::Ok),
             (REFERENCE, "https://a/", "http://a/", Status::Ok),
             (REFERENCE, "https://a/", "ftp://a/", Status::Ok),
             (REFERENCE, "http://a/", "http://[::1/", Status::InvalidUrl),
