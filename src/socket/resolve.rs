@@ -39,6 +39,10 @@ impl Query {
             None => (host, 0),
         };
         let refused = |what: &str| Error::new(Status::InvalidUrl, format!("the host {} {what}", shortened(host)));
+        // Userinfo, whose password no message may show.
+        if let Some(at) = host.bytes().position(|b| b == b'@') {
+            return Err(Error::new(Status::InvalidUrl, format!("the host has an \"@\" at byte {at}")).at(at));
+        }
         if inner.is_empty() {
             return Err(refused("is empty").at(skipped));
         }
@@ -295,6 +299,8 @@ mod tests {
             ("[[::1]]", bad(Some(1))),
             ("[::1].x", bad(Some(4))),
             ("a b", bad(Some(1))),
+            ("user:password@a", bad(Some(13))),
+            ("http://user:password@a/", bad(Some(20))),
             ("a\r\nb", bad(Some(1))),
             ("a\0b", bad(Some(1))),
             ("a\x7f", bad(Some(1))),

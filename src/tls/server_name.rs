@@ -7,11 +7,18 @@ use rustls_pki_types::{DnsName, ServerName};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
+/// The longest host that a message shows; names have at most 253 bytes.
+const SHOWN: usize = 256;
+
 /// A host as a URL or a program writes it. IP addresses may be in brackets; a zone id ("%eth0") names a network
 /// interface of this machine and so enters neither matching nor SNI. Text that is not ASCII becomes IDNA (UTS 46);
 /// one trailing dot is dropped, because certificates do not carry it.
 pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
-    let invalid = || Error::new(Status::InvalidArgument, format!("server_hostname {host:?} is not a host name"));
+    let invalid = || {
+        // What has an "@" has a user's name and perhaps a password; what is very long is not looked at by anybody.
+        let shown = if host.contains('@') || host.len() > SHOWN { String::new() } else { format!("{host:?} ") };
+        Error::new(Status::InvalidArgument, format!("server_hostname {shown}is not a host name"))
+    };
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     if let Some(address) = parse_address(bare) {
         return Ok(ServerName::IpAddress(address.into()));
@@ -73,8 +80,18 @@ mod tests {
             "-a",
             "xn--a",
             "1.2.3.256",
+            "user:password@localhost",
         ] {
             assert_eq!(parse(host).map_err(|error| error.status()), Err(Status::InvalidArgument), "{host}");
         }
+    }
+
+    #[test]
+    fn messages_show_neither_passwords_nor_pages() {
+        for host in ["user:password@localhost".to_owned(), "a b".repeat(1000)] {
+            let error = parse(&host).unwrap_err();
+            assert_eq!(error.message(), "server_hostname is not a host name");
+        }
+        assert_eq!(parse("a b").unwrap_err().message(), "server_hostname \"a b\" is not a host name");
     }
 }
