@@ -52,6 +52,10 @@ pub(super) fn follow(
     if next.host().is_none_or(CStr::is_empty) && url.host().is_some() {
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
     }
+    // A program may hand the URL on as text. That of "a.b://c/", whose scheme is what a host looks like, leads to a.b.
+    if !Url::parse(next.url().to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
+        return Err(Error::new(Status::InvalidUrl, "Location: written out, the URL would lead to another host"));
+    }
     if profile == RedirectProfile::Safe {
         check_safe(url, &next)?;
     }
@@ -260,6 +264,8 @@ mod tests {
             (REFERENCE, "http://a/", "mailto:x", Status::InvalidUrl),
             (REFERENCE, "http://a/", "http://:80/", Status::InvalidUrl),
             (REFERENCE, "http://a/", "//@/x", Status::InvalidUrl),
+            (REFERENCE, "http://a/", "a.b://c/", Status::InvalidUrl),
+            (REFERENCE, "a/x", "//mailto:x@b/", Status::InvalidUrl),
         ] {
             let decision = decide(&policy(profile), c"GET", from, &answer(302, Some(location)));
             let status = decision.map_or_else(|error| error.status(), |_| Status::Ok);
