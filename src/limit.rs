@@ -74,6 +74,13 @@ impl Limit {
         Error::new(Status::DeadlineExceeded, "the limit's deadline has passed")
     }
 
+    /// Not cancelled, yet its descriptor says so: told, so that nobody takes it for a wait that is over, or spins.
+    pub(crate) fn raised_by_others() -> Error {
+        let message = "the limit's own descriptor was closed by the program, or the limit was cancelled in a process \
+                       that shares it after a fork";
+        Error::new(Status::Io, message).with_errno(libc::EBADF)
+    }
+
     /// A descriptor that becomes readable when the limit is cancelled, to be polled beside whatever is waited for.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
         if let Some(wake) = self.wake.get() {

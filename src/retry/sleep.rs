@@ -132,7 +132,10 @@ fn pause(seconds: f64, limit: Option<&Limit>) -> Result<()> {
     sys::poll(&mut wake, until).map_err(|error| Error::from_io(Status::Io, "cannot wait", &error))?;
     match limit {
         Some(limit) if limit.is_cancelled() => limit.check(),
-        Some(limit) if end.is_none_or(|end| Instant::now() < end) => limit.check(),
+        Some(limit) if end.is_none_or(|end| Instant::now() < end) => {
+            limit.check()?;
+            Err(Limit::raised_by_others())
+        }
         _ => Ok(()),
     }
 }

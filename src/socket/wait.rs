@@ -38,10 +38,7 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
         return Ok(true);
     }
     if wake.revents != 0 {
-        // Not cancelled, yet an event: somebody closed netlib's descriptor. Said, so that no caller spins on it.
-        return Err(
-            Error::new(Status::Io, "the limit's own descriptor was closed by the program").with_errno(libc::EBADF)
-        );
+        return Err(Limit::raised_by_others());
     }
     if timeout_at.is_some() && timeout_at == deadline { Ok(false) } else { Err(Limit::deadline_exceeded()) }
 }
