@@ -56,7 +56,7 @@ impl Query {
         if half_open {
             return Err(refused("has a bracket that is not closed").at(0));
         }
-        if let Some(at) = inner.bytes().position(|b| matches!(b, b'/' | b'?' | b'#' | b'@' | b'\\')) {
+        if let Some(at) = inner.bytes().position(|b| matches!(b, b'/' | b'?' | b'#' | b'\\')) {
             return Err(refused("has a byte that ends a host: a URL is not one").at(at + skipped));
         }
         // Only a numeric address has colons, two of them at least; its dots and its zone separate no labels.
