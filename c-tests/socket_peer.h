@@ -1,0 +1,103 @@
+/* The other end of a socket test: listeners and connected descriptors, and signals that disturb. */
+#ifndef NETLIB_TEST_SOCKET_PEER_H
+#define NETLIB_TEST_SOCKET_PEER_H
+
+#include "harness.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* Longer than any wait that ends as it should: a test that takes this long has hung. */
+#define LONG 30.0
+#define IN_TIME(began) (netlib_current_time() - (began) < 10.0)
+
+static inline int open_descriptors(void) {
+    int count = 0;
+    for (int fd = 0; fd < 4096; fd++) count += fcntl(fd, F_GETFD) >= 0;
+    return count;
+}
+
+static inline netlib_limit *limit_of(double seconds) {
+    netlib_error *err = NULL;
+    netlib_limit *limit = NULL;
+    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
+    return limit;
+}
+
+/* A TCP socket on a free port of 127.0.0.1. Unless it listens, connecting to it is refused. */
+static inline int bound_socket(int32_t *port) {
+    struct sockaddr_in address;
+    socklen_t len = sizeof address;
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&address, len) == 0);
+    CHECK(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static inline int listener(int32_t *port) {
+    int fd = bound_socket(port);
+    CHECK(listen(fd, 128) == 0);
+    return fd;
+}
+
+/* A listener whose backlog is full, so that connecting to it gets no answer. `filler` keeps it so. */
+static inline int silent_listener(int32_t *port, int *filler) {
+    struct sockaddr_in address;
+    socklen_t len = sizeof address;
+    int fd = bound_socket(port);
+    CHECK(listen(fd, 0) == 0);
+    CHECK(getsockname(fd, (struct sockaddr *)&address, &len) == 0);
+    for (int i = 0; i < 64; i++) {
+        *filler = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        struct pollfd writable = {.fd = *filler, .events = POLLOUT};
+        if (connect(*filler, (struct sockaddr *)&address, len) != 0 && poll(&writable, 1, 100) == 0) return fd;
+        close(*filler); /* Connected: it stays in the backlog without us. */
+    }
+    CHECK(!"the backlog does not fill");
+    return fd;
+}
+
+static inline void connected_pair(int ends[2]) {
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+}
+
+static volatile sig_atomic_t ticks;
+
+static inline void tick(int signal_number) {
+    (void)signal_number;
+    ticks++;
+}
+
+static inline void start_ticking(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = tick;
+    sigaction(SIGALRM, &action, NULL);
+    ticks = 0;
+    struct itimerval every_ms = {{0, 1000}, {0, 1000}};
+    setitimer(ITIMER_REAL, &every_ms, NULL);
+}
+
+static inline void stop_ticking(void) {
+    struct itimerval never = {{0, 0}, {0, 0}};
+    setitimer(ITIMER_REAL, &never, NULL);
+}
+
+static const netlib_limit *limit_of_handler;
+
+static inline void cancel_in_handler(int signal_number) {
+    (void)signal_number;
+    netlib_limit_cancel(limit_of_handler);
+}
+
+#endif
