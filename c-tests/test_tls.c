@@ -122,7 +122,20 @@ static void options_are_checked(void) {
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_OPTIONAL);
     context = context_of(options);
     CHECK_INT(NETLIB_CERT_OPTIONAL, netlib_tls_context_verify_mode(context));
-    CHECK(!netlib_tls_context_check_hostname(context));
+    CHECK(netlib_tls_context_check_hostname(context));
+    /* The name is checked whenever the certificate is. */
+    netlib_tls_stream *stream = NULL;
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(context, -1, NULL, &stream, &err));
+    netlib_tls_context *server = server_context("wrong-name");
+    struct pair pair = unix_pair();
+    struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
+    server_start(&peer);
+    stream = wrap(context, pair.near, "localhost");
+    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_tls_stream_handshake(stream, &err));
+    netlib_tls_stream_free(stream);
+    close(pair.near);
+    server_join(&peer);
+    netlib_tls_context_free(server);
     netlib_tls_context_free(context);
 }
 

@@ -318,8 +318,8 @@ enum netlib_certificate_problem {
     /** Its validity has not begun. */
     NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
     /**
-     * No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate that was not
-     * added.
+     * No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate
+     * that was not added.
      */
     NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
     /** It names other hosts than the one asked for. */
@@ -1797,7 +1797,8 @@ struct netlib_decision;
  *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
  *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
  *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if a Retry-After that counts is
- *         neither a number nor a date, as in urllib3; `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
+ *         neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
+ *         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
  * @threads any
  * @since 0.1.0
@@ -3328,8 +3329,7 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options,
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options, int32_t mode);
 
 /**
- * Whether a server must prove its name. Default: yes when the verify mode is `NETLIB_CERT_REQUIRED` (which it is unless
- * set), else no. 1 after `NETLIB_CERT_NONE` makes the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0
+ * Whether a server must prove its name. Default: yes, unless the verify mode is `NETLIB_CERT_NONE`. 1 after `NETLIB_CERT_NONE` makes the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0
  * any name will do, and `netlib_tls_wrap_fd` can do without one.
  *
  * @param options the options. May be NULL: nothing happens.

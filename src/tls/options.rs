@@ -126,9 +126,10 @@ impl TlsOptions {
         self.verify_mode.unwrap_or(VerifyMode::None)
     }
 
-    /// Unless set: on exactly when a certificate is required, as urllib3 makes its contexts.
+    /// Unless set: on whenever a certificate is verified. urllib3 makes contexts that leave it off for OPTIONAL, and then
+    /// compares the name itself; here nobody comes after.
     pub(crate) fn checks_hostname(&self) -> bool {
-        self.check_hostname.unwrap_or(self.client_mode() == VerifyMode::Required)
+        self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
 }
 
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tie_between_mode_and_name_is_pythons() {
+    fn the_mode_and_the_name_are_tied() {
         let made = |steps: &[(&str, i32)]| {
             let mut options = TlsOptions::default();
             for (what, value) in steps {
@@ -152,10 +153,11 @@ mod tests {
         for (steps, expected) in [
             (&[][..], Ok((2, true))),
             (&[("mode", 2)], Ok((2, true))),
-            (&[("mode", 1)], Ok((1, false))),
+            (&[("mode", 1)], Ok((1, true))),
             (&[("mode", 0)], Ok((0, false))),
             (&[("name", 0)], Ok((2, false))),
             (&[("name", 0), ("mode", 0)], Ok((0, false))),
+            (&[("mode", 1), ("name", 0)], Ok((1, false))),
             (&[("mode", 1), ("name", 1)], Ok((1, true))),
             (&[("mode", 0), ("name", 1)], Ok((2, true))),
             (&[("name", 1), ("mode", 0)], refused),

@@ -66,8 +66,8 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_EXPIRED = 1,
     /// Its validity has not begun.
     NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
-    /// No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate that was not
-    /// added.
+    /// No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate
+    /// that was not added.
     NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
     /// It names other hosts than the one asked for.
     NETLIB_CERTIFICATE_NAME_MISMATCH = 4,

@@ -160,8 +160,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(options: *mut netlib
     });
 }
 
-/// Whether a server must prove its name. Default: yes when the verify mode is `NETLIB_CERT_REQUIRED` (which it is unless
-/// set), else no. 1 after `NETLIB_CERT_NONE` makes the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0
+/// Whether a server must prove its name. Default: yes, unless the verify mode is `NETLIB_CERT_NONE`. 1 after `NETLIB_CERT_NONE` makes the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0
 /// any name will do, and `netlib_tls_wrap_fd` can do without one.
 ///
 /// @param options the options. May be NULL: nothing happens.
