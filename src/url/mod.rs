@@ -2,18 +2,25 @@
 
 mod buffer;
 mod host;
+mod name;
 mod normalise;
 mod parse;
 mod parts;
+mod readings;
+mod redact;
 mod resolve;
 mod serialise;
 mod split;
+mod strict;
+mod userinfo;
+mod visits;
 
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
 use buffer::{Buffer, Component};
 pub use parts::UrlParts;
+pub use readings::{Differences, Reader, Reading, Readings};
 pub use split::{FirstSplit, split_first};
 
 use crate::error::{Error, Result};
@@ -28,6 +35,7 @@ pub struct Url {
     netloc: OnceLock<CString>,
     request_uri: OnceLock<CString>,
     url: OnceLock<CString>,
+    derived: OnceLock<Box<redact::Derived>>,
 }
 
 impl Url {
@@ -64,6 +72,7 @@ impl Url {
             netloc: OnceLock::new(),
             request_uri: OnceLock::new(),
             url: OnceLock::new(),
+            derived: OnceLock::new(),
         }
     }
 
