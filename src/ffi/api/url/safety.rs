@@ -54,8 +54,8 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 }
 
 /// The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
-/// the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain:
-/// "https://***@example.com/a?id=***&key=***". It is printable ASCII in one line.
+/// the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain,
+/// as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
 ///
 /// What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
 /// too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
