@@ -45,8 +45,8 @@ fn is_plain(label: &str) -> bool {
     if is_ace {
         return label.eq_ignore_ascii_case(&ascii) && to_ascii(&unicode).is_some_and(|again| again == ascii);
     }
-    // `to_lowercase` knows the final sigma, so that a capital one at the end, which is read in two ways, is refused.
-    (unicode == label || unicode == label.to_lowercase()) && !unicode.contains(DEVIATIONS)
+    // As programs lower it: a capital sigma at the end has two small forms, and IDNA writes Cherokee in capitals.
+    unicode == label.to_lowercase() && !unicode.contains(DEVIATIONS)
 }
 
 fn to_ascii(name: &str) -> Option<String> {

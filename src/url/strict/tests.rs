@@ -185,6 +185,9 @@ fn international_names_are_taken_as_they_are() {
         ("http://x.\u{3c3}\u{3c2}", "IDNA", 9),
         ("http://x.\u{3a3}\u{3a3}", "IDNA", 9),
         ("http://a\u{200d}b", "IDNA", 7),
+        // Programs write it in small letters, and IDNA in capitals.
+        ("http://\u{13a0}.com", "IDNA", 7),
+        ("http://\u{ab70}.com", "IDNA", 7),
         ("http://\u{200b}a", "IDNA", 7),
         // A right-to-left label next to one that begins with a digit.
         ("http://1a.\u{5d0}\u{5d1}", "IDNA", 7),
