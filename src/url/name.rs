@@ -58,9 +58,9 @@ fn has_ace_label(name: &str) -> bool {
     name.split('.').any(|label| label.get(..4).is_some_and(|prefix| prefix.eq_ignore_ascii_case("xn--")))
 }
 
-/// The WHATWG's "ends in a number": such a name is an IPv4 address to some readers, whatever it is made of.
+/// The WHATWG's "ends in a number", of a name without a dot at its end: such a name is an IPv4 address to some readers,
+/// whatever it is made of.
 pub(super) fn ends_in_a_number(name: &str) -> bool {
-    let name = name.strip_suffix('.').unwrap_or(name);
     let last = name.rsplit('.').next().unwrap_or(name);
     let digits = |text: &str, radix: u32| text.chars().all(|c| c.is_digit(radix));
     match last.get(..2) {
