@@ -103,7 +103,7 @@ impl Block {
         static ZEROS: [u8; 4096] = [0; 4096];
         let out_of_memory = || Error::new(Status::OutOfMemory, format!("no memory for a URL of {room} bytes"));
         if let Some(zeros) = ZEROS.get(..room) {
-            let head = HeaderWithLength::new(Head::EMPTY, room);
+            let head = HeaderWithLength::new(Head::empty(), room);
             let mut block: Arc<HeaderSlice<_, [u8]>> =
                 Arc::try_from_header_and_slice(head, zeros).map_err(|_| out_of_memory())?;
             if let Some(block) = Arc::get_mut(&mut block) {
@@ -111,7 +111,7 @@ impl Block {
             }
             return Ok(Block(Arc::into_thin(block)));
         }
-        let mut head = Head::EMPTY;
+        let mut head = Head::empty();
         let mut text = Vec::new();
         text.try_reserve_exact(room).map_err(|_| out_of_memory())?;
         text.resize(room, 0);
@@ -122,7 +122,9 @@ impl Block {
 }
 
 impl Head {
-    const EMPTY: Head = Head { spans: [ABSENT; COUNT], port: None, slashes: true, composed: OnceLock::new() };
+    fn empty() -> Head {
+        Head { spans: [ABSENT; COUNT], port: None, slashes: true, composed: OnceLock::new() }
+    }
 }
 
 /// Fills a block's text from its start on. What does not fit is dropped and reported at the end: the room was computed
