@@ -1,18 +1,18 @@
-//! A component as it stands in the input, and what its final form takes: found in one pass, before anything is written.
+//! A component as it stands in a text, and what its final form takes: found in one pass, before anything is written.
 
 use super::block::Component;
 use super::class::Class;
 use super::{invalid, scan};
 use crate::error::Result;
 
-/// A stretch of the input, where it stands, and what is to be done to it.
-#[derive(Clone, Copy)]
-pub(super) struct Text<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) at: usize,
-    pub(super) class: Class,
+/// Where a component stands, and what is to be done to it. Small, because it is on the way of every URL; positions fit
+/// because no text is longer than [`MAX_LENGTH`](super::MAX_LENGTH).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Measured {
+    start: u32,
+    length: u32,
     /// Bytes that will be percent-encoded.
-    pub(super) escapes: usize,
+    escapes: u32,
     /// One "%" that begins no encoding says that the component is not encoded yet: every "%" will be encoded.
     pub(super) stray: bool,
     /// An encoding has a digit in lower case.
@@ -21,89 +21,109 @@ pub(super) struct Text<'a> {
     pub(super) dots: bool,
 }
 
-impl<'a> Text<'a> {
-    fn new(bytes: &'a [u8], at: usize, class: Class) -> Text<'a> {
-        Text { bytes, at, class, escapes: 0, stray: false, lower: false, dots: false }
+impl Measured {
+    /// What begins at `from`, up to one of `stops` or the end of the text.
+    pub(super) fn new(text: &[u8], from: usize, class: Class, stops: &[u8]) -> Measured {
+        let mut measured = Measured { start: from as u32, ..Measured::default() };
+        let end = measured.until(text, from, class, stops);
+        measured.length = (end - from) as u32;
+        measured
     }
 
-    /// What begins at `from`, up to one of `stops` or the end of the input.
-    pub(super) fn measure(input: &'a [u8], from: usize, class: Class, stops: &[u8]) -> Text<'a> {
-        let mut text = Text::new(&[], from, class);
+    #[inline]
+    fn until(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
         let path = class == Class::Path;
-        let next = |at: usize| if path { scan::skip_path(input, at) } else { scan::skip(input, at, class) };
-        let mut at = from;
-        if path {
-            match input.get(from) {
-                // What precedes a path counts as no slash; what precedes a path's first slash does not matter.
-                Some(b'/') => at = next(from + 1),
-                Some(b'.') => {
-                    text.dots = is_dot_segment(input, from);
-                    at = next(from + 1);
-                }
-                Some(&byte) if class.has(byte) => at = next(from + 1),
-                _ => {}
+        let next = |at: usize| if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
+        let at = match text.get(from) {
+            // What precedes a path counts as no slash.
+            Some(&first) if path && class.has(first) => {
+                self.dots = first == b'.' && is_dot_segment(text, from);
+                next(from + 1)
             }
-        } else {
-            at = next(from);
+            _ if path => from,
+            _ => next(from),
+        };
+        match text.get(at) {
+            None => at,
+            Some(byte) if stops.contains(byte) => at,
+            Some(_) => self.look(text, at, class, stops),
         }
-        let mut percents = 0;
-        while let Some(&byte) = input.get(at).filter(|byte| !stops.contains(byte)) {
+    }
+
+    /// Goes on where a byte needs a look.
+    #[cold]
+    fn look(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
+        let path = class == Class::Path;
+        let (mut at, mut percents) = (from, 0);
+        while let Some(&byte) = text.get(at).filter(|byte| !stops.contains(byte)) {
             match byte {
                 b'%' => {
                     percents += 1;
-                    match input.get(at + 1..at + 3) {
+                    match text.get(at + 1..at + 3) {
                         Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => {
-                            text.lower |= digits.iter().any(u8::is_ascii_lowercase);
+                            self.lower |= digits.iter().any(u8::is_ascii_lowercase);
                             at += 3;
                         }
                         _ => {
-                            text.stray = true;
+                            self.stray = true;
                             at += 1;
                         }
                     }
                 }
                 b'.' if path => {
-                    text.dots |= is_dot_segment(input, at);
+                    self.dots |= is_dot_segment(text, at);
                     at += 1;
                 }
                 _ => {
-                    text.escapes += 1;
+                    self.escapes += 1;
                     at += 1;
                 }
             }
             // Bytes that need a look tend to stand together.
-            if input.get(at).is_some_and(|&byte| class.has(byte)) {
-                at = next(at);
+            if text.get(at).is_some_and(|&byte| class.has(byte)) {
+                at = if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
             }
         }
-        if text.stray {
-            text.escapes += percents;
+        if self.stray {
+            self.escapes += percents;
         }
-        text.bytes = input.get(from..at).unwrap_or_default();
-        text
-    }
-
-    /// All of a component that was cut out already.
-    pub(super) fn whole(bytes: &'a [u8], at: usize, class: Class) -> Text<'a> {
-        Text { at, ..Text::measure(bytes, 0, class, &[]) }
+        at
     }
 
     /// The component of a scheme whose text is not ours to change. It must not hold a line end, which would end a
     /// header, or NUL, which would end the text.
-    pub(super) fn raw(bytes: &'a [u8], at: usize, component: Component) -> Result<Text<'a>> {
-        match bytes.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
-            Some(bad) => Err(invalid(&format!("the {} has a line end or NUL", component.name()), at + bad)),
-            None => Ok(Text::new(bytes, at, Class::Path)),
+    pub(super) fn raw(text: &[u8], from: usize, component: Component, stops: &[u8]) -> Result<Measured> {
+        let rest = text.get(from..).unwrap_or_default();
+        let length = rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len());
+        match rest[..length].iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+            Some(bad) => Err(invalid(&format!("the {} has a line end or NUL", component.name()), from + bad)),
+            None => Ok(Measured { start: from as u32, length: length as u32, ..Measured::default() }),
         }
     }
 
-    pub(super) fn end(&self) -> usize {
-        self.at + self.bytes.len()
+    pub(super) fn start(&self) -> usize {
+        self.start as usize
     }
 
-    /// Whether a path is one that its root's slash must be put before.
-    pub(super) fn needs_slash(&self) -> bool {
-        self.bytes.first().is_some_and(|&first| first != b'/')
+    pub(super) fn len(&self) -> usize {
+        self.length as usize
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.start() + self.len()
+    }
+
+    pub(super) fn escapes(&self) -> usize {
+        self.escapes as usize
+    }
+
+    pub(super) fn of<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        text.get(self.start()..self.end()).unwrap_or_default()
+    }
+
+    /// The same, dot segments being looked for in any case.
+    pub(super) fn with_dots(self) -> Measured {
+        Measured { dots: true, ..self }
     }
 
     /// Whether the component changes its length.
@@ -111,17 +131,17 @@ impl<'a> Text<'a> {
         self.escapes > 0 || self.dots
     }
 
-    /// The most that writing it takes, on the way too.
+    /// The most that writing it takes, on the way too: without its dot segments, a path is written once and encoded
+    /// behind that.
     pub(super) fn room(&self) -> usize {
-        // Without its dot segments a path is written once, and encoded behind that.
-        2 * self.bytes.len() + 2 * self.escapes + 3
+        2 * self.len() + 2 * self.escapes() + 3
     }
 }
 
 /// Whether a segment that begins here is "." or "..".
-fn is_dot_segment(input: &[u8], at: usize) -> bool {
-    let ends = |at: usize| matches!(input.get(at), None | Some(b'/' | b'?' | b'#'));
-    ends(at + 1) || (input.get(at + 1) == Some(&b'.') && ends(at + 2))
+fn is_dot_segment(text: &[u8], at: usize) -> bool {
+    let ends = |at: usize| matches!(text.get(at), None | Some(b'/' | b'?' | b'#'));
+    ends(at + 1) || (text.get(at + 1) == Some(&b'.') && ends(at + 2))
 }
 
 /// The byte that the percent-encoding at `at` stands for.

@@ -1,7 +1,8 @@
 //! What RFC 3986 section 6.2.2 makes of a component: percent-encoding, letter case, dot segments.
 
 use super::block::{Component, Writer};
-use super::measure::{Text, percent_decoded};
+use super::measure::{Measured, percent_decoded};
+use super::parse::needs_slash;
 use super::scan;
 
 /// What a path's dot segments do.
@@ -16,41 +17,41 @@ pub(super) enum Dots {
 
 impl Writer<'_> {
     /// Writes a component; what it does not allow is percent-encoded.
-    pub(super) fn encoded(&mut self, component: Component, text: &Text<'_>) {
+    pub(super) fn encoded(&mut self, component: Component, text: &[u8], measured: &Measured) {
         let start = self.at();
-        self.copy(text.bytes);
-        self.encode_since(component, start, text);
+        self.copy(text);
+        self.encode_since(component, start, measured);
     }
 
     /// Writes a path. `base` is what stands before it, which ends with a slash unless it is empty.
-    pub(super) fn path(&mut self, base: &[u8], text: &Text<'_>, dots: Dots) {
+    pub(super) fn path(&mut self, base: &[u8], path: &[u8], measured: &Measured, dots: Dots) {
         let start = self.at();
         match dots {
-            _ if !text.dots => {
-                if dots == Dots::Rooted && text.needs_slash() {
+            _ if !measured.dots => {
+                if dots == Dots::Rooted && needs_slash(path) {
                     self.push(b'/');
                 }
                 self.copy(base);
-                self.copy(text.bytes);
+                self.copy(path);
             }
-            Dots::Standard => self.without_dots(base, text.bytes),
-            Dots::Rooted => self.without_dots_below_root(text.bytes),
+            Dots::Standard => self.without_dots(base, path),
+            Dots::Rooted => self.without_dots_below_root(path),
         }
-        self.encode_since(Component::Path, start, text);
+        self.encode_since(Component::Path, start, measured);
     }
 
-    /// The component is what was written since `start`, percent-encoded where `text` says that there is need. It is
+    /// The component is what was written since `start`, percent-encoded where `measured` says that there is need. It is
     /// written anew behind itself then.
-    fn encode_since(&mut self, component: Component, start: usize, text: &Text<'_>) {
-        if text.escapes == 0 {
-            if text.lower {
+    fn encode_since(&mut self, component: Component, start: usize, measured: &Measured) {
+        if measured.escapes() == 0 {
+            if measured.lower {
                 upper_case_encodings(self.since_mut(start));
             }
             return self.component(component, start);
         }
-        let (class, end) = (text.class, self.at());
+        let (class, end) = (component.class(), self.at());
         // What was removed with the dot segments may have been the stray "%".
-        let stray = if text.dots { has_stray_percent(self.since(start)) } else { text.stray };
+        let stray = if measured.dots { has_stray_percent(self.since(start)) } else { measured.stray };
         let mut from = start;
         while from < end {
             let clean = scan::skip(self.between(start, end), from - start, class) + start;

@@ -2,182 +2,164 @@
 
 use super::authority::{Authority, Host};
 use super::block::{Block, Component, Writer};
-use super::class::Class;
-use super::measure::Text;
+use super::measure::Measured;
 use super::normalise::{Dots, upper_case_encodings};
 use super::split::{is_normalised, reference_scheme, scheme};
 use super::{MAX_LENGTH, Url, invalid, utf8};
 use crate::error::Result;
 
 /// Best effort: whatever is absent is `None`. Text without a scheme begins with the host, unless it begins with a slash.
-pub(super) fn parse(input: &[u8]) -> Result<Url> {
+pub(super) fn parse(text: &[u8]) -> Result<Url> {
+    let mut parts = Parts::default();
     // What is not UTF-8 is the first thing to say about a text.
-    let parts = Parts::best_effort(input).map_err(|error| utf8(input, "the URL").err().unwrap_or(error))?;
+    parts.best_effort(text).map_err(|error| utf8(text, "the URL").err().unwrap_or(error))?;
     if parts.may_be_no_text() {
-        utf8(input, "the URL")?;
+        utf8(text, "the URL")?;
     }
-    let room = input.len() + 1 + parts.room_behind_source();
+    let room = text.len() + 1 + parts.room_behind_source();
     Block::build(room, |writer| {
-        writer.source(input);
-        parts.write(writer);
+        writer.source(text);
+        parts.write(writer, text);
     })
     .map(Url::new)
 }
 
 /// The components of a text, measured.
-pub(super) struct Parts<'a> {
-    pub(super) scheme: Option<&'a [u8]>,
-    /// `None` where the text has no "//", or has nothing after it.
-    pub(super) authority: Option<Authority<'a>>,
-    pub(super) path: Text<'a>,
-    pub(super) query: Option<Text<'a>>,
-    pub(super) fragment: Option<Text<'a>>,
+#[derive(Default)]
+pub(super) struct Parts {
+    scheme_length: Option<u32>,
     /// Whether "//" stands before where an authority would be.
     pub(super) has_slashes: bool,
     /// Only http, https and no scheme are normalised.
     normalised: bool,
+    /// Whether there is an authority, and it is not empty.
+    pub(super) has_authority: bool,
+    pub(super) authority: Authority,
+    pub(super) path: Measured,
+    pub(super) query: Option<Measured>,
+    pub(super) fragment: Option<Measured>,
 }
 
-impl<'a> Parts<'a> {
+impl Parts {
     /// As people write URLs: without a scheme and a leading slash, the text begins with the authority.
-    fn best_effort(input: &'a [u8]) -> Result<Parts<'a>> {
-        check_length(input)?;
-        let scheme = scheme(input);
-        let normalised = scheme.is_none_or(is_normalised);
-        let authority = match scheme {
-            Some(scheme) => after_slashes(input, scheme.len() + 1),
-            None if input.first() != Some(&b'/') => Some(0),
-            None => after_slashes(input, 0),
-        };
-        Parts::after_scheme(input, scheme, authority, normalised)
+    fn best_effort(&mut self, text: &[u8]) -> Result<()> {
+        check_length(text)?;
+        let scheme = scheme(text);
+        let bare = scheme.is_none() && text.first() != Some(&b'/');
+        self.read(text, scheme, scheme.is_none_or(is_normalised), bare)
     }
 
     /// As RFC 3986 section 4.1 reads a reference, whose base is normalised or not.
-    pub(super) fn reference(input: &'a [u8], base_is_normalised: bool) -> Result<Parts<'a>> {
-        check_length(input)?;
-        let scheme = reference_scheme(input);
-        let normalised = scheme.map_or(base_is_normalised, is_normalised);
-        let authority = after_slashes(input, scheme.map_or(0, |scheme| scheme.len() + 1));
-        Parts::after_scheme(input, scheme, authority, normalised)
+    pub(super) fn reference(&mut self, text: &[u8], base_is_normalised: bool) -> Result<()> {
+        check_length(text)?;
+        let scheme = reference_scheme(text);
+        self.read(text, scheme, scheme.map_or(base_is_normalised, is_normalised), false)
     }
 
-    fn after_scheme(
-        input: &'a [u8],
-        scheme: Option<&'a [u8]>,
-        authority_start: Option<usize>,
-        normalised: bool,
-    ) -> Result<Parts<'a>> {
-        let (authority, path_start) = match authority_start {
-            Some(start) => Authority::measure(input, start, normalised)?,
-            None => (None, scheme.map_or(0, |scheme| scheme.len() + 1)),
-        };
-        let text = |from, component, class, stops: &[u8]| match normalised {
-            true => Ok(Text::measure(input, from, class, stops)),
-            false => {
-                let rest = input.get(from..).unwrap_or_default();
-                let length = rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len());
-                Text::raw(&rest[..length], from, component)
-            }
-        };
-        let path = text(path_start, Component::Path, Class::Path, b"?#")?;
-        let mut end = path.end();
-        let mut query = None;
-        if input.get(end) == Some(&b'?') {
-            let text = text(end + 1, Component::Query, Class::Query, b"#")?;
-            end = text.end();
-            query = Some(text);
+    fn read(&mut self, text: &[u8], scheme: Option<&[u8]>, normalised: bool, bare_authority: bool) -> Result<()> {
+        self.scheme_length = scheme.map(|scheme| scheme.len() as u32);
+        self.normalised = normalised;
+        let mut at = scheme.map_or(0, |scheme| scheme.len() + 1);
+        self.has_slashes = !bare_authority && text.get(at..at + 2) == Some(b"//");
+        if self.has_slashes || bare_authority {
+            let start = if self.has_slashes { at + 2 } else { at };
+            at = self.authority.measure(text, start, normalised)?;
+            self.has_authority = at > start;
         }
-        let mut fragment = None;
-        if end < input.len() {
-            fragment = Some(text(end + 1, Component::Fragment, Class::Query, b"")?);
+        let measure = |from, component: Component, stops: &[u8]| match normalised {
+            true => Ok(Measured::new(text, from, component.class(), stops)),
+            false => Measured::raw(text, from, component, stops),
+        };
+        self.path = measure(at, Component::Path, b"?#")?;
+        at = self.path.end();
+        if text.get(at) == Some(&b'?') {
+            let query = measure(at + 1, Component::Query, b"#")?;
+            at = query.end();
+            self.query = Some(query);
         }
-        Ok(Parts { scheme, authority, path, query, fragment, has_slashes: authority_start.is_some(), normalised })
+        if at < text.len() {
+            self.fragment = Some(measure(at + 1, Component::Fragment, b"")?);
+        }
+        Ok(())
     }
 
-    /// Whether there is a byte beyond ASCII somewhere.
+    pub(super) fn scheme<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        text.get(..self.scheme_length? as usize)
+    }
+
+    pub(super) fn path_needs_slash(&self, text: &[u8]) -> bool {
+        needs_slash(self.path.of(text))
+    }
+
+    fn texts(&self) -> [Option<&Measured>; 4] {
+        [self.authority.auth.as_ref(), Some(&self.path), self.query.as_ref(), self.fragment.as_ref()]
+    }
+
+    /// Whether there may be a byte beyond ASCII somewhere.
     fn may_be_no_text(&self) -> bool {
-        let text = |text: Option<&Text<'_>>| text.is_some_and(|text| text.escapes > 0);
-        let (auth, host) = match &self.authority {
-            Some(authority) => {
-                (authority.auth.as_ref(), !matches!(authority.host, Host::Final(_) | Host::Letters(_)))
-            }
-            None => (None, false),
-        };
         !self.normalised
-            || host
-            || [auth, Some(&self.path), self.query.as_ref(), self.fragment.as_ref()].into_iter().any(text)
+            || matches!(self.authority.host, Host::Rewritten(_))
+            || self.texts().into_iter().flatten().any(|text| text.escapes() > 0)
     }
 
     /// What writing all of it takes, at most.
     pub(super) fn room(&self) -> usize {
-        let text = |text: Option<&Text<'_>>| text.map_or(0, Text::room);
-        let scheme = self.scheme.map_or(0, |scheme| scheme.len() + 1);
-        let authority = self.authority.as_ref().map_or(0, Authority::room);
-        scheme + authority + self.path.room() + text(self.query.as_ref()) + text(self.fragment.as_ref())
+        let texts: usize = self.texts().into_iter().flatten().map(Measured::room).sum();
+        self.scheme_length.map_or(0, |length| length as usize + 1) + self.authority.room() + texts
     }
 
     /// What is written behind the source, at most.
     fn room_behind_source(&self) -> usize {
-        let text = |text: Option<&Text<'_>>| text.map_or(0, |text| if text.moves() { text.room() } else { 0 });
-        let path = if self.path.needs_slash() { self.path.room() } else { text(Some(&self.path)) };
-        let authority = self.authority.as_ref().map_or(0, |authority| {
-            text(authority.auth.as_ref()) + if authority.host_stays_in_place() { 0 } else { authority.host.room() }
-        });
-        path + authority + text(self.query.as_ref()) + text(self.fragment.as_ref())
+        // A path that only lacks its slash is written, too; after an authority that may be one that begins with "\\".
+        let lacks_slash = !self.path.moves() && !(self.has_authority && self.normalised);
+        let moving = self.texts().into_iter().flatten().filter(|text| text.moves()).map(Measured::room).sum::<usize>();
+        self.authority.host_room_behind_source() + moving + if lacks_slash { self.path.room() } else { 0 }
     }
 
-    fn write(&self, writer: &mut Writer<'_>) {
-        if let Some(scheme) = self.scheme {
-            writer.in_place(Component::Scheme, 0, scheme.len()).make_ascii_lowercase();
+    fn write(&self, writer: &mut Writer<'_>, text: &[u8]) {
+        if let Some(length) = self.scheme_length {
+            writer.in_place(Component::Scheme, 0, length as usize).make_ascii_lowercase();
         }
-        if let Some(authority) = &self.authority {
-            write_text(writer, Component::Auth, authority.auth.as_ref());
-            match &authority.host {
-                Host::Final(host) if authority.host_stays_in_place() => {
-                    writer.in_place(Component::Host, host.at, host.bytes.len());
-                }
-                Host::Letters(host) if authority.host_stays_in_place() => {
-                    writer.in_place(Component::Host, host.at, host.bytes.len()).make_ascii_lowercase();
-                }
-                host => host.write(writer),
-            }
-            writer.port(authority.port);
+        if self.has_authority {
+            write_text(writer, Component::Auth, self.authority.auth.as_ref(), text);
+            self.authority.host_of_source(writer, text);
+            writer.port(self.authority.port);
         }
         let followed = self.query.is_some() || self.fragment.is_some();
-        if self.path.moves() || self.path.needs_slash() {
-            writer.path(b"", &self.path, Dots::Rooted);
+        if self.path.moves() || self.path_needs_slash(text) {
+            writer.path(b"", self.path.of(text), &self.path, Dots::Rooted);
             // Dot segments may have been all of it.
             if !followed {
                 writer.absent_if_empty(Component::Path);
             }
-        } else if followed || !self.path.bytes.is_empty() {
-            write_text(writer, Component::Path, Some(&self.path));
+        } else if followed || self.path.len() > 0 {
+            write_text(writer, Component::Path, Some(&self.path), text);
         }
-        write_text(writer, Component::Query, self.query.as_ref());
-        write_text(writer, Component::Fragment, self.fragment.as_ref());
+        write_text(writer, Component::Query, self.query.as_ref(), text);
+        write_text(writer, Component::Fragment, self.fragment.as_ref(), text);
     }
 }
 
-fn write_text(writer: &mut Writer<'_>, component: Component, text: Option<&Text<'_>>) {
-    match text {
+fn write_text(writer: &mut Writer<'_>, component: Component, measured: Option<&Measured>, source: &[u8]) {
+    match measured {
         None => {}
-        Some(text) if text.moves() => writer.encoded(component, text),
-        Some(text) => {
-            let written = writer.in_place(component, text.at, text.bytes.len());
-            if text.lower {
-                upper_case_encodings(written);
+        Some(measured) if measured.moves() => writer.encoded(component, measured.of(source), measured),
+        Some(measured) => {
+            let text = writer.in_place(component, measured.start(), measured.len());
+            if measured.lower {
+                upper_case_encodings(text);
             }
         }
     }
 }
 
-/// Where the authority begins, if "//" stands here.
-fn after_slashes(input: &[u8], at: usize) -> Option<usize> {
-    input.get(at..)?.starts_with(b"//").then_some(at + 2)
+/// Whether a path is one before which its root's slash must be put.
+pub(super) fn needs_slash(path: &[u8]) -> bool {
+    path.first().is_some_and(|&first| first != b'/')
 }
 
-pub(super) fn check_length(input: &[u8]) -> Result<()> {
-    match input.len() > MAX_LENGTH {
+pub(super) fn check_length(text: &[u8]) -> Result<()> {
+    match text.len() > MAX_LENGTH {
         true => Err(invalid("the URL is longer than 16 MiB: it goes on", MAX_LENGTH)),
         false => Ok(()),
     }

@@ -1,8 +1,8 @@
 //! A URL from its parts: refused unless its text parses back into them.
 
-use super::authority::{Authority, Host, Piece};
+use super::authority::Authority;
 use super::block::{Block, Component};
-use super::measure::Text;
+use super::measure::Measured;
 use super::normalise::Dots;
 use super::parse::check_length;
 use super::split::is_normalised;
@@ -38,33 +38,37 @@ pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
         return Err(Error::new(Status::InvalidUrl, "the URL has userinfo or a port but no host"));
     }
     let normalised = scheme.is_none_or(is_normalised);
-    let auth = measure(auth.filter(|auth| !auth.is_empty()), Component::Auth, b"/?#\\", normalised)?;
-    let path = measure(path.or(Some(b"")), Component::Path, b"?#", normalised)?;
-    let query = measure(query, Component::Query, b"#", normalised)?;
-    let fragment = measure(fragment, Component::Fragment, b"", normalised)?;
-    let authority = match host.map(|bytes| Piece { bytes, at: 0 }) {
-        None => None,
-        Some(host) if normalised => Some(Authority::of_parts(auth, Host::measure(host)?, port)),
-        Some(host) => Some(Authority::of_parts(auth, Host::Final(host), port)),
-    };
+    let auth = auth.filter(|auth| !auth.is_empty());
+    let measured_auth = measure(auth, Component::Auth, b"/?#\\", normalised)?;
+    let path = path.unwrap_or_default();
+    let texts = [
+        (Component::Path, path, measure(Some(path), Component::Path, b"?#", normalised)?),
+        (Component::Query, query.unwrap_or_default(), measure(query, Component::Query, b"#", normalised)?),
+        (Component::Fragment, fragment.unwrap_or_default(), measure(fragment, Component::Fragment, b"", normalised)?),
+    ];
+    let authority = host.map(|host| Authority::of_parts(measured_auth, host, port, normalised)).transpose()?;
 
-    let texts = [&path, &query, &fragment].into_iter().flatten().map(Text::room).sum::<usize>();
-    let room = scheme.map_or(0, <[u8]>::len) + 1 + authority.as_ref().map_or(0, Authority::room) + texts;
+    let room = texts.iter().filter_map(|(_, _, measured)| measured.as_ref()).map(Measured::room).sum::<usize>()
+        + scheme.map_or(0, |scheme| scheme.len() + 1)
+        + authority.as_ref().map_or(0, Authority::room);
     let url = Block::build(room, |writer| {
         writer.scheme(scheme);
-        if let Some(authority) = &authority {
-            authority.write(writer);
+        if let (Some(auth), Some(measured)) = (auth, &measured_auth) {
+            writer.encoded(Component::Auth, auth, measured);
         }
-        if let Some(path) = &path {
-            writer.path(b"", path, Dots::Rooted);
+        if let (Some(host), Some(authority)) = (host, &authority) {
+            authority.write_host(writer, host);
+            writer.port(port);
+        }
+        for (component, text, measured) in &texts {
+            match measured {
+                Some(measured) if *component == Component::Path => writer.path(b"", text, measured, Dots::Rooted),
+                Some(measured) => writer.encoded(*component, text, measured),
+                None => {}
+            }
         }
         if query.is_none() && fragment.is_none() {
             writer.absent_if_empty(Component::Path);
-        }
-        for (component, text) in [(Component::Query, &query), (Component::Fragment, &fragment)] {
-            if let Some(text) = text {
-                writer.encoded(component, text);
-            }
         }
     })
     .map(Url::new)?;
@@ -84,17 +88,17 @@ fn check_scheme(scheme: &[u8]) -> Result<()> {
 }
 
 /// Nothing that would begin another component, end a header line, or end the text.
-fn measure<'a>(
-    part: Option<&'a [u8]>,
+fn measure(
+    part: Option<&[u8]>,
     component: Component,
     delimiters: &[u8],
     normalised: bool,
-) -> Result<Option<Text<'a>>> {
+) -> Result<Option<Measured>> {
     let Some(part) = part else { return Ok(None) };
-    let raw = Text::raw(part, 0, component)?;
+    let raw = Measured::raw(part, 0, component, b"")?;
     match part.iter().position(|byte| delimiters.contains(byte)) {
         Some(bad) => Err(invalid(&format!("the {} has a character that would end it", component.name()), bad)),
-        None if normalised => Ok(Some(Text::measure(part, 0, component.class(), &[]))),
+        None if normalised => Ok(Some(Measured::new(part, 0, component.class(), b""))),
         None => Ok(Some(raw)),
     }
 }

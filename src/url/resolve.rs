@@ -2,31 +2,34 @@
 
 use super::Url;
 use super::block::{Block, Component};
-use super::measure::Text;
 use super::normalise::Dots;
 use super::parse::Parts;
 use super::split::is_normalised;
 use crate::error::Result;
 
 pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
-    let parts = Parts::reference(reference, base.part(Component::Scheme).is_none_or(is_normalised))?;
-    let Parts { path, query, fragment, .. } = &parts;
-    let own_authority = parts.scheme.is_some() || parts.has_slashes;
-    let stays = !own_authority && path.bytes.is_empty();
+    let mut parts = Parts::default();
+    parts.reference(reference, base.part(Component::Scheme).is_none_or(is_normalised))?;
+    let Parts { authority, query, fragment, .. } = &parts;
+    let (scheme, path) = (parts.scheme(reference), parts.path.of(reference));
+    let own_authority = scheme.is_some() || parts.has_slashes;
+    let stays = !own_authority && path.is_empty();
     let base_path = base.part(Component::Path).unwrap_or_default();
     let base_query = base.part(Component::Query).filter(|_| stays && query.is_none());
     let followed = query.is_some() || base_query.is_some() || fragment.is_some();
     // A stray "%" in the reference has those of the base's path encoded as well.
-    let base_room = base.block.size() * if path.stray { 4 } else { 2 } + 2 * Component::ALL.len();
+    let base_room = base.block.size() * if parts.path.stray { 4 } else { 2 } + 2 * Component::ALL.len();
     let room = base_room + parts.room();
     Block::build(room, |writer| {
-        writer.scheme(parts.scheme.or(base.part(Component::Scheme)));
-        writer.slashes(if parts.scheme.is_some() { parts.has_slashes } else { own_authority || base.has_slashes() });
-        if own_authority {
-            if let Some(authority) = &parts.authority {
-                authority.write(writer);
+        writer.scheme(scheme.or(base.part(Component::Scheme)));
+        writer.slashes(if scheme.is_some() { parts.has_slashes } else { own_authority || base.has_slashes() });
+        if parts.has_authority {
+            if let Some(auth) = &authority.auth {
+                writer.encoded(Component::Auth, auth.of(reference), auth);
             }
-        } else {
+            authority.write_host(writer, authority.host_in(reference));
+            writer.port(authority.port);
+        } else if !own_authority {
             writer.finished(Component::Auth, base.part(Component::Auth));
             writer.finished(Component::Host, base.part(Component::Host));
             writer.port(base.port());
@@ -34,20 +37,20 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
         if stays {
             writer.finished(Component::Path, Some(base_path));
         } else {
-            let is_whole = own_authority || path.bytes.first() == Some(&b'/');
+            let is_whole = own_authority || path.first() == Some(&b'/');
             let directory = if is_whole { b"" } else { directory(base, base_path) };
             // The path may have dot segments under every scheme, and the base's too.
-            writer.path(directory, &Text { dots: true, ..*path }, Dots::Standard);
+            writer.path(directory, path, &parts.path.with_dots(), Dots::Standard);
         }
         if !followed {
             writer.absent_if_empty(Component::Path);
         }
         match query {
-            Some(query) => writer.encoded(Component::Query, query),
+            Some(query) => writer.encoded(Component::Query, query.of(reference), query),
             None => writer.finished(Component::Query, base_query),
         }
         if let Some(fragment) = fragment {
-            writer.encoded(Component::Fragment, fragment);
+            writer.encoded(Component::Fragment, fragment.of(reference), fragment);
         }
     })
     .map(Url::new)
