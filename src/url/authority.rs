@@ -18,8 +18,8 @@ pub(super) enum Host {
 }
 
 pub(super) struct Authority {
-    /// Not empty.
-    pub(super) auth: Option<Measured>,
+    /// Absent if it is empty.
+    pub(super) auth: Measured,
     pub(super) host: Host,
     host_start: usize,
     host_length: usize,
@@ -31,7 +31,7 @@ pub(super) struct Authority {
 /// There is none.
 impl Default for Authority {
     fn default() -> Authority {
-        Authority { auth: None, host: Host::Final, host_start: 0, host_length: 0, port: None, slash_follows: false }
+        Authority { auth: Measured::default(), host: Host::Final, host_start: 0, host_length: 0, port: None, slash_follows: false }
     }
 }
 
@@ -74,10 +74,10 @@ impl Authority {
         let sign = rest[..length].iter().rposition(|&byte| byte == b'@');
         if let Some(sign) = sign.filter(|&sign| sign > 0) {
             let before = &text[..start + sign];
-            self.auth = Some(match normalised {
-                true => Measured::new(before, start, Class::Userinfo, b""),
-                false => Measured::raw(before, start, Component::Auth, b"")?,
-            });
+            match normalised {
+                true => self.auth.measure(before, start, Class::Userinfo, b""),
+                false => self.auth.measure_raw(before, start, Component::Auth, b"")?,
+            };
         }
         self.host_start = sign.map_or(start, |sign| start + sign + 1);
         let (host, port) = host::split_port(&authority[self.host_start..], self.host_start)?;
@@ -88,7 +88,7 @@ impl Authority {
     }
 
     /// One whose components stand in texts of their own.
-    pub(super) fn of_parts(auth: Option<Measured>, host: &[u8], port: Option<u16>, normalised: bool) -> Result<Authority> {
+    pub(super) fn of_parts(auth: Measured, host: &[u8], port: Option<u16>, normalised: bool) -> Result<Authority> {
         let form = if normalised { Host::measure(host, 0)? } else { Host::Final };
         Ok(Authority { auth, host: form, host_length: host.len(), port, ..Authority::default() })
     }
@@ -100,7 +100,7 @@ impl Authority {
 
     /// The most that writing it takes.
     pub(super) fn room(&self) -> usize {
-        self.auth.as_ref().map_or(0, Measured::room) + self.host_room()
+        self.auth.room() + self.host_room()
     }
 
     fn host_room(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use super::authority::{Authority, Host};
 use super::block::{Block, Component, Writer};
+use super::class::Class;
 use super::measure::Measured;
 use super::normalise::{Dots, upper_case_encodings};
 use super::split::{is_normalised, reference_scheme, scheme};
@@ -36,8 +37,8 @@ pub(super) struct Parts {
     pub(super) has_authority: bool,
     pub(super) authority: Authority,
     pub(super) path: Measured,
-    pub(super) query: Option<Measured>,
-    pub(super) fragment: Option<Measured>,
+    pub(super) query: Measured,
+    pub(super) fragment: Measured,
 }
 
 impl Parts {
@@ -66,19 +67,26 @@ impl Parts {
             at = self.authority.measure(text, start, normalised)?;
             self.has_authority = at > start;
         }
-        let measure = |from, component: Component, stops: &[u8]| match normalised {
-            true => Ok(Measured::new(text, from, component.class(), stops)),
-            false => Measured::raw(text, from, component, stops),
-        };
-        self.path = measure(at, Component::Path, b"?#")?;
-        at = self.path.end();
+        if !normalised {
+            return self.read_raw(text, at);
+        }
+        at = self.path.measure(text, at, Class::Path, b"?#");
         if text.get(at) == Some(&b'?') {
-            let query = measure(at + 1, Component::Query, b"#")?;
-            at = query.end();
-            self.query = Some(query);
+            at = self.query.measure(text, at + 1, Class::Query, b"#");
         }
         if at < text.len() {
-            self.fragment = Some(measure(at + 1, Component::Fragment, b"")?);
+            self.fragment.measure(text, at + 1, Class::Query, b"");
+        }
+        Ok(())
+    }
+
+    fn read_raw(&mut self, text: &[u8], path: usize) -> Result<()> {
+        let mut at = self.path.measure_raw(text, path, Component::Path, b"?#")?;
+        if text.get(at) == Some(&b'?') {
+            at = self.query.measure_raw(text, at + 1, Component::Query, b"#")?;
+        }
+        if at < text.len() {
+            self.fragment.measure_raw(text, at + 1, Component::Fragment, b"")?;
         }
         Ok(())
     }
@@ -91,20 +99,20 @@ impl Parts {
         needs_slash(self.path.of(text))
     }
 
-    fn texts(&self) -> [Option<&Measured>; 4] {
-        [self.authority.auth.as_ref(), Some(&self.path), self.query.as_ref(), self.fragment.as_ref()]
+    fn texts(&self) -> [&Measured; 4] {
+        [&self.authority.auth, &self.path, &self.query, &self.fragment]
     }
 
     /// Whether there may be a byte beyond ASCII somewhere.
     fn may_be_no_text(&self) -> bool {
         !self.normalised
             || matches!(self.authority.host, Host::Rewritten(_))
-            || self.texts().into_iter().flatten().any(|text| text.escapes() > 0)
+            || self.texts().into_iter().any(|text| text.escapes() > 0)
     }
 
     /// What writing all of it takes, at most.
     pub(super) fn room(&self) -> usize {
-        let texts: usize = self.texts().into_iter().flatten().map(Measured::room).sum();
+        let texts: usize = self.texts().into_iter().map(Measured::room).sum();
         self.scheme_length.map_or(0, |length| length as usize + 1) + self.authority.room() + texts
     }
 
@@ -112,7 +120,7 @@ impl Parts {
     fn room_behind_source(&self) -> usize {
         // A path that only lacks its slash is written, too; after an authority that may be one that begins with "\\".
         let lacks_slash = !self.path.moves() && !(self.has_authority && self.normalised);
-        let moving = self.texts().into_iter().flatten().filter(|text| text.moves()).map(Measured::room).sum::<usize>();
+        let moving = self.texts().into_iter().filter(|text| text.moves()).map(Measured::room).sum::<usize>();
         self.authority.host_room_behind_source() + moving + if lacks_slash { self.path.room() } else { 0 }
     }
 
@@ -121,11 +129,11 @@ impl Parts {
             writer.in_place(Component::Scheme, 0, length as usize).make_ascii_lowercase();
         }
         if self.has_authority {
-            write_text(writer, Component::Auth, self.authority.auth.as_ref(), text);
+            write_text(writer, Component::Auth, &self.authority.auth, text);
             self.authority.host_of_source(writer, text);
             writer.port(self.authority.port);
         }
-        let followed = self.query.is_some() || self.fragment.is_some();
+        let followed = self.query.present || self.fragment.present;
         if self.path.moves() || self.path_needs_slash(text) {
             writer.path(b"", self.path.of(text), &self.path, Dots::Rooted);
             // Dot segments may have been all of it.
@@ -133,22 +141,21 @@ impl Parts {
                 writer.absent_if_empty(Component::Path);
             }
         } else if followed || self.path.len() > 0 {
-            write_text(writer, Component::Path, Some(&self.path), text);
+            write_text(writer, Component::Path, &self.path, text);
         }
-        write_text(writer, Component::Query, self.query.as_ref(), text);
-        write_text(writer, Component::Fragment, self.fragment.as_ref(), text);
+        write_text(writer, Component::Query, &self.query, text);
+        write_text(writer, Component::Fragment, &self.fragment, text);
     }
 }
 
-fn write_text(writer: &mut Writer<'_>, component: Component, measured: Option<&Measured>, source: &[u8]) {
-    match measured {
-        None => {}
-        Some(measured) if measured.moves() => writer.encoded(component, measured.of(source), measured),
-        Some(measured) => {
-            let text = writer.in_place(component, measured.start(), measured.len());
-            if measured.lower {
-                upper_case_encodings(text);
-            }
+#[inline(always)]
+fn write_text(writer: &mut Writer<'_>, component: Component, measured: &Measured, source: &[u8]) {
+    if measured.moves() {
+        writer.encoded(component, measured.of(source), measured);
+    } else if measured.present {
+        let text = writer.in_place(component, measured.start(), measured.len());
+        if measured.lower {
+            upper_case_encodings(text);
         }
     }
 }
@@ -158,6 +165,7 @@ pub(super) fn needs_slash(path: &[u8]) -> bool {
     path.first().is_some_and(|&first| first != b'/')
 }
 
+#[inline(always)]
 pub(super) fn check_length(text: &[u8]) -> Result<()> {
     match text.len() > MAX_LENGTH {
         true => Err(invalid("the URL is longer than 16 MiB: it goes on", MAX_LENGTH)),

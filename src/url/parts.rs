@@ -48,23 +48,22 @@ pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
     ];
     let authority = host.map(|host| Authority::of_parts(measured_auth, host, port, normalised)).transpose()?;
 
-    let room = texts.iter().filter_map(|(_, _, measured)| measured.as_ref()).map(Measured::room).sum::<usize>()
+    let room = texts.iter().map(|(_, _, measured)| measured.room()).sum::<usize>()
         + scheme.map_or(0, |scheme| scheme.len() + 1)
         + authority.as_ref().map_or(0, Authority::room);
     let url = Block::build(room, |writer| {
         writer.scheme(scheme);
-        if let (Some(auth), Some(measured)) = (auth, &measured_auth) {
-            writer.encoded(Component::Auth, auth, measured);
-        }
         if let (Some(host), Some(authority)) = (host, &authority) {
+            if authority.auth.present {
+                writer.encoded(Component::Auth, auth.unwrap_or_default(), &authority.auth);
+            }
             authority.write_host(writer, host);
             writer.port(port);
         }
-        for (component, text, measured) in &texts {
-            match measured {
-                Some(measured) if *component == Component::Path => writer.path(b"", text, measured, Dots::Rooted),
-                Some(measured) => writer.encoded(*component, text, measured),
-                None => {}
+        for (component, text, measured) in texts.iter().filter(|(_, _, measured)| measured.present) {
+            match component {
+                Component::Path => writer.path(b"", text, measured, Dots::Rooted),
+                _ => writer.encoded(*component, text, measured),
             }
         }
         if query.is_none() && fragment.is_none() {
@@ -93,13 +92,18 @@ fn measure(
     component: Component,
     delimiters: &[u8],
     normalised: bool,
-) -> Result<Option<Measured>> {
-    let Some(part) = part else { return Ok(None) };
-    let raw = Measured::raw(part, 0, component, b"")?;
+) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let Some(part) = part else { return Ok(measured) };
+    measured.measure_raw(part, 0, component, b"")?;
     match part.iter().position(|byte| delimiters.contains(byte)) {
         Some(bad) => Err(invalid(&format!("the {} has a character that would end it", component.name()), bad)),
-        None if normalised => Ok(Some(Measured::new(part, 0, component.class(), b""))),
-        None => Ok(Some(raw)),
+        None => {
+            if normalised {
+                measured.measure(part, 0, component.class(), b"");
+            }
+            Ok(measured)
+        }
     }
 }
 

@@ -15,8 +15,8 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
     let own_authority = scheme.is_some() || parts.has_slashes;
     let stays = !own_authority && path.is_empty();
     let base_path = base.part(Component::Path).unwrap_or_default();
-    let base_query = base.part(Component::Query).filter(|_| stays && query.is_none());
-    let followed = query.is_some() || base_query.is_some() || fragment.is_some();
+    let base_query = base.part(Component::Query).filter(|_| stays && !query.present);
+    let followed = query.present || base_query.is_some() || fragment.present;
     // A stray "%" in the reference has those of the base's path encoded as well.
     let base_room = base.block.size() * if parts.path.stray { 4 } else { 2 } + 2 * Component::ALL.len();
     let room = base_room + parts.room();
@@ -24,8 +24,8 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
         writer.scheme(scheme.or(base.part(Component::Scheme)));
         writer.slashes(if scheme.is_some() { parts.has_slashes } else { own_authority || base.has_slashes() });
         if parts.has_authority {
-            if let Some(auth) = &authority.auth {
-                writer.encoded(Component::Auth, auth.of(reference), auth);
+            if authority.auth.present {
+                writer.encoded(Component::Auth, authority.auth.of(reference), &authority.auth);
             }
             authority.write_host(writer, authority.host_in(reference));
             writer.port(authority.port);
@@ -45,12 +45,11 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
         if !followed {
             writer.absent_if_empty(Component::Path);
         }
-        match query {
-            Some(query) => writer.encoded(Component::Query, query.of(reference), query),
-            None => writer.finished(Component::Query, base_query),
-        }
-        if let Some(fragment) = fragment {
-            writer.encoded(Component::Fragment, fragment.of(reference), fragment);
+        writer.finished(Component::Query, base_query);
+        for (component, measured) in [(Component::Query, query), (Component::Fragment, fragment)] {
+            if measured.present {
+                writer.encoded(component, measured.of(reference), measured);
+            }
         }
     })
     .map(Url::new)
