@@ -31,7 +31,14 @@ pub(super) struct Authority {
 /// There is none.
 impl Default for Authority {
     fn default() -> Authority {
-        Authority { auth: Measured::default(), host: Host::Final, host_start: 0, host_length: 0, port: None, slash_follows: false }
+        Authority {
+            auth: Measured::default(),
+            host: Host::Final,
+            host_start: 0,
+            host_length: 0,
+            port: None,
+            slash_follows: false,
+        }
     }
 }
 

@@ -49,7 +49,13 @@ impl Measured {
 
     /// As [`Measured::measure`] for a scheme whose text is not ours to change. It must not hold a line end, which would
     /// end a header, or NUL, which would end the text.
-    pub(super) fn measure_raw(&mut self, text: &[u8], from: usize, component: Component, stops: &[u8]) -> Result<usize> {
+    pub(super) fn measure_raw(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        component: Component,
+        stops: &[u8],
+    ) -> Result<usize> {
         let rest = text.get(from..).unwrap_or_default();
         let length = rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len());
         if let Some(bad) = rest[..length].iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
@@ -128,7 +134,7 @@ impl Measured {
 
     /// Whether the component changes its length.
     pub(super) fn moves(&self) -> bool {
-        self.escapes > 0 || self.dots
+        (self.escapes > 0) | self.dots
     }
 
     /// The most that writing it takes, on the way too: without its dot segments, a path is written once and encoded

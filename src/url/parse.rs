@@ -105,9 +105,11 @@ impl Parts {
 
     /// Whether there may be a byte beyond ASCII somewhere.
     fn may_be_no_text(&self) -> bool {
-        !self.normalised
-            || matches!(self.authority.host, Host::Rewritten(_))
-            || self.texts().into_iter().any(|text| text.escapes() > 0)
+        self.something_moves() || !self.normalised || matches!(self.authority.host, Host::Rewritten(_))
+    }
+
+    fn something_moves(&self) -> bool {
+        self.authority.auth.moves() | self.path.moves() | self.query.moves() | self.fragment.moves()
     }
 
     /// What writing all of it takes, at most.
@@ -118,15 +120,21 @@ impl Parts {
 
     /// What is written behind the source, at most.
     fn room_behind_source(&self) -> usize {
-        // A path that only lacks its slash is written, too; after an authority that may be one that begins with "\\".
-        let lacks_slash = !self.path.moves() && !(self.has_authority && self.normalised);
-        let moving = self.texts().into_iter().filter(|text| text.moves()).map(Measured::room).sum::<usize>();
-        self.authority.host_room_behind_source() + moving + if lacks_slash { self.path.room() } else { 0 }
+        let host = self.authority.host_room_behind_source();
+        if !self.something_moves() && self.has_authority && self.normalised {
+            return host;
+        }
+        // A path that only lacks its slash is written, too.
+        let behind = |text: &Measured| if text.moves() { text.room() } else { 0 };
+        host + self.path.room() + behind(&self.authority.auth) + behind(&self.query) + behind(&self.fragment)
     }
 
     fn write(&self, writer: &mut Writer<'_>, text: &[u8]) {
         if let Some(length) = self.scheme_length {
-            writer.in_place(Component::Scheme, 0, length as usize).make_ascii_lowercase();
+            let scheme = writer.in_place(Component::Scheme, 0, length as usize);
+            if !matches!(&*scheme, b"http" | b"https") {
+                scheme.make_ascii_lowercase();
+            }
         }
         if self.has_authority {
             write_text(writer, Component::Auth, &self.authority.auth, text);

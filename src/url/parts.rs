@@ -87,12 +87,7 @@ fn check_scheme(scheme: &[u8]) -> Result<()> {
 }
 
 /// Nothing that would begin another component, end a header line, or end the text.
-fn measure(
-    part: Option<&[u8]>,
-    component: Component,
-    delimiters: &[u8],
-    normalised: bool,
-) -> Result<Measured> {
+fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normalised: bool) -> Result<Measured> {
     let mut measured = Measured::default();
     let Some(part) = part else { return Ok(measured) };
     measured.measure_raw(part, 0, component, b"")?;

@@ -8,12 +8,17 @@ use crate::error::Result;
 
 /// The scheme that the text begins with. "localhost:8080" begins with none: it is a host and its port, although it could
 /// be read as a scheme and a path. http and https are always schemes.
+#[inline]
 pub(super) fn scheme(text: &[u8]) -> Option<&[u8]> {
     match text {
         [b'h', b't', b't', b'p', b':', ..] => return text.get(..4),
         [b'h', b't', b't', b'p', b's', b':', ..] => return text.get(..5),
         _ => {}
     }
+    other_scheme(text)
+}
+
+fn other_scheme(text: &[u8]) -> Option<&[u8]> {
     let scheme = scheme_length(text, b"+-").and_then(|length| text.get(..length))?;
     (!is_host_and_port(text, scheme)).then_some(scheme)
 }
@@ -24,8 +29,11 @@ pub(super) fn reference_scheme(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// Whether URLs of this scheme are normalised: the others' rules are not known here.
+#[inline]
 pub(super) fn is_normalised(scheme: &[u8]) -> bool {
-    scheme.eq_ignore_ascii_case(b"http") || scheme.eq_ignore_ascii_case(b"https")
+    matches!(scheme, b"http" | b"https")
+        || scheme.eq_ignore_ascii_case(b"http")
+        || scheme.eq_ignore_ascii_case(b"https")
 }
 
 /// How long the scheme is that the text begins with: a letter, letters, digits and `extra`, then a colon.
