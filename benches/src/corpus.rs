@@ -17,11 +17,11 @@ pub struct Corpus {
 
 impl Corpus {
     pub fn all() -> Vec<Corpus> {
-        vec![
-            Corpus::new("realistic mix", realistic),
-            Corpus::new("documentation", documentation),
-            Corpus::new("file paths", file_path),
-        ]
+        vec![Corpus::new("realistic mix", realistic), Corpus::documentation(), Corpus::new("file paths", file_path)]
+    }
+
+    pub fn documentation() -> Corpus {
+        Corpus::new("documentation", documentation)
     }
 
     fn new(name: &'static str, url: fn(&mut Rng) -> String) -> Corpus {
