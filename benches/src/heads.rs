@@ -75,7 +75,7 @@ fn group(c: &Rc<Functions>, name: &str, head: String) -> Result<Group, String> {
             }
         }),
     ];
-    Ok(Group { name, reference: Some("httparse"), operations })
+    Ok(Group { name, references: &["httparse"], operations })
 }
 
 /// Status, number of headers, length of the head.

@@ -5,6 +5,9 @@
 
 pub mod rng;
 pub mod library;
+// Lists, packed.
+#[rustfmt::skip]
+mod words;
 pub mod corpus;
 pub mod rivals;
 pub mod compare;
@@ -33,10 +36,11 @@ impl Operation {
     }
 }
 
-/// Operations that are compared with each other, all with the one called `reference`, if there is one.
+/// Operations that are compared with each other, all with the ones called `references`. The first of these that is
+/// here makes the column of ratios.
 pub struct Group {
     pub name: String,
-    pub reference: Option<&'static str>,
+    pub references: &'static [&'static str],
     pub operations: Vec<Operation>,
 }
 

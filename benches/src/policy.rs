@@ -82,9 +82,9 @@ pub fn section() -> Result<Section, String> {
             }
         }),
     ]);
-    let groups = vec![Group { name: "operation".into(), reference: None, operations }];
+    let groups = vec![Group { name: "operation".into(), references: &[], operations }];
     Ok(Section {
-        name: "operation".into(),
+        name: "policy",
         title: "netlib_retry_increment and netlib_make_headers, with the free of what they make",
         groups,
     })

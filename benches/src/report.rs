@@ -32,31 +32,30 @@ impl Table {
     }
 }
 
-/// An operation's figures in one group.
+/// What came out for a group.
 pub struct Measured {
     pub name: String,
-    pub ns: f64,
-    /// To the group's reference.
-    pub ratio: Option<f64>,
+    pub references: &'static [&'static str],
+    pub rows: Vec<Row>,
+}
+
+/// What came out for an operation.
+pub struct Row {
+    pub name: String,
+    /// ns per operation, by round.
+    pub times: Vec<f64>,
     pub allocations: Option<f64>,
 }
 
 impl Measured {
-    pub fn all(
-        names: impl Iterator<Item = String>,
-        times: Vec<Vec<f64>>,
-        reference: Option<&str>,
-        allocations: impl Fn(&str) -> Option<f64>,
-    ) -> Vec<Measured> {
-        let names: Vec<String> = names.collect();
-        let reference = names.iter().position(|name| Some(name.as_str()) == reference);
-        let measure = |(name, own): (String, &Vec<f64>)| Measured {
-            ns: median(own),
-            ratio: reference.map(|reference| median_ratio(own, &times[reference])),
-            allocations: allocations(&name),
-            name,
-        };
-        names.into_iter().zip(&times).map(measure).collect()
+    /// What row `i` takes beside the reference.
+    fn ratio(&self, i: usize, reference: &str) -> Option<f64> {
+        let reference = self.rows.iter().find(|row| row.name == reference)?;
+        Some(median_ratio(&self.rows[i].times, &reference.times))
+    }
+
+    fn first_ratio(&self, i: usize) -> Option<f64> {
+        self.references.iter().find_map(|reference| self.ratio(i, reference))
     }
 }
 
@@ -64,20 +63,23 @@ fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_owned(), |value| format!("{value:.decimals$}"))
 }
 
+fn cells(measured: &Measured, i: usize) -> [String; 3] {
+    let row = &measured.rows[i];
+    [format!("{:.1}", median(&row.times)), number(measured.first_ratio(i), 3), number(row.allocations, 2)]
+}
+
 /// One table for groups that have the same operations.
-pub fn side_by_side(groups: &[(String, Vec<Measured>)]) {
+pub fn side_by_side(groups: &[Measured]) {
     let mut titles = vec![""];
-    for (name, _) in groups {
-        titles.extend([name.as_str(), "ratio", "allocations"]);
+    for group in groups {
+        titles.extend([group.name.as_str(), "ratio", "allocations"]);
     }
     titles.extend(["geometric mean", "highest"]);
     let mut table = Table::new(&titles);
-    for i in 0..groups[0].1.len() {
-        let mut row = vec![groups[0].1[i].name.clone()];
-        for (_, rows) in groups {
-            row.extend([format!("{:.1}", rows[i].ns), number(rows[i].ratio, 3), number(rows[i].allocations, 2)]);
-        }
-        let summary = summary(groups, i);
+    for (i, first) in groups[0].rows.iter().enumerate() {
+        let mut row = vec![first.name.clone()];
+        row.extend(groups.iter().flat_map(|group| cells(group, i)));
+        let summary = summary(groups.iter().map(|group| group.first_ratio(i)));
         row.extend([number(summary.map(|s| s.0), 3), number(summary.map(|s| s.1), 3)]);
         table.row(row);
     }
@@ -85,37 +87,41 @@ pub fn side_by_side(groups: &[(String, Vec<Measured>)]) {
 }
 
 /// The geometric mean of an operation's ratios, and the highest.
-fn summary(groups: &[(String, Vec<Measured>)], i: usize) -> Option<(f64, f64)> {
-    let ratios: Vec<f64> = groups.iter().map(|(_, rows)| rows[i].ratio).collect::<Option<_>>()?;
+fn summary(ratios: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
+    let ratios: Vec<f64> = ratios.collect::<Option<_>>()?;
     Some((geometric_mean(&ratios), ratios.iter().copied().fold(0.0, f64::max)))
 }
 
 /// A table for one group.
-pub fn below(name: &str, rows: &[Measured]) {
-    let mut table = Table::new(&[name, "ns", "ratio", "allocations"]);
-    for row in rows {
-        table.row(vec![row.name.clone(), format!("{:.1}", row.ns), number(row.ratio, 3), number(row.allocations, 2)]);
+pub fn below(group: &Measured) {
+    let mut table = Table::new(&[&group.name, "ns", "ratio", "allocations"]);
+    for (i, row) in group.rows.iter().enumerate() {
+        let mut line = vec![row.name.clone()];
+        line.extend(cells(group, i));
+        table.row(line);
     }
     table.print();
 }
 
-/// What netlib is to reach beside ada, in a geometric mean and in the highest ratio.
+/// What netlib is to reach beside ada: the geometric mean of the ratios, and the highest.
 const TARGETS: &[(&str, f64, f64)] = &[("target", 0.60, 0.75), ("goal", 0.40, 0.55)];
 
-pub fn targets(groups: &[(String, Vec<Measured>)]) {
+pub fn targets(groups: &[Measured]) {
     let verdict = |met| if met { "met" } else { "missed" };
-    for (i, row) in groups[0].1.iter().enumerate().filter(|(_, row)| row.name.starts_with("netlib")) {
-        if let Some((mean, highest)) = summary(groups, i) {
+    for (i, row) in groups[0].rows.iter().enumerate().filter(|(_, row)| row.name.starts_with("netlib")) {
+        for reference in groups[0].references {
+            let Some((mean, highest)) = summary(groups.iter().map(|group| group.ratio(i, reference))) else {
+                continue;
+            };
+            println!("  {} / {reference}: geometric mean {mean:.3}, highest {highest:.3}", row.name);
             for &(what, mean_limit, highest_limit) in TARGETS {
                 let met = verdict(mean <= mean_limit && highest <= highest_limit);
-                println!(
-                    "  {}: geometric mean {mean:.3}, highest {highest:.3}; {what} {mean_limit:.2} and {highest_limit:.2}: {met}",
-                    row.name
-                );
+                println!("    {what}: at most {mean_limit:.2}, and none above {highest_limit:.2}: {met}");
             }
         }
-        let most = groups.iter().filter_map(|(_, rows)| rows[i].allocations).fold(0.0, f64::max);
-        println!("  {}: at most {most:.2} allocations per URL; target 1: {}", row.name, verdict(most <= 1.0));
+        if let Some((_, most)) = summary(groups.iter().map(|group| group.rows[i].allocations)) {
+            println!("  {}: at most {most:.2} allocations per URL; target: one: {}", row.name, verdict(most <= 1.0));
+        }
     }
     println!();
 }

@@ -54,7 +54,7 @@ pub fn section() -> Result<Section, String> {
             }
         }),
     ];
-    let group = Group { name: "reference".into(), reference: Some("url crate, join"), operations };
+    let group = Group { name: "reference".into(), references: &["url crate, join"], operations };
     Ok(Section {
         name: "resolve",
         title: "A reference: resolve it against a parsed URL; read the URL; free",

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::process::{Command, ExitCode};
 
-use netlib_bench::report::{self, Measured};
+use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
 use netlib_bench::{growth, sections, urls};
@@ -39,21 +39,24 @@ fn run() -> Result<bool, String> {
         "Times: ns of this thread's processor time, the median of {ROUNDS} rounds in shuffled order; ratios are made in each round\n"
     );
     for section in sections(wants)? {
-        let mut groups = Vec::new();
+        let mut results = Vec::new();
         for mut group in section.groups {
             let times = rounds(&mut rng, &mut group.operations);
-            let names = group.operations.into_iter().map(|operation| operation.name);
-            let allocations = |name: &str| allocations.get(&key(section.name, &group.name, name)).copied();
-            let rows = Measured::all(names, times, group.reference, allocations);
-            groups.push((group.name, rows));
+            let rows = group.operations.into_iter().zip(times).map(|(operation, times)| Row {
+                allocations: allocations.get(&key(section.name, &group.name, &operation.name)).copied(),
+                name: operation.name,
+                times,
+            });
+            let rows = rows.collect();
+            results.push(Measured { name: group.name, references: group.references, rows });
         }
         println!("{}\n", section.title);
         match section.name {
-            "url" | "url, all" => report::side_by_side(&groups),
-            _ => groups.iter().for_each(|(name, rows)| report::below(name, rows)),
+            "url" | "url, all" => report::side_by_side(&results),
+            _ => results.iter().for_each(report::below),
         }
         if section.name == "url" {
-            report::targets(&groups);
+            report::targets(&results);
         }
     }
     if wants("growth") {
