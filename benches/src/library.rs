@@ -2,18 +2,23 @@
 
 use std::ffi::{CStr, CString, c_void};
 
-/// Opens a library that stays open until the process ends. What it exports stays its own (RTLD_LOCAL).
-pub fn open(path: &str) -> Result<*mut c_void, String> {
-    let name = CString::new(path).map_err(|e| e.to_string())?;
-    let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if library.is_null() { Err(last_error()) } else { Ok(library) }
-}
+/// A library that stays open until the process ends.
+pub struct Library(*mut c_void);
 
-/// The address of a function.
-pub fn symbol(library: *mut c_void, name: &str) -> Result<*mut c_void, String> {
-    let name = CString::new(name).map_err(|e| e.to_string())?;
-    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-    if address.is_null() { Err(last_error()) } else { Ok(address) }
+impl Library {
+    /// What it exports stays its own (RTLD_LOCAL).
+    pub fn open(path: &str) -> Result<Library, String> {
+        let name = CString::new(path).map_err(|e| e.to_string())?;
+        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if library.is_null() { Err(last_error()) } else { Ok(Library(library)) }
+    }
+
+    /// The address of a function.
+    pub fn symbol(&self, name: &str) -> Result<*mut c_void, String> {
+        let name = CString::new(name).map_err(|e| e.to_string())?;
+        let address = unsafe { libc::dlsym(self.0, name.as_ptr()) };
+        if address.is_null() { Err(last_error()) } else { Ok(address) }
+    }
 }
 
 fn last_error() -> String {
@@ -28,11 +33,11 @@ macro_rules! functions {
 
         impl $name {
             pub fn load(path: &str) -> Result<$name, String> {
-                let library = $crate::library::open(path)?;
+                let library = $crate::library::Library::open(path)?;
                 // The types are those of the library's header.
                 Ok($name { $($function: unsafe {
                     std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(
-                        $crate::library::symbol(library, stringify!($function))?)
+                        library.symbol(stringify!($function))?)
                 },)* })
             }
         }

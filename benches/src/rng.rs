@@ -7,7 +7,7 @@ impl Rng {
         Rng(seed)
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -17,7 +17,7 @@ impl Rng {
 
     /// A number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        (self.number() % n as u64) as usize
     }
 
     /// A number from `low` to `high`, both included.
@@ -27,7 +27,7 @@ impl Rng {
 
     /// True in `percent` of a hundred cases.
     pub fn chance(&mut self, percent: f64) -> bool {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64 * 100.0 < percent
+        (self.number() >> 11) as f64 / (1u64 << 53) as f64 * 100.0 < percent
     }
 
     pub fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {

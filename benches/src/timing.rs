@@ -1,6 +1,7 @@
-//! Rounds: in each one every rival makes a pass, in an order of its own, so that what the machine does meanwhile
+//! Rounds: in each one every operation makes a pass, in an order of its own, so that what the machine does meanwhile
 //! (another clock speed, another load) meets all of them alike. Ratios are made inside a round.
 
+use crate::Operation;
 use crate::rng::Rng;
 
 pub const ROUNDS: usize = 31;
@@ -18,16 +19,16 @@ pub fn timed(work: impl FnOnce()) -> f64 {
     thread_time() - start
 }
 
-/// What each of the passes took, by rival and round, in ns. One round before these warms up and does not count.
-pub fn rounds(rng: &mut Rng, passes: &mut [Box<dyn FnMut() + '_>]) -> Vec<Vec<f64>> {
-    let mut times = vec![Vec::with_capacity(ROUNDS); passes.len()];
-    let mut order: Vec<usize> = (0..passes.len()).collect();
+/// What each operation took, by operation and round, in ns. One round before these warms up and does not count.
+pub fn rounds(rng: &mut Rng, operations: &mut [Operation]) -> Vec<Vec<f64>> {
+    let mut times = vec![Vec::with_capacity(ROUNDS); operations.len()];
+    let mut order: Vec<usize> = (0..operations.len()).collect();
     for round in 0..=ROUNDS {
         rng.shuffle(&mut order);
-        for &rival in &order {
-            let time = timed(&mut passes[rival]);
+        for &operation in &order {
+            let time = timed(&mut operations[operation].pass) / operations[operation].times as f64;
             if round > 0 {
-                times[rival].push(time);
+                times[operation].push(time);
             }
         }
     }

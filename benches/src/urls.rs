@@ -1,53 +1,84 @@
-//! Parsing URLs: the table of `make bench BENCH=url`.
+//! Parsing URLs beside the others.
+
+use std::rc::Rc;
 
 use crate::compare::{Agreement, compare};
 use crate::corpus::Corpus;
 use crate::report::Table;
 use crate::rivals::{Ada, Curl, Netlib, Reading, Timed, Uriparser, UrlCrate};
-use crate::rng::Rng;
-use crate::timing::{ROUNDS, geometric_mean, median, median_ratio, rounds};
+use crate::{Group, NETLIB, Operation, PORTABLE, Section};
 
-const NETLIB: &str = "target/netlib/libnetlib.so";
-const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
-const REFERENCE: &str = "ada, g++";
+/// ada, as each compiler makes it.
+const REFERENCES: &[&str] = &["ada, g++", "ada, clang++"];
 
-/// netlib first. What cannot be loaded is left out, with the reason.
-pub fn parsers() -> Result<Vec<Box<dyn Timed>>, String> {
-    let mut parsers: Vec<Box<dyn Timed>> = vec![
-        Box::new(Netlib::load("netlib", NETLIB)?),
-        Box::new(Ada::load(REFERENCE, "target/bench/libada-g++.so")?),
-        Box::new(UrlCrate),
-    ];
-    let mut optional = |name: &str, parser: Result<Box<dyn Timed>, String>| match parser {
-        Ok(parser) => parsers.push(parser),
-        Err(reason) => println!("{name}: skipped: {reason}"),
-    };
-    optional("netlib, portable", Netlib::load("netlib, portable", PORTABLE).map(|p| Box::new(p) as _));
-    optional("ada, clang++", Ada::load("ada, clang++", "target/bench/libada-clang++.so").map(|p| Box::new(p) as _));
-    optional("uriparser", Uriparser::load().map(|p| Box::new(p) as _));
-    optional("libcurl", Curl::load().map(|p| Box::new(p) as _));
+/// A parser, or why it is not here.
+type Candidate = (&'static str, Result<Rc<dyn Timed>, String>);
+
+fn candidates() -> Vec<Candidate> {
+    let netlib = |name, path| (name, Netlib::load(name, path).map(|parser| Rc::new(parser) as Rc<dyn Timed>));
+    let ada = |name, path| (name, Ada::load(name, path).map(|parser| Rc::new(parser) as Rc<dyn Timed>));
+    vec![
+        netlib("netlib", NETLIB),
+        netlib("netlib, portable", PORTABLE),
+        ada(REFERENCES[0], "target/bench/libada-g++.so"),
+        ada(REFERENCES[1], "target/bench/libada-clang++.so"),
+        ("url crate", Ok(Rc::new(UrlCrate))),
+        ("uriparser", Uriparser::load().map(|parser| Rc::new(parser) as _)),
+        ("libcurl", Curl::load().map(|parser| Rc::new(parser) as _)),
+    ]
+}
+
+/// netlib first.
+fn parsers() -> Result<Vec<Rc<dyn Timed>>, String> {
+    let mut parsers = Vec::new();
+    for (name, parser) in candidates() {
+        match parser {
+            Ok(parser) => parsers.push(parser),
+            Err(reason) if name == "netlib" => return Err(reason),
+            Err(_) => {}
+        }
+    }
     Ok(parsers)
 }
 
-/// False: a corpus does not count.
-pub fn run(rng: &mut Rng) -> Result<bool, String> {
+pub fn sections() -> Result<Vec<Section>, String> {
     let parsers = parsers()?;
-    let corpora = Corpus::all();
-    println!("\nURLs: parse; read scheme, host, port, path and query with their lengths; free");
-    println!(
-        "ns per URL of processor time, median of {ROUNDS} shuffled rounds; beside it the ratio to {REFERENCE}, made in each round\n"
-    );
-    let agreed = agreement(&parsers, &corpora);
-    table(rng, &parsers, &corpora, Reading::Five);
-    println!("Also read: URL, authority, host with port, request target (of others what they have of these)\n");
-    table(rng, &parsers, &corpora, Reading::Nine);
-    Ok(agreed)
+    let corpora: Vec<Rc<Corpus>> = Corpus::all().into_iter().map(Rc::new).collect();
+    let groups = |reading| corpora.iter().map(|corpus| group(&parsers, corpus, reading)).collect();
+    Ok(vec![
+        Section {
+            name: "url",
+            title: "URLs: parse; read scheme, host, port, path and query with their lengths; free",
+            groups: groups(Reading::Five),
+        },
+        Section {
+            name: "url, all",
+            title: "The same, and read the URL, its authority, host with port, and request target (others: what they have of these)",
+            groups: groups(Reading::Nine),
+        },
+    ])
 }
 
-fn agreement(parsers: &[Box<dyn Timed>], corpora: &[Corpus]) -> bool {
+fn group(parsers: &[Rc<dyn Timed>], corpus: &Rc<Corpus>, reading: Reading) -> Group {
+    let operation = |parser: &Rc<dyn Timed>| {
+        let (parser, corpus) = (Rc::clone(parser), Rc::clone(corpus));
+        Operation::new(parser.name().to_owned(), corpus.len(), move || parser.pass(&corpus, reading))
+    };
+    Group { name: corpus.name.into(), references: REFERENCES, operations: parsers.iter().map(operation).collect() }
+}
+
+/// Prints who is not here and why, the corpora, and how far the answers agree. False: some do not.
+pub fn check() -> Result<bool, String> {
+    for (name, parser) in candidates() {
+        if let Err(reason) = parser {
+            println!("{name}: skipped: {reason}");
+        }
+    }
+    let parsers = parsers()?;
+    let mut agree = true;
     let mut table = Table::new(&[
-        "answers",
-        "URLs",
+        "URLs and answers",
+        "count",
         "mean length",
         "equal",
         "equal, normalised",
@@ -56,66 +87,34 @@ fn agreement(parsers: &[Box<dyn Timed>], corpora: &[Corpus]) -> bool {
         "by both",
         "different",
     ]);
-    let mut all = true;
-    for corpus in corpora {
+    for corpus in Corpus::all() {
         table.row(vec![corpus.name.into(), corpus.len().to_string(), format!("{:.1}", corpus.mean_length())]);
         for rival in &parsers[1..] {
-            let Agreement {
-                equal,
-                equal_normalised,
-                refused_by_netlib,
-                refused_by_rival,
-                refused_by_both,
-                different,
-            } = compare(parsers[0].as_ref(), rival.as_ref(), corpus);
-            let counts =
-                [equal, equal_normalised, refused_by_netlib, refused_by_rival, refused_by_both, different.len()];
-            let mut row = vec![format!("  {}", rival.name()), String::new(), String::new()];
-            row.extend(counts.map(|count| count.to_string()));
-            table.row(row);
-            if !different.is_empty() {
-                println!(
-                    "DOES NOT COUNT: {} on {}: {} answers differ, such as",
-                    rival.name(),
-                    corpus.name,
-                    different.len()
-                );
-                different.iter().take(5).for_each(|example| println!("  {example}"));
-                all = false;
+            let answers = compare(parsers[0].as_ref(), rival.as_ref(), &corpus);
+            table.row(row(rival.name(), &answers));
+            let count = answers.different.len();
+            if count > 0 {
+                agree = false;
+                println!("DOES NOT COUNT: {} on {}: {count} answers differ, such as", rival.name(), corpus.name);
+                answers.different.iter().take(5).for_each(|example| println!("  {example}"));
             }
         }
     }
+    println!();
     table.print();
-    all
+    Ok(agree)
 }
 
-fn table(rng: &mut Rng, parsers: &[Box<dyn Timed>], corpora: &[Corpus], reading: Reading) {
-    let reference = parsers.iter().position(|parser| parser.name() == REFERENCE).unwrap_or(0);
-    let times: Vec<Vec<Vec<f64>>> = corpora
-        .iter()
-        .map(|corpus| {
-            let mut passes: Vec<Box<dyn FnMut() + '_>> =
-                parsers.iter().map(|parser| Box::new(|| parser.pass(corpus, reading)) as _).collect();
-            rounds(rng, &mut passes)
-        })
-        .collect();
-    let mut titles = vec!["ns per URL"];
-    for corpus in corpora {
-        titles.extend([corpus.name, "ratio"]);
-    }
-    titles.extend(["geometric mean", "highest"]);
-    let mut table = Table::new(&titles);
-    for (i, parser) in parsers.iter().enumerate() {
-        let mut row = vec![parser.name().to_owned()];
-        let mut ratios = Vec::new();
-        for (corpus, times) in corpora.iter().zip(&times) {
-            ratios.push(median_ratio(&times[i], &times[reference]));
-            row.push(format!("{:.1}", median(&times[i]) / corpus.len() as f64));
-            row.push(format!("{:.3}", ratios[ratios.len() - 1]));
-        }
-        let (mean, highest) = (geometric_mean(&ratios), ratios.iter().copied().fold(0.0, f64::max));
-        row.extend([format!("{mean:.3}"), format!("{highest:.3}")]);
-        table.row(row);
-    }
-    table.print();
+fn row(name: &str, answers: &Agreement) -> Vec<String> {
+    let counts = [
+        answers.equal,
+        answers.equal_normalised,
+        answers.refused_by_netlib,
+        answers.refused_by_rival,
+        answers.refused_by_both,
+        answers.different.len(),
+    ];
+    let mut row = vec![format!("  {name}"), String::new(), String::new()];
+    row.extend(counts.map(|count| count.to_string()));
+    row
 }
