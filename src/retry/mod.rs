@@ -11,6 +11,8 @@ mod http_date;
 mod increment;
 mod names;
 mod policy;
+#[cfg(test)]
+mod properties;
 mod redirect;
 mod retry_after;
 mod sleep;
