@@ -334,6 +334,11 @@ mod tests {
             assert_eq!(decision.action(), Action::ReturnResponse);
         }
         let retry = policy(|o| o.set_total(Count::False));
+        for fields in [&[][..], &[("Retry-After", "soon")]] {
+            let decision = after(&retry, Some(&answer(500, fields)), None, None).unwrap();
+            assert_eq!((decision.action(), decision.counter()), (Action::ReturnResponse, Counter::Status));
+            assert!(Arc::ptr_eq(decision.retry(), &retry) && !decision.resend_body());
+        }
         let error = after(&retry, None, Some(Error::new(Status::NewConnection, "refused")), None).unwrap_err();
         assert_eq!((error.status(), error.message()), (Status::NewConnection, "refused"));
     }

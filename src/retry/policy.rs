@@ -295,7 +295,8 @@ impl RetryOptions {
 
     /// Adds to the headers to remove; takes none away.
     pub fn add_sensitive_headers(&mut self) -> Result<()> {
-        let mut names = (*self.policy.remove_headers_on_redirect).clone();
+        let mut names = NameSet::empty(Case::Lower);
+        names.add(&self.policy.remove_headers_on_redirect)?;
         names.add(redirect::sensitive_headers())?;
         self.policy().remove_headers_on_redirect = Arc::new(names);
         Ok(())

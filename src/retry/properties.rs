@@ -473,7 +473,7 @@ fn r2_one_place_makes_the_headers_of_the_next_hop() {
         uses
     };
     // Where headers are left out, and who asks for that.
-    assert_eq!(users(".without(|"), ["retry/decide.rs"]);
+    assert_eq!(users(".without("), ["retry/decide.rs"]);
     assert_eq!(
         users("headers_to_drop("),
         ["retry/decide.rs", "retry/decide.rs", "retry/decide.rs", "retry/redirect.rs"]
