@@ -45,7 +45,7 @@ impl Retry {
             return Err((**error).clone());
         }
         if self.is_disabled() {
-            return Err(reason_of(response, "and retries are disabled"));
+            return Err(reason_of(response, ": retries are disabled"));
         }
 
         // A request that failed has no response worth recording, whatever came with it.
@@ -62,7 +62,7 @@ impl Retry {
         if next.is_exhausted() {
             let reason = match error {
                 Some(error) => Arc::clone(error),
-                None => Arc::new(reason_of(response, "too often")),
+                None => Arc::new(reason_of(response, "")),
             };
             return Err(used_up(method, url, reason, next));
         }
@@ -126,12 +126,12 @@ pub(super) fn redirect_location(response: &Response) -> Option<&CStr> {
 fn reason_of(response: Option<&Response>, why: &str) -> Error {
     match response {
         Some(response) if redirect_location(response).is_some() => {
-            Error::new(Status::TooManyRedirects, format!("the server redirected {why}"))
+            Error::new(Status::TooManyRedirects, format!("too many redirects{why}"))
         }
         Some(response) => {
-            Error::new(Status::ResponseStatus, format!("the server answered {} {why}", response.status()))
+            Error::new(Status::ResponseStatus, format!("the server answered {}{why}", response.status()))
         }
-        None => Error::new(Status::ResponseStatus, format!("the request failed {why}")),
+        None => Error::new(Status::ResponseStatus, format!("the request failed{why}")),
     }
 }
 
