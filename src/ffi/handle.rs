@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::ffi::guard;
 use crate::status::Status;
 
 /// A C handle type.
@@ -124,7 +125,7 @@ where
     Shared: Ownership<H::Value, Owned = Arc<H::Value>>,
 {
     // SAFETY: the caller's promise.
-    unsafe { share(handle, "handle") }.map_or(std::ptr::null_mut(), |value| give::<H>(value))
+    guard::value(std::ptr::null_mut(), || Ok(give::<H>(unsafe { share(handle, "handle") }?)))
 }
 
 /// # Safety
