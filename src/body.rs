@@ -5,6 +5,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::socket::sys;
 use crate::status::Status;
 
@@ -83,12 +84,7 @@ pub enum Read {
 impl Body {
     /// A copy of `data`.
     pub fn from_memory(data: &[u8]) -> Result<Body> {
-        let mut copy = Vec::new();
-        if copy.try_reserve_exact(data.len()).is_err() {
-            return Err(Error::new(Status::OutOfMemory, format!("no memory for a body of {} bytes", data.len())));
-        }
-        copy.extend_from_slice(data);
-        Ok(Body { source: Source::Memory { data: copy, position: 0 } })
+        Ok(Body { source: Source::Memory { data: memory::copy(data, "a body")?, position: 0 } })
     }
 
     pub fn from_fd(fd: RawFd) -> Result<Body> {
