@@ -72,9 +72,9 @@ static void what_is_no_head_is_refused(void) {
         {"\x15\x03\x03", 0, "the peer answered with a TLS alert: it expects TLS here at byte 0"},
         {"HTTP/2 200\r\n", 0, "the peer answered with a version of HTTP that is neither 1.0 nor 1.1 at byte 0"},
         {"HTTP/1.1 1000\r\n", 9, "the status is not three digits, 100 to 999, at byte 9"},
-        {"HTTP/1.1 200 OK\r\nA : b\r\n", 18, "header A: whitespace before the colon at byte 18"},
-        {"HTTP/1.1 200 OK\r\nA: b\rc\r\n", 21, "header A: CR is not allowed in the value at byte 21"},
-        {"HTTP/1.1 200 OK\r\n A: b\r\n", 17, "the first header line begins with whitespace at byte 17"},
+        {"HTTP/1.1 200 OK\r\nA : b\r\n\r\n", 18, "header A: whitespace before the colon at byte 18"},
+        {"HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n", 21, "header A: CR is not allowed in the value at byte 21"},
+        {"HTTP/1.1 200 OK\r\n A: b\r\n\r\n", 17, "the first header line begins with whitespace at byte 17"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;

@@ -1,14 +1,17 @@
 //! Response heads: parsing them and asking them.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::headers::{Headers, is_token_byte, show_byte};
+use crate::memory;
 use crate::status::Status;
 
 mod framing;
 mod parse;
+mod reason;
 
 pub use framing::Framing;
 pub use parse::MAX_HEAD;
@@ -16,10 +19,10 @@ pub use parse::MAX_HEAD;
 /// The head of a response and the method that asked for it: immutable, cheap to share behind an `Arc`.
 #[derive(Debug)]
 pub struct Response {
-    request_method: CString,
+    request_method: Cow<'static, CStr>,
     status: u16,
     headers: Arc<Headers>,
-    reason: Option<CString>,
+    reason: Option<Cow<'static, CStr>>,
     minor_version: Option<u8>,
     /// Of several Location fields, their values joined; one is lent from the headers.
     joined_location: Option<CString>,
@@ -27,9 +30,10 @@ pub struct Response {
 
 impl Response {
     pub fn new(request_method: &str, status: u16, headers: Arc<Headers>) -> Result<Response> {
-        let request_method = check_method(request_method)?;
+        check_method(request_method)?;
+        let request_method = reason::own_method(request_method.as_bytes())?;
         let status = check_status(status.into())?;
-        let joined_location = join_locations(&headers);
+        let joined_location = if redirects(status) { join_locations(&headers)? } else { None };
         Ok(Response { request_method, status, headers, reason: None, minor_version: None, joined_location })
     }
 
@@ -57,7 +61,7 @@ impl Response {
 
     /// Where a redirect leads: the Location of a 301, 302, 303, 307 or 308. An empty one leads nowhere.
     pub fn redirect_location(&self) -> Option<&CStr> {
-        if !matches!(self.status, 301 | 302 | 303 | 307 | 308) {
+        if !redirects(self.status) {
             return None;
         }
         let location = self.joined_location.as_deref().or_else(|| self.headers.get("location"))?;
@@ -70,6 +74,10 @@ impl Response {
     }
 }
 
+fn redirects(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
 /// A status code: three digits, the first not 0.
 pub fn check_status(status: i32) -> Result<u16> {
     match u16::try_from(status) {
@@ -78,7 +86,7 @@ pub fn check_status(status: i32) -> Result<u16> {
     }
 }
 
-fn check_method(method: &str) -> Result<CString> {
+fn check_method(method: &str) -> Result<()> {
     let invalid = |message: String, at| Err(Error::new(Status::InvalidArgument, message).at(at));
     if method.is_empty() {
         return invalid("request_method is empty".to_owned(), 0);
@@ -87,13 +95,23 @@ fn check_method(method: &str) -> Result<CString> {
         // What is no method may be a URL with a password in it, so it is not shown.
         return invalid(format!("request_method: {} is not allowed at byte {at}", show_byte(byte)), at);
     }
-    Ok(CString::new(method).unwrap_or_default())
+    Ok(())
 }
 
 /// What a list of several Location fields reads as; `None` for one or none.
-fn join_locations(headers: &Headers) -> Option<CString> {
-    let locations: Vec<&[u8]> = headers.get_all("location").map(CStr::to_bytes).collect();
-    if locations.len() < 2 { None } else { CString::new(locations.join(&b", "[..])).ok() }
+fn join_locations(headers: &Headers) -> Result<Option<CString>> {
+    let locations = || headers.get_all("location").map(CStr::to_bytes);
+    if locations().nth(1).is_none() {
+        return Ok(None);
+    }
+    let mut joined = Vec::new();
+    let room = locations().map(|location| location.len() + 2).sum::<usize>();
+    memory::reserve(&mut joined, room, "a location")?;
+    for (i, location) in locations().enumerate() {
+        joined.extend_from_slice(if i == 0 { b"" } else { b", " });
+        joined.extend_from_slice(location);
+    }
+    memory::copy_c(&joined, "a location").map(Some)
 }
 
 #[cfg(test)]
