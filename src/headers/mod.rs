@@ -27,7 +27,7 @@ pub struct Headers {
     wire: OnceLock<CString>,
 }
 
-/// Names and values one after the other, each with its NUL, so that a field is lent as text without a copy and a list
+/// Names and values in one buffer, each with a NUL behind it, so that a field is lent as text without a copy and a list
 /// of any length is two allocations.
 #[derive(Clone, Debug, Default)]
 struct Fields {
@@ -35,18 +35,23 @@ struct Fields {
     spans: Vec<Span>,
 }
 
-/// Where a field's name and value begin; the value ends, NUL included, at `end`. [`MAX_BYTES`] fits 32 bits.
+/// Where a field's name and value are, without their NULs. [`MAX_BYTES`] fits 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     name: u32,
+    name_length: u32,
     value: u32,
-    end: u32,
+    value_length: u32,
 }
 
 impl Span {
-    /// Without its NUL.
-    fn name_length(self) -> usize {
-        (self.value - self.name) as usize - 1
+    fn new(name: usize, name_length: usize, value: usize, value_length: usize) -> Span {
+        Span {
+            name: name as u32,
+            name_length: name_length as u32,
+            value: value as u32,
+            value_length: value_length as u32,
+        }
     }
 }
 
@@ -54,14 +59,9 @@ impl Fields {
     /// With room for so many fields of so many bytes, a NUL behind each name and value included.
     fn with_room(fields: usize, bytes: usize) -> Result<Fields> {
         let mut room = Fields::default();
-        room.make_room(fields, bytes)?;
+        memory::reserve(&mut room.bytes, bytes, "headers")?;
+        memory::reserve(&mut room.spans, fields, "headers")?;
         Ok(room)
-    }
-
-    /// Exactly so much room, for what is known beforehand.
-    fn make_room(&mut self, fields: usize, bytes: usize) -> Result<()> {
-        memory::reserve(&mut self.bytes, bytes, "headers")?;
-        memory::reserve(&mut self.spans, fields, "headers")
     }
 
     /// Adds a field that was checked. The value is the two parts together.
@@ -82,22 +82,22 @@ impl Fields {
         self.bytes.extend_from_slice(front);
         self.bytes.extend_from_slice(back);
         self.bytes.push(0);
-        let end = self.bytes.len();
-        self.spans.push(Span { name: start as u32, value: middle as u32, end: end as u32 });
+        self.spans.push(Span::new(start, name.len(), middle, front.len() + back.len()));
         Ok(())
     }
 
-    fn text(&self, start: u32, end: u32) -> Option<&CStr> {
-        CStr::from_bytes_with_nul(self.bytes.get(start as usize..end as usize)?).ok()
+    fn text(&self, start: u32, length: u32) -> Option<&CStr> {
+        let start = start as usize;
+        CStr::from_bytes_with_nul(self.bytes.get(start..start + length as usize + 1)?).ok()
     }
 
     fn value(&self, span: &Span) -> Option<&CStr> {
-        self.text(span.value, span.end)
+        self.text(span.value, span.value_length)
     }
 
     fn at(&self, index: usize) -> Option<(&CStr, &CStr)> {
         let span = self.spans.get(index)?;
-        Some((self.text(span.name, span.value)?, self.value(span)?))
+        Some((self.text(span.name, span.name_length)?, self.value(span)?))
     }
 
     fn iter(&self) -> impl Iterator<Item = (&CStr, &CStr)> {
@@ -108,7 +108,7 @@ impl Fields {
     fn named<'a>(&'a self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &'a CStr> {
         self.spans.iter().filter_map(move |span| {
             let name = name.as_ref();
-            if span.name_length() != name.len() {
+            if span.name_length as usize != name.len() {
                 return None;
             }
             let start = span.name as usize;
