@@ -189,8 +189,9 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
     read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
 }
 
-/// Where the response redirects to: the Location of a 301, 302, 303, 307 or 308, as it was sent. It is a reference
-/// to be resolved with `netlib_url_resolve`. Several Location headers read as one, joined with ", ".
+/// Where the response redirects to: the Location of a 301, 302, 303, 307 or 308. It is a reference to be resolved with
+/// `netlib_url_resolve`, and always UTF-8: bytes that are not were sent as they are by older servers, and are
+/// percent-encoded here, so that the server gets them back. Several Location headers read as one, joined with ", ".
 ///
 /// @param response the response. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
