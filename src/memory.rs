@@ -29,14 +29,18 @@ pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<(
     list.try_reserve_exact(more).map_err(|_| none_left(more.saturating_mul(size_of::<T>()), what))
 }
 
-/// Appends an element to a list that grows as lists do.
+/// Room for `more` elements in a list to which others will be added.
+pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
+    list.try_reserve(more).map_err(|_| none_left(more.saturating_mul(size_of::<T>()), what))
+}
+
 pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
-    list.try_reserve(1).map_err(|_| none_left(size_of::<T>(), what))?;
+    grow(list, 1, what)?;
     list.push(element);
     Ok(())
 }
 
-pub(crate) fn none_left(bytes: usize, what: &str) -> Error {
+fn none_left(bytes: usize, what: &str) -> Error {
     Error::new(Status::OutOfMemory, format!("no memory for {what} of {bytes} bytes"))
 }
 

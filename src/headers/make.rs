@@ -154,7 +154,7 @@ fn append(list: &mut Vec<u8>, element: &[u8]) -> Result<()> {
     if list.len().saturating_add(more) > MAX_BYTES {
         return Err(too_large("accept-encoding"));
     }
-    list.try_reserve(more).map_err(|_| memory::none_left(more, "a coding"))?;
+    memory::grow(list, more, "a coding")?;
     list.push(b',');
     list.extend_from_slice(element);
     Ok(())

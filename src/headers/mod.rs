@@ -72,9 +72,8 @@ impl Fields {
             let message = format!("header {}: the list would hold more than {MAX_BYTES} bytes", show_name(name));
             return Err(Error::new(Status::InvalidHeader, message));
         }
-        if self.bytes.try_reserve(more).is_err() || self.spans.try_reserve(1).is_err() {
-            return Err(memory::none_left(more, "a header"));
-        }
+        memory::grow(&mut self.bytes, more, "a header")?;
+        memory::grow(&mut self.spans, 1, "a header")?;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(name);
         self.bytes.push(0);
@@ -105,7 +104,7 @@ impl Fields {
     }
 
     /// The values of a name. Most names are told apart by their length.
-    fn named<'a>(&'a self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &'a CStr> {
+    fn named(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
         self.spans.iter().filter_map(move |span| {
             let name = name.as_ref();
             if span.name_length as usize != name.len() {
@@ -142,7 +141,7 @@ impl Headers {
     }
 
     /// Every value of a name, in order.
-    pub fn get_all<'a>(&'a self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &'a CStr> {
+    pub fn get_all(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
         self.fields.named(name)
     }
 

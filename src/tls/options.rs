@@ -8,6 +8,9 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
 
+/// What fits beside everything else into the first message of a handshake, whose lengths have 16 bits.
+const MAX_ALPN: usize = 8192;
+
 /// What is asked of the peer's certificate, with the numbers of Python's `ssl` module.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +115,11 @@ impl TlsOptions {
             let message = format!("protocol must have 1 to 255 bytes; it has {}", protocol.len());
             return Err(Error::new(Status::InvalidArgument, message));
         }
+        let offered: usize = self.alpn.iter().map(|protocol| protocol.len() + 1).sum();
+        if offered + protocol.len() + 1 > MAX_ALPN {
+            let message = format!("all protocols together must have at most {MAX_ALPN} bytes, one more for each included");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
         self.alpn.push(protocol.to_vec());
         Ok(())
     }
@@ -159,6 +167,18 @@ fn copied(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn protocols_are_bounded_each_and_together() {
+        let mut options = TlsOptions::default();
+        for protocol in [&b""[..], &[b'x'; 256]] {
+            assert_eq!(options.add_alpn_protocol(protocol).unwrap_err().status(), Status::InvalidArgument);
+        }
+        for _ in 0..MAX_ALPN / 256 {
+            options.add_alpn_protocol(&[b'x'; 255]).unwrap();
+        }
+        assert_eq!(options.add_alpn_protocol(b"h2").unwrap_err().status(), Status::InvalidArgument);
+    }
 
     #[test]
     fn the_mode_and_the_name_are_tied() {

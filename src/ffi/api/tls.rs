@@ -202,7 +202,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(options: *mut ne
 /// Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param protocol its name, as "http/1.1": 1 to 255 bytes. Copied. Not NULL.
+/// @param protocol its name, as "http/1.1": 1 to 255 bytes, and 8192 of all of them together. Copied. Not NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
