@@ -117,7 +117,8 @@ impl TlsOptions {
         }
         let offered: usize = self.alpn.iter().map(|protocol| protocol.len() + 1).sum();
         if offered + protocol.len() + 1 > MAX_ALPN {
-            let message = format!("all protocols together must have at most {MAX_ALPN} bytes, one more for each included");
+            let message =
+                format!("all protocols together must have at most {MAX_ALPN} bytes, one more for each included");
             return Err(Error::new(Status::InvalidArgument, message));
         }
         self.alpn.push(protocol.to_vec());
