@@ -269,7 +269,7 @@ impl Caller {
             }
             return Some(format!("end response {}", response.unwrap().status()));
         }
-        self.headers = decision.headers(&self.headers);
+        self.headers = decision.headers(&self.headers).unwrap();
         self.body &= decision.resend_body();
         self.slept += decision.delay().seconds;
         self.method = decision.method().to_owned();
