@@ -15,12 +15,38 @@ pub(crate) unsafe fn lend_text<H: Handle>(
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a CStr>,
 ) -> *const c_char {
     // SAFETY: the caller's promises. The text lives in the handle's value.
-    let text = unsafe { read(handle, None, get) };
+    let (text, length) = unsafe {
+        read(handle, (std::ptr::null(), 0), |value| {
+            get(value).map_or((std::ptr::null(), 0), |text| (text.as_ptr(), text.count_bytes()))
+        })
+    };
     // SAFETY: the caller's promise.
     if let Some(len) = unsafe { len.as_mut() } {
-        *len = text.map_or(0, CStr::count_bytes);
+        *len = length;
     }
-    text.map_or(std::ptr::null(), CStr::as_ptr)
+    text
+}
+
+/// As [`lend_text`] for text whose last byte is its NUL: nothing looks for its end.
+///
+/// # Safety
+/// As [`lend_text`].
+pub(crate) unsafe fn lend_terminated<H: Handle>(
+    handle: *const H,
+    len: *mut usize,
+    get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
+) -> *const c_char {
+    // SAFETY: the caller's promises. The text lives in the handle's value.
+    let (text, length) = unsafe {
+        read(handle, (std::ptr::null(), 0), |value| {
+            get(value).map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len().saturating_sub(1)))
+        })
+    };
+    // SAFETY: the caller's promise.
+    if let Some(len) = unsafe { len.as_mut() } {
+        *len = length;
+    }
+    text
 }
 
 /// The body of a getter that lends bytes: NULL with length 0 when they are absent or the handle is NULL.
@@ -33,29 +59,30 @@ pub(crate) unsafe fn lend_bytes<H: Handle>(
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
 ) -> *const u8 {
     // SAFETY: the caller's promises. The bytes live in the handle's value.
-    let bytes = unsafe { read(handle, None, get) };
+    let (bytes, length) = unsafe {
+        read(handle, (std::ptr::null(), 0), |value| {
+            get(value).map_or((std::ptr::null(), 0), |bytes| (bytes.as_ptr(), bytes.len()))
+        })
+    };
     // SAFETY: the caller's promise.
     if let Some(len) = unsafe { len.as_mut() } {
-        *len = bytes.map_or(0, <[u8]>::len);
+        *len = length;
     }
-    bytes.map_or(std::ptr::null(), <[u8]>::as_ptr)
+    bytes
 }
 
 /// The body of a getter that cannot fail: `fallback` when the handle is NULL.
 ///
 /// # Safety
 /// `handle` is NULL or live.
-pub(crate) unsafe fn read<'a, H: Handle, T>(handle: *const H, fallback: T, get: impl FnOnce(&'a H::Value) -> T) -> T
-where
-    H::Value: 'a,
-{
+pub(crate) unsafe fn read<H: Handle, T>(handle: *const H, fallback: T, get: impl FnOnce(&H::Value) -> T) -> T {
     // Checked first, so that a NULL allocates no error: `netlib_limit_cancel` runs in signal handlers.
     if handle.is_null() {
         return fallback;
     }
     guard::value(fallback, || {
         // SAFETY: the caller's promise.
-        Ok(get(unsafe { handle::borrow(handle, "handle") }?))
+        Ok(get(&*unsafe { handle::borrow(handle, "handle") }?))
     })
 }
 

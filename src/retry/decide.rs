@@ -30,7 +30,7 @@ pub struct Decision {
     retry: Arc<Retry>,
     counter: Counter,
     delay: Delay,
-    url: Arc<Url>,
+    url: Url,
     method: CString,
     resend_body: bool,
     dropped_headers: NameSet,
@@ -56,7 +56,7 @@ impl Decision {
         &self.delay
     }
 
-    pub fn url(&self) -> &Arc<Url> {
+    pub fn url(&self) -> &Url {
         &self.url
     }
 
@@ -87,7 +87,7 @@ impl Decision {
 #[derive(Clone, Copy)]
 pub struct Attempt<'a> {
     pub method: &'a CStr,
-    pub url: &'a Arc<Url>,
+    pub url: &'a Url,
     pub response: Option<&'a Response>,
     pub error: Option<&'a Arc<Error>>,
 }
@@ -145,7 +145,7 @@ impl Retry {
     }
 
     fn count(&self, attempt: &Attempt<'_>) -> Result<Retry> {
-        self.increment(Some(attempt.method), Some(attempt.url.url()), attempt.response, attempt.error)
+        self.increment(Some(attempt.method), Some(attempt.url.url()?), attempt.response, attempt.error)
     }
 
     fn give_back(self: &Arc<Retry>, attempt: &Attempt<'_>, counter: Counter) -> Result<Decision> {
@@ -154,7 +154,7 @@ impl Retry {
             retry: Arc::clone(self),
             counter,
             delay: Delay::NONE,
-            url: Arc::clone(attempt.url),
+            url: attempt.url.clone(),
             method: attempt.method.to_owned(),
             resend_body: false,
             dropped_headers: self.headers_to_drop(None)?,
@@ -166,7 +166,7 @@ impl Retry {
             action: Action::Retry,
             counter: consumed_counter(attempt.response, attempt.error),
             delay,
-            url: Arc::clone(attempt.url),
+            url: attempt.url.clone(),
             method: attempt.method.to_owned(),
             resend_body: next.chain.resends_body(),
             dropped_headers: next.headers_to_drop(None)?,
@@ -182,7 +182,7 @@ impl Retry {
             delay,
             dropped_headers: next.headers_to_drop(Some(&hop))?,
             resend_body: next.chain.resends_body(),
-            url: Arc::new(hop.url),
+            url: hop.url,
             method: hop.method,
             retry: Arc::new(next),
         })
@@ -222,8 +222,8 @@ mod tests {
     use crate::headers::HeadersBuilder;
     use crate::retry::{Count, DelayReason, RetryOptions};
 
-    fn url() -> Arc<Url> {
-        Arc::new(Url::parse(b"http://user:pa55word@h/p?key=secret").unwrap())
+    fn url() -> Url {
+        Url::parse(b"http://user:pa55word@h/p?key=secret").unwrap()
     }
 
     fn answer(status: u16, fields: &[(&str, &str)]) -> Response {

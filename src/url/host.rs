@@ -4,9 +4,9 @@ use std::net::Ipv6Addr;
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
-use super::buffer::append;
-use super::invalid;
-use super::normalise::{is_unreserved, percent_decoded};
+use super::class::is_unreserved;
+use super::measure::percent_decoded;
+use super::{append, invalid};
 use crate::error::Result;
 
 /// A label with non-ASCII letters that is longer cannot fit DNS' 63 bytes; the IDNA steps are not linear in a label.

@@ -1,7 +1,6 @@
 //! Old names of urllib3, for programs that are ported from it.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::retry::netlib_retry;
@@ -104,7 +103,7 @@ pub unsafe extern "C" fn netlib_get_host(
     guard::status(err, || {
         let out = outs!(out);
         let url = arg_bytes!(url, len);
-        out.give(Arc::new(Url::parse_as_http(url)?));
+        out.give(Url::parse_as_http(url)?);
         Ok(())
     })
 }
