@@ -14,8 +14,6 @@ mod policy;
 mod redirect;
 mod retry_after;
 mod sleep;
-#[cfg(test)]
-mod vectors;
 
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};

@@ -31,13 +31,11 @@ def words(*values):
 
 
 def number(value):
-    """A float in the fewest digits that mean it, as C can write it too."""
+    """A float in 15 digits, or in 17 where they are needed to mean it; so C can write it too."""
     value = float(value)
-    for digits in range(1, 18):
-        text = "%.*g" % (digits, value)
-        if float(text) == value:
-            return "0" if text == "-0" else text
-    return "%g" % value
+    text = "%.15g" % value
+    text = text if float(text) == value or value != value else "%.17g" % value
+    return "0" if text == "-0" else text
 
 
 def count(value):

@@ -408,6 +408,7 @@ fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
         "21 classes",
         "no case of the vectors is of the class class-0",
         "class-1 has no \"- Tests: \"",
+        "the reason of class-2 is neither",
         "class-20 has no test \"c-tests/test_nowhere.c\"",
         "has no class met, of which there are 3 cases",
     ];

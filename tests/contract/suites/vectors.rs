@@ -45,7 +45,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     for (source, ran) in programs.iter().zip(parallel(&programs, |source| {
         program(env, source, &scratch, &library, &under_valgrind, &["50".as_ref()])
     })) {
-        let text = ran.map_or_else(|text| Some(text), |ran| (!ran.ok).then_some(ran.text));
+        let text = ran.map_or_else(Some, |ran| (!ran.ok).then_some(ran.text));
         report.check(text.is_none(), format!("{} under valgrind\n{}", stem(source), text.unwrap_or_default()));
     }
 }
@@ -85,7 +85,7 @@ pub fn check(env: &Env, document: &str, hits: &Hits, report: &mut Report) {
     let mut classes = BTreeMap::new();
     for section in document.split("\n## ").skip(1) {
         let (name, text) = section.split_once('\n').unwrap_or((section, ""));
-        classes.insert(name.trim(), text);
+        classes.insert(name.trim(), text.replace("\n  ", " "));
     }
     report.check(
         classes.len() <= CLASSES,
@@ -97,8 +97,13 @@ pub fn check(env: &Env, document: &str, hits: &Hits, report: &mut Report) {
             report
                 .check(text.lines().any(|line| line.starts_with(says)), format!("{FILE}: {class} has no \"{says}\""));
         }
-        let tests = text.lines().find_map(|line| line.strip_prefix("- Tests: ")).unwrap_or_default();
-        for test in tests.split(' ') {
+        let said = |says: &str| text.lines().find_map(|line| line.strip_prefix(says)).unwrap_or_default();
+        let reason = said("- Reason: ");
+        report.check(
+            ["specification ", "settled", "RFC "].iter().any(|source| reason.contains(source)),
+            format!("{FILE}: the reason of {class} is neither the specification, nor settled, nor an RFC"),
+        );
+        for test in said("- Tests: ").split(' ') {
             report.check(env.root.join(test).is_file(), format!("{FILE}: {class} has no test \"{test}\""));
         }
     }
