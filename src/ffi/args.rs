@@ -65,6 +65,14 @@ macro_rules! arg_str {
     };
 }
 
+/// A method, which the core asks to be a token: `&str`, because a token is ASCII.
+macro_rules! arg_method {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        unsafe { $crate::ffi::args::ascii($p, stringify!($p)) }?
+    };
+}
+
 /// As `arg_str`, NULL being `None`.
 macro_rules! arg_str_opt {
     ($p:ident) => {
@@ -136,8 +144,8 @@ macro_rules! arg_port {
 }
 
 pub(crate) use {
-    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_i32s, arg_mut, arg_opt,
-    arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_i32s, arg_method, arg_mut,
+    arg_opt, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -155,6 +163,18 @@ pub(crate) unsafe fn c_str<'a>(p: *const c_char, name: &str) -> Result<&'a CStr>
 pub(crate) unsafe fn text<'a>(p: *const c_char, name: &str) -> Result<&'a str> {
     // SAFETY: the caller's promise.
     utf8(unsafe { c_str(p, name) }?.to_bytes(), name)
+}
+
+/// # Safety
+/// As [`c_str`].
+pub(crate) unsafe fn ascii<'a>(p: *const c_char, name: &str) -> Result<&'a str> {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { c_str(p, name) }?.to_bytes();
+    let at = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len());
+    match std::str::from_utf8(bytes) {
+        Ok(text) if at == bytes.len() => Ok(text),
+        _ => Err(Error::new(Status::InvalidArgument, format!("{name} is not ASCII at byte {at}")).at(at)),
+    }
 }
 
 /// # Safety

@@ -2,10 +2,12 @@
 //! headers it must not carry.
 
 use std::ffi::{CStr, CString};
+use std::sync::{Arc, LazyLock};
 
 use crate::error::{Error, Result};
 use crate::retry::constants::{CONTENT_HEADERS, SENSITIVE_HEADERS};
-use crate::retry::{NameSet, RedirectProfile, Retry, names};
+use crate::retry::names::{self, Case};
+use crate::retry::{NameSet, RedirectProfile, Retry};
 use crate::status::Status;
 use crate::url::Url;
 
@@ -68,7 +70,7 @@ pub(super) fn follow(
     Ok(Hop {
         leaves_origin: !url.same_origin(&next),
         url: next,
-        method: if becomes_get && !is(b"HEAD") { c"GET" } else { method }.to_owned(),
+        method: names::copy(if becomes_get && !is(b"HEAD") { c"GET" } else { method })?,
         drops_body: becomes_get,
     })
 }
@@ -85,24 +87,51 @@ fn check_safe(from: &Url, to: &Url) -> Result<()> {
 
 impl Retry {
     /// The headers that the next request must not carry. `hop`: it follows a redirect.
-    pub(super) fn headers_to_drop(&self, hop: Option<&Hop>) -> Result<NameSet> {
+    pub(super) fn headers_to_drop(&self, hop: Option<&Hop>) -> Result<Dropped> {
+        static CONTENT: LazyLock<NameSet> = LazyLock::new(|| NameSet::of_constants(Case::Lower, CONTENT_HEADERS));
+        static HOST: LazyLock<NameSet> = LazyLock::new(|| NameSet::of_constants(Case::Lower, &[c"Host"]));
         let safe = self.policy.redirect_profile == RedirectProfile::Safe;
-        let mut drop = NameSet::of_constants(names::Case::Lower, &[]);
-        let mut add = |names: &[&CStr]| drop.add("header name", names.iter().copied());
+        let mut named = NameSet::empty(Case::Lower);
         if self.chain.body_dropped {
-            add(CONTENT_HEADERS)?;
+            named.add(&CONTENT)?;
         }
         if self.chain.left_origin && safe {
-            add(SENSITIVE_HEADERS)?;
+            named.add(sensitive_headers())?;
         }
         if hop.is_some_and(|hop| hop.leaves_origin) && safe {
             // The caller's own Host names the server that was left.
-            add(&[c"Host"])?;
+            named.add(&HOST)?;
         }
+        let mut all_but = None;
         if self.chain.left_origin {
-            drop.add("header name", self.policy.remove_headers_on_redirect.iter())?;
+            named.add(&self.policy.remove_headers_on_redirect)?;
+            all_but = self.policy.keep_headers_on_redirect.clone();
         }
-        Ok(drop)
+        Ok(Dropped { named, all_but })
+    }
+}
+
+/// `SENSITIVE_HEADERS` as a set.
+pub(super) fn sensitive_headers() -> &'static NameSet {
+    static SENSITIVE: LazyLock<NameSet> = LazyLock::new(|| NameSet::of_constants(Case::Lower, SENSITIVE_HEADERS));
+    &SENSITIVE
+}
+
+/// The headers that a request must not carry.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    named: NameSet,
+    all_but: Option<Arc<NameSet>>,
+}
+
+impl Dropped {
+    /// Those that have names. When only the listed headers are kept there are more.
+    pub fn named(&self) -> &NameSet {
+        &self.named
+    }
+
+    pub fn contains(&self, name: &[u8]) -> bool {
+        self.named.contains(name) || self.all_but.as_ref().is_some_and(|kept| !kept.contains(name))
     }
 }
 

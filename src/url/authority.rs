@@ -2,7 +2,7 @@
 
 use super::block::{Component, Writer};
 use super::class::Class;
-use super::host::{self, port_number};
+use super::host::{self, Name, port_number};
 use super::measure::Measured;
 use super::scan;
 use crate::error::Result;
@@ -14,7 +14,7 @@ pub(super) enum Host {
     /// ASCII, of which only the letter case may change.
     Letters,
     /// What came of decoding, of IDNA, or of a zone.
-    Rewritten(Vec<u8>),
+    Rewritten(Name),
 }
 
 pub(super) struct Authority {
@@ -24,6 +24,8 @@ pub(super) struct Authority {
     host_start: usize,
     host_length: usize,
     pub(super) port: Option<u16>,
+    /// It consists of nothing but a host in its final form and a port.
+    pub(super) is_plain: bool,
     /// The slash after the host belongs to the path, so that there is no room for a NUL.
     slash_follows: bool,
 }
@@ -37,6 +39,7 @@ impl Default for Authority {
             host_start: 0,
             host_length: 0,
             port: None,
+            is_plain: true,
             slash_follows: false,
         }
     }
@@ -47,7 +50,10 @@ impl Authority {
     pub(super) fn measure(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
         match self.plain(text, start) {
             Some(end) => Ok(end),
-            None => self.any(text, start, normalised),
+            None => {
+                self.is_plain = false;
+                self.any(text, start, normalised)
+            }
         }
     }
 
@@ -162,7 +168,7 @@ impl Host {
         if !host.contains(&b'%') && (is_literal || host.is_ascii()) {
             return Ok(Host::Letters);
         }
-        let mut rewritten = Vec::new();
+        let mut rewritten = Name::new();
         host::append_normalised(&mut rewritten, host, at)?;
         Ok(Host::Rewritten(rewritten))
     }

@@ -10,6 +10,10 @@ pub(super) enum Class {
     Query = 4,
     /// Lower-case letters and what else names and IPv4 addresses consist of: there is nothing to do with these.
     Host = 8,
+    /// ASCII that may stand in a path which is not ours to change, up to "?" or "#".
+    RawPath = 16,
+    /// The same up to "#".
+    Raw = 32,
 }
 
 /// For each byte the classes it is in.
@@ -18,14 +22,20 @@ pub(super) const CLASSES: [u8; 256] = {
     let mut byte = 0;
     while byte < 128 {
         let c = byte as u8;
-        table[byte] = match c {
-            b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'~' => 15,
-            b'A'..=b'Z' => 7,
-            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' => 7,
-            b'@' | b'/' => Class::Path as u8 | Class::Query as u8,
-            b'?' => Class::Query as u8,
-            _ => 0,
+        let raw = match c {
+            b'\r' | b'\n' | 0 | b'#' => 0,
+            b'?' => Class::Raw as u8,
+            _ => Class::Raw as u8 | Class::RawPath as u8,
         };
+        table[byte] = raw
+            | match c {
+                b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'~' => 15,
+                b'A'..=b'Z' => 7,
+                b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' => 7,
+                b'@' | b'/' => Class::Path as u8 | Class::Query as u8,
+                b'?' => Class::Query as u8,
+                _ => 0,
+            };
         byte += 1;
     }
     table

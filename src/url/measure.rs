@@ -10,6 +10,8 @@ use crate::error::Result;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Measured {
     pub(super) present: bool,
+    /// Of a raw component: it holds bytes beyond ASCII, which may be no UTF-8.
+    pub(super) beyond_ascii: bool,
     start: u32,
     length: u32,
     /// Bytes that will be percent-encoded.
@@ -49,6 +51,7 @@ impl Measured {
 
     /// As [`Measured::measure`] for a scheme whose text is not ours to change. It must not hold a line end, which would
     /// end a header, or NUL, which would end the text.
+    #[inline(always)]
     pub(super) fn measure_raw(
         &mut self,
         text: &[u8],
@@ -56,15 +59,24 @@ impl Measured {
         component: Component,
         stops: &[u8],
     ) -> Result<usize> {
-        let rest = text.get(from..).unwrap_or_default();
-        let length = rest.iter().position(|byte| stops.contains(byte)).unwrap_or(rest.len());
-        if let Some(bad) = rest[..length].iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
-            return Err(invalid(&format!("the {} has a line end or NUL", component.name()), from + bad));
+        let class = if component == Component::Path { Class::RawPath } else { Class::Raw };
+        let mut at = scan::skip(text, from, class);
+        while let Some(&byte) = text.get(at).filter(|byte| !stops.contains(byte)) {
+            match byte {
+                b'\r' | b'\n' | 0 => {
+                    return Err(invalid(&format!("the {} has a line end or NUL", component.name()), at));
+                }
+                byte => self.beyond_ascii |= !byte.is_ascii(),
+            }
+            at += 1;
+            if text.get(at).is_some_and(u8::is_ascii) {
+                at = scan::skip(text, at, class);
+            }
         }
         self.present = true;
         self.start = from as u32;
-        self.length = length as u32;
-        Ok(from + length)
+        self.length = (at - from) as u32;
+        Ok(at)
     }
 
     /// Goes on where a byte needs a look.

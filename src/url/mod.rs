@@ -18,7 +18,7 @@ use std::ffi::CStr;
 pub use block::Component;
 pub(crate) use block::Head;
 use block::{Block, Writer};
-pub(crate) use host::append_idna;
+pub(crate) use host::{Name, append_idna};
 pub use parts::UrlParts;
 pub use serialise::Composite;
 pub use split::{FirstSplit, split_first};
@@ -207,12 +207,6 @@ fn reserve(bytes: &mut Vec<u8>, more: usize) -> Result<()> {
     bytes
         .try_reserve(more)
         .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for a URL of {more} more bytes")))
-}
-
-fn append(bytes: &mut Vec<u8>, text: &[u8]) -> Result<()> {
-    reserve(bytes, text.len())?;
-    bytes.extend_from_slice(text);
-    Ok(())
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ pub(super) struct Parts {
     pub(super) has_authority: bool,
     pub(super) authority: Authority,
     pub(super) path: Measured,
+    path_has_slash: bool,
     pub(super) query: Measured,
     pub(super) fragment: Measured,
 }
@@ -67,6 +68,7 @@ impl Parts {
             at = self.authority.measure(text, start, normalised)?;
             self.has_authority = at > start;
         }
+        self.path_has_slash = text.get(at) == Some(&b'/');
         if !normalised {
             return self.read_raw(text, at);
         }
@@ -105,7 +107,9 @@ impl Parts {
 
     /// Whether there may be a byte beyond ASCII somewhere.
     fn may_be_no_text(&self) -> bool {
-        self.something_moves() || !self.normalised || matches!(self.authority.host, Host::Rewritten(_))
+        self.something_moves()
+            || matches!(self.authority.host, Host::Rewritten(_))
+            || !self.normalised && (!self.authority.is_plain || self.texts().iter().any(|text| text.beyond_ascii))
     }
 
     fn something_moves(&self) -> bool {
@@ -121,7 +125,7 @@ impl Parts {
     /// What is written behind the source, at most.
     fn room_behind_source(&self) -> usize {
         let host = self.authority.host_room_behind_source();
-        if !self.something_moves() && self.has_authority && self.normalised {
+        if !self.something_moves() && (self.has_authority && self.normalised || self.path_has_slash) {
             return host;
         }
         // A path that only lacks its slash is written, too.

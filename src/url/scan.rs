@@ -70,15 +70,19 @@ mod avx2 {
         table
     }
 
-    /// By the class's bit.
-    static TABLES: [Table; 9] = {
-        let mut tables = [[0; 16]; 9];
-        tables[Class::Userinfo as usize] = table(Class::Userinfo);
-        tables[Class::Path as usize] = table(Class::Path);
-        tables[Class::Query as usize] = table(Class::Query);
-        tables[Class::Host as usize] = table(Class::Host);
-        tables
-    };
+    /// By the position of the class's bit.
+    static TABLES: [Table; 6] = [
+        table(Class::Userinfo),
+        table(Class::Path),
+        table(Class::Query),
+        table(Class::Host),
+        table(Class::RawPath),
+        table(Class::Raw),
+    ];
+
+    fn table_of(class: Class) -> usize {
+        (class as usize).trailing_zeros() as usize % TABLES.len()
+    }
 
     /// The bit of a high half.
     static HIGH: Table = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
@@ -111,36 +115,34 @@ mod avx2 {
     }
 
     /// The first stop at or after `from`, `stops` saying which bytes of a block end the search; the text's length if
-    /// there is none. The last block overlaps what was looked at before; a text that fills no block is nobody's.
+    /// there is none. A block that would go beyond the text begins earlier instead, so that there is one way for every
+    /// length; a text that fills no block is not for here.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn search(text: &[u8], from: usize, stops: impl Fn(usize, &[u8; WIDTH]) -> u32) -> Option<usize> {
-        let mut at = from;
-        while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk) {
-            let found = stops(at, block);
+        let last = text.len().checked_sub(WIDTH)?;
+        let mut from = from;
+        while from < text.len() {
+            let start = from.min(last);
+            let found = stops(start, text.get(start..)?.first_chunk()?) & (u32::MAX << (from - start));
             if found != 0 {
-                return Some(at + found.trailing_zeros() as usize);
+                return Some(start + found.trailing_zeros() as usize);
             }
-            at += WIDTH;
+            from = start + WIDTH;
         }
-        if at >= text.len() {
-            return Some(text.len());
-        }
-        let (block, last) = (text.last_chunk()?, text.len() - WIDTH);
-        let found = stops(last, block) & (u32::MAX << (at - last));
-        Some(if found == 0 { text.len() } else { last + found.trailing_zeros() as usize })
+        Some(text.len())
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
-        let (low, high) = (both_halves(&TABLES[class as usize]), both_halves(&HIGH));
+        let (low, high) = (both_halves(&TABLES[table_of(class)]), both_halves(&HIGH));
         let found = search(text, from, |_, block| outside(load(block), low, high));
         found.unwrap_or_else(|| portable::skip(text, from, class))
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
-        let (low, high) = (both_halves(&TABLES[Class::Path as usize]), both_halves(&HIGH));
+        let (low, high) = (both_halves(&TABLES[table_of(Class::Path)]), both_halves(&HIGH));
         let found = search(text, from, |at, block| {
             let after_slash = at > 0 && text.get(at - 1) == Some(&b'/');
             let block = load(block);
@@ -155,6 +157,8 @@ mod avx2 {
 mod tests {
     use super::*;
 
+    const ALL: [Class; 6] = [Class::Userinfo, Class::Path, Class::Query, Class::Host, Class::RawPath, Class::Raw];
+
     /// Every byte at every place of texts around the width of one and of two blocks, from every start.
     #[test]
     fn both_ways_agree() {
@@ -168,7 +172,7 @@ mod tests {
                     }
                     for from in [0, 1, place.saturating_sub(1), place, place + 1, length].map(|from| from.min(length))
                     {
-                        for class in [Class::Userinfo, Class::Path, Class::Query, Class::Host] {
+                        for class in ALL {
                             assert_eq!(
                                 skip(&text, from, class),
                                 portable::skip(&text, from, class),

@@ -125,7 +125,7 @@ def expected(case, given):
     asked_instead("retry-after-statuses", Strict)
     if settings["total"] is False:
         # Statuses are given back as redirects are.
-        asked_instead("?disabled", Strict, settings=dict(settings, raise_on_status=False))
+        asked_instead("disabled", Strict, settings=dict(settings, raise_on_status=False))
     if method == "HEAD" and any(one[1] == 303 for one in replies):
         # 303 as 302, which keeps the method; only then the content's headers go, from the next request on.
         before, replies = now, [(one[0], 302, *one[2:]) if one[1] == 303 else one for one in replies]

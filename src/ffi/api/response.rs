@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::headers::netlib_headers;
-use crate::ffi::args::{arg, arg_bytes, arg_shared, arg_str};
+use crate::ffi::args::{arg, arg_bytes, arg_method, arg_shared};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Shared, guard, handle};
@@ -44,8 +44,7 @@ pub enum netlib_body_framing {
 /// @param headers its headers; the response keeps its own reference. Not NULL.
 /// @param response out, owned: free it with `netlib_response_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range;
-///         `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -58,7 +57,7 @@ pub unsafe extern "C" fn netlib_response_new(
 ) -> netlib_status {
     guard::status(err, || {
         let response = outs!(response);
-        let (request_method, headers) = (arg_str!(request_method), arg_shared!(headers));
+        let (request_method, headers) = (arg_method!(request_method), arg_shared!(headers));
         response.give(Arc::new(Response::new(request_method, check_status(status)?, headers)?));
         Ok(())
     })
@@ -84,7 +83,7 @@ pub unsafe extern "C" fn netlib_response_new(
 /// @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
 /// @param err out, owned; its offset is where `head` is wrong. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
-///         `NETLIB_INVALID_ARGUMENT` for a method that is no token; `NETLIB_INVALID_UTF8` for the method.
+///         `NETLIB_INVALID_ARGUMENT` for a method that is no token.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -98,7 +97,7 @@ pub unsafe extern "C" fn netlib_response_parse(
 ) -> netlib_status {
     guard::status(err, || {
         let (response, head_len) = outs!(response, head_len);
-        let (request_method, head) = (arg_str!(request_method), arg_bytes!(head, len));
+        let (request_method, head) = (arg_method!(request_method), arg_bytes!(head, len));
         let Some((parsed, length)) = Response::parse(request_method, head)? else { return Ok(Status::WantRead) };
         response.give(Arc::new(parsed));
         head_len.set(length);
