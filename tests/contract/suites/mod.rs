@@ -22,6 +22,7 @@ pub mod symbols;
 pub mod threads;
 pub mod unit;
 pub mod unsafe_code;
+pub mod vectors;
 
 pub struct Suite {
     pub name: &'static str,
@@ -58,6 +59,8 @@ pub const ALL: &[Suite] = &[
     suite("examples", "examples-c compile, and end cleanly", examples::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
+    suite("vectors", "what urllib3 answered, through the C ABI; docs/differences.md", vectors::run),
+    suite("vectors-leaks", "some of them under valgrind", vectors::valgrind),
     suite("negative", "each of these suites fails on what it is there to find", negative::run),
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
     suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
