@@ -9,6 +9,7 @@ pub mod docs;
 pub mod examples;
 pub mod fetch;
 pub mod generated;
+pub mod guards;
 pub mod install;
 pub mod library;
 pub mod matrix;
@@ -51,6 +52,7 @@ pub const ALL: &[Suite] = &[
     suite("statuses", "every status from C equals the table", statuses::run),
     suite("panic", "a panic inside the library is a status", panics::run),
     suite("spec-map", "docs/spec-map.md has every row, and what it says is so", spec_map::run),
+    suite("guards", "every exported function runs in one panic guard", guards::run),
     suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
     suite("install", "make install, moved; programs built from there only", install::run),

@@ -8,8 +8,8 @@ use crate::model::Header;
 use crate::report::Report;
 use crate::suites::examples::Example;
 use crate::suites::{
-    c_tests, docs, examples, generated, install, matrix, nulls, panics, spec_map, statuses, symbols, threads, unit,
-    unsafe_code, vectors,
+    c_tests, docs, examples, generated, guards, install, matrix, nulls, panics, spec_map, statuses, symbols, threads,
+    unit, unsafe_code, vectors,
 };
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -24,6 +24,7 @@ pub fn run(env: &Env, report: &mut Report) {
         status_table,
         panic_guard,
         map_of_the_specification,
+        unguarded_functions,
         unsafe_sources,
         threads_and_dlopen,
         installed_tree,
@@ -272,6 +273,32 @@ fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report) {
     finds(report, "spec-map", &["the specification has \"1 another row\""], |inner| {
         spec_map::check(env, &map, &header, Some(spec), inner);
     });
+}
+
+fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {
+    let function =
+        |body: &str| format!("pub unsafe extern \"C\" fn netlib_bad(x: *const netlib_x) -> i32 {{\n    {body}\n}}\n");
+    for body in [
+        "guard::value(0, || Ok(1))",
+        "const N: i32 = [1; 2][0];\n    static M: i32 = 1;\n    const fn f() -> i32 {\n        { 1 }\n    }\n    read(x, N, |x| x.f(')'))",
+        "options::set(x, \"netlib_bad\", |x| x.set(\"(\"));",
+    ] {
+        let mut inner = Report::default();
+        report.check(guards::check("a.rs", &function(body), &mut inner) == 1, "a function is found");
+        report.check(inner.failed() == 0, format!("the gate accepts {body}: {:?}", inner.failures));
+    }
+    for (body, complaint) in [
+        ("x.number()", "outside the guard: x.number()"),
+        ("let n = x.number();\n    guard::value(0, || Ok(n))", "outside the guard: let n = x.number();"),
+        ("guard::value(0, || Ok(1)) + x.number()", "outside the guard: + x.number()"),
+        ("guard::value(0, || Ok(1));\n    x.number()", "outside the guard: ;"),
+        ("handle::give(x)", "outside the guard: handle::give(x)"),
+        ("", "outside the guard: nothing is called"),
+    ] {
+        finds(report, "guards", &[complaint], |inner| {
+            guards::check("a.rs", &function(body), inner);
+        });
+    }
 }
 
 fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
