@@ -8,6 +8,8 @@ INCLUDEDIR = $(PREFIX)/include
 DESTDIR =
 # The suites to run, by name: make test SUITE="nulls docs"
 SUITE =
+# The tables to print, by name: make bench BENCH="url growth"
+BENCH =
 
 all: lib ## the library, into target/netlib
 
@@ -28,6 +30,9 @@ test-all: ## the same, and the long ones: both halves with AddressSanitizer
 
 asan: ## the C tests with the library and the tests instrumented by AddressSanitizer
 	@$(CARGO) test --test contract -- asan
+
+bench: ## what it costs beside ada, the url crate, uriparser and libcurl; BENCH="url growth" runs a part
+	@scripts/bench $(BENCH)
 
 suites: ## the names of the test suites
 	@$(CARGO) test --quiet --test contract -- list
@@ -52,4 +57,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: spec-map all lib header demo test test-all asan suites install clean fmt lint help
+.PHONY: spec-map all lib header demo test test-all asan bench suites install clean fmt lint help

@@ -299,8 +299,9 @@ static void what_comes_back_instead_of_a_retry(void) {
         {TOTAL, 0, "GET", 0, 500, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS},
         {TOTAL, 0, "GET", 0, 0, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS},
         {TOTAL, NETLIB_FALSE, "GET", NETLIB_NEW_CONNECTION, 0, NETLIB_NEW_CONNECTION, NETLIB_OK},
-        {TOTAL, NETLIB_FALSE, "GET", 0, 500, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS},
-        {TOTAL, NETLIB_FALSE, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
+        {TOTAL, NETLIB_FALSE, "GET", 0, 500, NETLIB_RESPONSE_STATUS, NETLIB_OK},
+        {TOTAL, NETLIB_FALSE, "GET", 0, 302, NETLIB_TOO_MANY_REDIRECTS, NETLIB_OK},
+        {TOTAL, NETLIB_FALSE, "GET", 0, 0, NETLIB_RESPONSE_STATUS, NETLIB_OK},
         {CONNECT, 0, "POST", NETLIB_NEW_CONNECTION, 0, NETLIB_MAX_RETRY, NETLIB_NEW_CONNECTION},
         {CONNECT, NETLIB_FALSE, "GET", NETLIB_NEW_CONNECTION, 0, NETLIB_NEW_CONNECTION, NETLIB_OK},
         {CONNECT, NETLIB_FALSE, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_OK, NETLIB_OK},
@@ -314,6 +315,7 @@ static void what_comes_back_instead_of_a_retry(void) {
         {NOTHING, 0, "GET", NETLIB_CANCELLED, 0, NETLIB_CANCELLED, NETLIB_OK},
         {NOTHING, 0, "GET", NETLIB_DEADLINE_EXCEEDED, 0, NETLIB_DEADLINE_EXCEEDED, NETLIB_OK},
         {NOTHING, 0, "G T", NETLIB_NEW_CONNECTION, 0, NETLIB_INVALID_ARGUMENT, NETLIB_OK},
+        {NOTHING, 0, "GE\xff", NETLIB_NEW_CONNECTION, 0, NETLIB_INVALID_ARGUMENT, NETLIB_OK},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_retry_options *options = netlib_retry_options_new();
@@ -465,6 +467,7 @@ static void which_responses_are_retried(void) {
     bool answer = true;
     const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_retry_is_retry(retry, "", 500, 0, &answer, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_retry_is_retry(retry, "\xff", 500, 0, &answer, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_retry_is_retry(retry, "GET", 500, 2, &answer, &err));
     CHECK(!answer);
 

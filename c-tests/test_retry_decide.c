@@ -156,6 +156,7 @@ static void running_out(void) {
         {10, 0, 0, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
         {10, NETLIB_FALSE, 1, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
         {NETLIB_FALSE, NETLIB_NONE, 1, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
+        {NETLIB_FALSE, NETLIB_NONE, 1, 500, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_STATUS},
         {0, NETLIB_NONE, 1, 500, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS, 0},
         {0, NETLIB_NONE, 0, 500, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_STATUS},
     };
@@ -258,8 +259,8 @@ static void sensitive_headers_are_one_setter_away(void) {
         CHECK_INT(with ? 0 : (long long)count - 1, (long long)netlib_headers_count(next));
         CHECK_INT(with ? (long long)count : 1, (long long)netlib_decision_dropped_header_count(decision));
         size_t len = 0;
-        CHECK_STR(with ? "api-key" : "authorization", netlib_decision_dropped_header(decision, 0, &len));
-        CHECK_INT(with ? 7 : 13, (long long)len);
+        CHECK_STR(with ? "access-token" : "authorization", netlib_decision_dropped_header(decision, 0, &len));
+        CHECK_INT(with ? 12 : 13, (long long)len);
         CHECK_STR(NULL, netlib_decision_dropped_header(decision, count, &len));
         CHECK_INT(0, (long long)len);
         netlib_headers_free(next);

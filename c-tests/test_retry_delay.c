@@ -283,6 +283,9 @@ static void limits_end_sleeps(void) {
     pthread_join(thread, NULL);
     /* Also before a sleep that would return at once. */
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, NULL, limit, &err));
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep_for_retry(retry, NULL, limit, &slept, &err));
+    CHECK_OK(netlib_retry_sleep_for_retry(retry, NULL, NULL, &slept, &err));
+    CHECK(!slept);
 
     /* A sleep callback is not started, and after it the limit is looked at again. */
     struct virtual virtual = {.slept = 0};

@@ -1,5 +1,11 @@
-/* Time limits: every combination of fields, the clock's states, the process default. The clock is the test's. */
-#include "harness.h"
+/* Time limits: every combination of fields, the clock's states, the process default. The clock is the test's. Then what
+ * the limits measure on real sockets. */
+#define _GNU_SOURCE
+#include "socket_peer.h"
+
+#include <netdb.h>
+#include <pthread.h>
+#include <time.h>
 
 typedef struct {
     double now;
@@ -174,6 +180,145 @@ static void process_default(void) {
     CHECK_DOUBLE(NONE, netlib_default_timeout());
 }
 
+static void pause_for(double seconds) {
+    struct timespec wait = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+    nanosleep(&wait, NULL);
+}
+
+/* A server that sends a byte at a time. */
+enum { BYTES = 6 };
+static const double gap = 0.1;
+
+static void *send_slowly(void *fd) {
+    for (int i = 0; i < BYTES; i++) {
+        pause_for(gap);
+        if (write(*(int *)fd, "x", 1) != 1) abort();
+    }
+    return NULL;
+}
+
+/* The read limit measures the gap between two reads: a server that sends in time each time is never too slow, however
+ * long the whole takes. */
+static void the_read_limit_measures_gaps(void) {
+    netlib_error *err = NULL;
+    netlib_timeout *timeout = NULL;
+    pthread_t server;
+    int ends[2];
+    double seconds = 0;
+    connected_pair(ends);
+    /* The whole takes longer than the limit by the server's pauses alone; a gap would have to be five times longer. */
+    CHECK_OK(netlib_timeout_new(NONE, DEFAULT, 5 * gap, &timeout, &err));
+    CHECK_OK(netlib_timeout_start_connect(timeout, &err));
+    double began = netlib_current_time();
+    CHECK(pthread_create(&server, NULL, send_slowly, &ends[1]) == 0);
+    for (int i = 0; i < BYTES; i++) {
+        char byte = 0;
+        CHECK_OK(netlib_timeout_read_timeout(timeout, &seconds, &err));
+        CHECK_DOUBLE(5 * gap, seconds);
+        CHECK_OK(netlib_wait_for_read(ends[0], seconds, NULL, &err));
+        CHECK(read(ends[0], &byte, 1) == 1 && byte == 'x');
+    }
+    CHECK(netlib_current_time() - began > 5 * gap);
+    pthread_join(server, NULL);
+    /* The server has stopped: now the gap is too long. */
+    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], seconds, NULL, &err));
+    netlib_timeout_free(timeout);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Stands before the C library's own: a lookup of "slow.test" that takes its time, and gives 127.0.0.1. */
+static double lookup_takes;
+
+int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
+    (void)hints;
+    static struct {
+        struct addrinfo info;
+        struct sockaddr_in address;
+    } answer;
+    if (host == NULL || strcmp(host, "slow.test") != 0) return EAI_NONAME;
+    pause_for(lookup_takes);
+    memset(&answer, 0, sizeof answer);
+    answer.address.sin_family = AF_INET;
+    answer.address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    answer.address.sin_port = htons((uint16_t)(service != NULL ? atoi(service) : 0));
+    answer.info.ai_family = AF_INET;
+    answer.info.ai_socktype = SOCK_STREAM;
+    answer.info.ai_addrlen = sizeof answer.address;
+    answer.info.ai_addr = (struct sockaddr *)&answer.address;
+    *found = &answer.info;
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *found) { (void)found; }
+
+/* The connect limit is for each address: the lookup before it is not bound by it, in neither way that lookups are made.
+ * A netlib_limit bounds both. */
+static void lookups_do_not_count(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0;
+    int fd = -1;
+    int server = listener(&port);
+    netlib_limit *lasting = limit_of(LONG);
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_timeout(options, 0.2);
+    lookup_takes = 0.3;
+    const netlib_limit *const limits[] = {NULL, lasting};
+    for (int i = 0; i < 2; i++) {
+        double began = netlib_current_time();
+        CHECK_OK(netlib_create_connection("slow.test", port, options, limits[i], &fd, &err));
+        CHECK(netlib_current_time() - began >= 0.29);
+        if (fd >= 0) close(fd);
+    }
+    netlib_limit *brief = limit_of(0.05);
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("slow.test", port, options, brief, &fd, &err));
+    netlib_limit_free(brief);
+    netlib_limit_free(lasting);
+    netlib_connect_options_free(options);
+    close(server);
+}
+
+/* Without a timeout of its own an operation has the process default; with one, that. */
+static void the_default_is_used_where_none_is_given(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0;
+    int filler = -1;
+    int fd = -1;
+    int server = silent_listener(&port, &filler);
+    netlib_limit *lasting = limit_of(LONG);
+    netlib_limit *brief = limit_of(0.1);
+    netlib_connect_options *unset = netlib_connect_options_new();
+    netlib_connect_options *as_default = netlib_connect_options_new();
+    netlib_connect_options *none = netlib_connect_options_new();
+    netlib_connect_options_set_timeout(as_default, DEFAULT);
+    netlib_connect_options_set_timeout(none, NONE);
+    CHECK_OK(netlib_set_default_timeout(0.05, &err));
+    const netlib_connect_options *const default_ones[] = {NULL, unset, as_default};
+    for (int i = 0; i < 3; i++) {
+        double began = netlib_current_time();
+        CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, netlib_create_connection("127.0.0.1", port, default_ones[i], lasting, &fd, &err));
+        CHECK(IN_TIME(began));
+    }
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, none, brief, &fd, &err));
+    int ends[2];
+    connected_pair(ends);
+    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], DEFAULT, lasting, &err));
+    /* It is asked for at the time of the use: options that were made before follow it. */
+    CHECK_OK(netlib_set_default_timeout(NONE, &err));
+    netlib_limit *short_one = limit_of(0.1);
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, unset, short_one, &fd, &err));
+    netlib_limit_free(short_one);
+    netlib_limit_free(brief);
+    netlib_limit_free(lasting);
+    netlib_connect_options_free(unset);
+    netlib_connect_options_free(as_default);
+    netlib_connect_options_free(none);
+    close(ends[0]);
+    close(ends[1]);
+    close(filler);
+    close(server);
+}
+
 static void null_handles(void) {
     netlib_error *err = NULL;
     double seconds = 99;
@@ -197,6 +342,9 @@ int main(void) {
     clock_states();
     hostile_clocks();
     process_default();
+    the_read_limit_measures_gaps();
+    lookups_do_not_count();
+    the_default_is_used_where_none_is_given();
     null_handles();
     return report("timeout");
 }

@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "null_makers.h"
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { THREADS = 8, ROUNDS = 500 };
 
@@ -96,6 +97,58 @@ static bool share_retry(const void *shared) {
 }
 #endif
 
+#ifdef HAVE_netlib_retry_options_set_random
+/* Callbacks of a shared Retry run in many threads at once: what is behind their ctx is made for that. */
+struct calls {
+    atomic_ulong clocks, randoms, sleeps;
+};
+
+static int32_t shared_clock(void *ctx, double *seconds) {
+    atomic_fetch_add(&((struct calls *)ctx)->clocks, 1);
+    *seconds = 784111777.5;
+    return 0;
+}
+
+static int32_t shared_random(void *ctx, double *value) {
+    atomic_fetch_add(&((struct calls *)ctx)->randoms, 1);
+    *value = 0.5;
+    return 0;
+}
+
+static int32_t shared_sleep(void *ctx, double seconds) {
+    atomic_fetch_add(&((struct calls *)ctx)->sleeps, 1);
+    return seconds > 0 ? 0 : 1;
+}
+
+static netlib_retry *retry_with_callbacks(struct calls *calls) {
+    netlib_retry *retry = NULL;
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_backoff_factor(options, 1);
+    netlib_retry_options_set_backoff_jitter(options, 1);
+    netlib_retry_options_set_wall_clock(options, shared_clock, calls);
+    netlib_retry_options_set_random(options, shared_random, calls);
+    netlib_retry_options_set_sleep(options, shared_sleep, calls);
+    netlib_retry_options_add_history(options, NULL, NULL, NULL, 500, NULL);
+    if (netlib_retry_new(options, &retry, NULL) != NETLIB_OK) abort();
+    netlib_retry_options_free(options);
+    return retry;
+}
+
+static bool share_retry_with_callbacks(const void *shared) {
+    const netlib_retry *retry = shared;
+    netlib_error *error = make_error();
+    netlib_retry *next = NULL;
+    double seconds = 0;
+    bool right = netlib_retry_increment(retry, "GET", "/", NULL, error, &next, NULL) == NETLIB_OK;
+    right = right && netlib_retry_get_backoff_time(next, &seconds, NULL) == NETLIB_OK && seconds > 2.4 && seconds < 2.6;
+    right = right && netlib_retry_sleep(next, NULL, NULL, NULL) == NETLIB_OK;
+    right = right && netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, NULL) == NETLIB_OK;
+    netlib_retry_free(next);
+    netlib_error_free(error);
+    return right && seconds > 9.4 && seconds < 9.6;
+}
+#endif
+
 #ifdef HAVE_netlib_make_headers
 static bool share_headers(const void *shared) {
     const netlib_headers *headers = shared;
@@ -148,6 +201,15 @@ int main(void) {
     netlib_retry *retry = make_retry();
     in_threads("a retry is shared", share_retry, retry);
     netlib_retry_free(retry);
+#endif
+#ifdef HAVE_netlib_retry_options_set_random
+    struct calls calls = {0};
+    netlib_retry *calling = retry_with_callbacks(&calls);
+    in_threads("a retry with callbacks is shared", share_retry_with_callbacks, calling);
+    netlib_retry_free(calling);
+    const unsigned long rounds = THREADS * ROUNDS;
+    bool each = calls.clocks == rounds && calls.randoms == 2 * rounds && calls.sleeps == rounds;
+    check_report(each, __FILE__, __LINE__, "each call of a callback came through");
 #endif
 #ifdef HAVE_netlib_make_headers
     netlib_headers *headers = make_headers();

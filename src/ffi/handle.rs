@@ -1,13 +1,20 @@
 //! Handles: how a C pointer owns a Rust value, said once per type and checked by the compiler.
 //!
 //! A handle type such as `netlib_url` is an empty struct that C never sees inside. Its [`Handle`] implementation names
-//! the Rust value behind the pointer and who owns it: [`Shared`] (an `Arc`: immutable, `_clone` counts) or [`Unique`]
-//! (a `Box`: one owner). A `Unique` handle cannot be freed as a `Shared` one, or cloned: there is no code for it.
+//! the Rust value behind the pointer and who owns it: [`Shared`] (an `Arc`: immutable, `_clone` counts), [`Counted`] (the
+//! value counts its own references) or [`Unique`] (a `Box`: one owner). A `Unique` handle cannot be freed as a `Shared`
+//! one, or cloned: there is no code for it.
 
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::sync::Arc;
 
+use triomphe::ThinArc;
+
 use crate::error::{Error, Result};
+use crate::ffi::guard;
 use crate::status::Status;
+use crate::url::Url;
 
 /// A C handle type.
 pub(crate) trait Handle: Sized {
@@ -18,16 +25,35 @@ pub(crate) trait Handle: Sized {
 /// The smart pointer that a raw handle pointer was made from.
 pub(crate) trait Ownership<V> {
     type Owned;
+    type Borrowed<'a>: Deref<Target = V>
+    where
+        V: 'a;
 
-    fn into_raw(owned: Self::Owned) -> *mut V;
+    fn into_raw(owned: Self::Owned) -> *mut ();
 
     /// # Safety
     /// `raw` came from `into_raw` and has not been given back since.
-    unsafe fn from_raw(raw: *mut V) -> Self::Owned;
+    unsafe fn from_raw(raw: *mut ()) -> Self::Owned;
+
+    /// # Safety
+    /// `raw` came from `into_raw` or `as_raw` of a value that lives and is not changed during `'a`.
+    unsafe fn borrow<'a>(raw: *const ()) -> Self::Borrowed<'a>
+    where
+        V: 'a;
+}
+
+/// The ownerships under which a value has any number of handles.
+pub(crate) trait Sharing<V>: Ownership<V> {
+    fn as_raw(owned: &Self::Owned) -> *const ();
+
+    fn another(owned: &Self::Owned) -> Self::Owned;
 }
 
 /// Counted references to an immutable value.
 pub(crate) enum Shared {}
+
+/// The value is itself a counted reference to something immutable.
+pub(crate) enum Counted {}
 
 /// One owner.
 pub(crate) enum Unique {}
@@ -35,32 +61,112 @@ pub(crate) enum Unique {}
 // The `Sync` bound is the promise that a shared handle may be used from any number of threads.
 impl<V: Send + Sync> Ownership<V> for Shared {
     type Owned = Arc<V>;
+    type Borrowed<'a>
+        = &'a V
+    where
+        V: 'a;
 
-    fn into_raw(owned: Arc<V>) -> *mut V {
-        Arc::into_raw(owned).cast_mut()
+    fn into_raw(owned: Arc<V>) -> *mut () {
+        Arc::into_raw(owned).cast_mut().cast()
     }
 
-    unsafe fn from_raw(raw: *mut V) -> Arc<V> {
+    unsafe fn from_raw(raw: *mut ()) -> Arc<V> {
         // SAFETY: the caller's promise is the requirement of `Arc::from_raw`.
-        unsafe { Arc::from_raw(raw) }
+        unsafe { Arc::from_raw(raw.cast::<V>()) }
+    }
+
+    unsafe fn borrow<'a>(raw: *const ()) -> &'a V
+    where
+        V: 'a,
+    {
+        // SAFETY: a pointer from an `Arc` points to its value.
+        unsafe { &*raw.cast::<V>() }
+    }
+}
+
+impl<V: Send + Sync> Sharing<V> for Shared {
+    fn as_raw(owned: &Arc<V>) -> *const () {
+        Arc::as_ptr(owned).cast()
+    }
+
+    fn another(owned: &Arc<V>) -> Arc<V> {
+        Arc::clone(owned)
+    }
+}
+
+/// A counted reference that was not counted: it belongs to the handle it was borrowed from.
+pub(crate) struct Uncounted<V>(ManuallyDrop<V>);
+
+impl<V> Deref for Uncounted<V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        &self.0
+    }
+}
+
+impl Ownership<Url> for Counted {
+    type Owned = Url;
+    type Borrowed<'a> = Uncounted<Url>;
+
+    fn into_raw(owned: Url) -> *mut () {
+        owned.into_thin().into_raw().cast_mut().cast()
+    }
+
+    unsafe fn from_raw(raw: *mut ()) -> Url {
+        // SAFETY: the caller's promise is the requirement of `ThinArc::from_raw`.
+        Url::from_thin(unsafe { ThinArc::from_raw(raw.cast()) })
+    }
+
+    unsafe fn borrow<'a>(raw: *const ()) -> Uncounted<Url>
+    where
+        Url: 'a,
+    {
+        // SAFETY: the value lives, and this reference to it is never released.
+        Uncounted(ManuallyDrop::new(unsafe { Self::from_raw(raw.cast_mut()) }))
+    }
+}
+
+impl Sharing<Url> for Counted {
+    fn as_raw(owned: &Url) -> *const () {
+        owned.as_thin().as_ptr().cast()
+    }
+
+    fn another(owned: &Url) -> Url {
+        owned.clone()
     }
 }
 
 impl<V: Send> Ownership<V> for Unique {
     type Owned = Box<V>;
+    type Borrowed<'a>
+        = &'a V
+    where
+        V: 'a;
 
-    fn into_raw(owned: Box<V>) -> *mut V {
-        Box::into_raw(owned)
+    fn into_raw(owned: Box<V>) -> *mut () {
+        Box::into_raw(owned).cast()
     }
 
-    unsafe fn from_raw(raw: *mut V) -> Box<V> {
+    unsafe fn from_raw(raw: *mut ()) -> Box<V> {
         // SAFETY: the caller's promise is the requirement of `Box::from_raw`.
-        unsafe { Box::from_raw(raw) }
+        unsafe { Box::from_raw(raw.cast::<V>()) }
+    }
+
+    unsafe fn borrow<'a>(raw: *const ()) -> &'a V
+    where
+        V: 'a,
+    {
+        // SAFETY: a pointer from a `Box` points to its value.
+        unsafe { &*raw.cast::<V>() }
     }
 }
 
 /// What a handle type owns when it owns it.
 pub(crate) type Owned<H> = <<H as Handle>::Ownership as Ownership<<H as Handle>::Value>>::Owned;
+
+/// What a call sees of a handle's value.
+pub(crate) type Borrowed<'a, H> = <<H as Handle>::Ownership as Ownership<<H as Handle>::Value>>::Borrowed<'a>;
 
 /// Gives the value to C.
 pub(crate) fn give<H: Handle>(owned: Owned<H>) -> *mut H {
@@ -68,18 +174,21 @@ pub(crate) fn give<H: Handle>(owned: Owned<H>) -> *mut H {
 }
 
 /// Lends a value that lives inside another handle, until that handle is freed.
-pub(crate) fn lend<H: Handle<Ownership = Shared>>(value: Option<&Arc<H::Value>>) -> *const H
+pub(crate) fn lend<H: Handle>(value: Option<&Owned<H>>) -> *const H
 where
-    Shared: Ownership<H::Value>,
+    H::Ownership: Sharing<H::Value>,
 {
-    value.map_or(std::ptr::null(), |value| Arc::as_ptr(value).cast())
+    value.map_or(std::ptr::null(), |value| H::Ownership::as_raw(value).cast())
 }
 
 /// # Safety
 /// `handle` is NULL or a live handle of type `H` that stays alive for `'a`.
-pub(crate) unsafe fn borrow<'a, H: Handle>(handle: *const H, name: &str) -> Result<&'a H::Value> {
-    // SAFETY: a live handle points to an initialised `H::Value`.
-    unsafe { handle.cast::<H::Value>().as_ref() }.ok_or_else(|| null_argument(name))
+pub(crate) unsafe fn borrow<'a, H: Handle>(handle: *const H, name: &str) -> Result<Borrowed<'a, H>> {
+    if handle.is_null() {
+        return Err(null_argument(name));
+    }
+    // SAFETY: a live handle came from `give` or `lend`.
+    Ok(unsafe { H::Ownership::borrow(handle.cast()) })
 }
 
 /// # Safety
@@ -99,32 +208,28 @@ where
 ///
 /// # Safety
 /// As [`borrow`].
-pub(crate) unsafe fn share<H: Handle<Ownership = Shared>>(handle: *const H, name: &str) -> Result<Arc<H::Value>>
+pub(crate) unsafe fn share<H: Handle>(handle: *const H, name: &str) -> Result<Owned<H>>
 where
-    Shared: Ownership<H::Value>,
+    H::Ownership: Sharing<H::Value>,
 {
     if handle.is_null() {
         return Err(null_argument(name));
     }
-    let value = handle.cast::<H::Value>();
-    // SAFETY: a live shared handle came from `Arc::into_raw` (or points into one that is alive), so its count is at
-    // least one; raising it first makes the new reference ours.
-    unsafe {
-        Arc::increment_strong_count(value);
-        Ok(Arc::from_raw(value))
-    }
+    // SAFETY: a live shared handle came from `give` or `lend`, so its count is at least one, and that one is not released.
+    let owned = ManuallyDrop::new(unsafe { H::Ownership::from_raw(handle.cast_mut().cast()) });
+    Ok(H::Ownership::another(&owned))
 }
 
 /// The body of a `_clone`: another reference to a shared value, NULL for NULL.
 ///
 /// # Safety
 /// As [`borrow`].
-pub(crate) unsafe fn clone<H: Handle<Ownership = Shared>>(handle: *const H) -> *mut H
+pub(crate) unsafe fn clone<H: Handle>(handle: *const H) -> *mut H
 where
-    Shared: Ownership<H::Value, Owned = Arc<H::Value>>,
+    H::Ownership: Sharing<H::Value>,
 {
     // SAFETY: the caller's promise.
-    unsafe { share(handle, "handle") }.map_or(std::ptr::null_mut(), |value| give::<H>(value))
+    guard::value(std::ptr::null_mut(), || Ok(give::<H>(unsafe { share(handle, "handle") }?)))
 }
 
 /// # Safety

@@ -15,5 +15,5 @@ mod options;
 mod out;
 mod strings;
 
-pub(crate) use handle::{Handle, Shared, Unique};
+pub(crate) use handle::{Counted, Handle, Shared, Unique};
 pub(crate) use options::Options;

@@ -9,8 +9,8 @@ use crate::headers::Headers;
 use crate::limit::Limit;
 use crate::response::Response;
 use crate::retry::increment::{Counter, consumed_counter, redirect_location};
-use crate::retry::redirect::{self, Hop};
-use crate::retry::{Delay, NameSet, Retry, names};
+use crate::retry::redirect::{self, Dropped, Hop};
+use crate::retry::{Delay, Retry, names};
 use crate::status::Status;
 use crate::url::Url;
 
@@ -30,10 +30,10 @@ pub struct Decision {
     retry: Arc<Retry>,
     counter: Counter,
     delay: Delay,
-    url: Arc<Url>,
+    url: Url,
     method: CString,
     resend_body: bool,
-    dropped_headers: NameSet,
+    dropped_headers: Dropped,
 }
 
 impl Decision {
@@ -56,7 +56,7 @@ impl Decision {
         &self.delay
     }
 
-    pub fn url(&self) -> &Arc<Url> {
+    pub fn url(&self) -> &Url {
         &self.url
     }
 
@@ -68,7 +68,7 @@ impl Decision {
         self.resend_body
     }
 
-    pub fn dropped_headers(&self) -> &NameSet {
+    pub fn dropped_headers(&self) -> &Dropped {
         &self.dropped_headers
     }
 
@@ -78,7 +78,7 @@ impl Decision {
     }
 
     /// The headers of the next request, made from those of the last one.
-    pub fn headers(&self, request_headers: &Headers) -> Headers {
+    pub fn headers(&self, request_headers: &Headers) -> Result<Headers> {
         request_headers.without(|name| self.dropped_headers.contains(name.as_bytes()))
     }
 }
@@ -87,7 +87,7 @@ impl Decision {
 #[derive(Clone, Copy)]
 pub struct Attempt<'a> {
     pub method: &'a CStr,
-    pub url: &'a Arc<Url>,
+    pub url: &'a Url,
     pub response: Option<&'a Response>,
     pub error: Option<&'a Arc<Error>>,
 }
@@ -118,34 +118,38 @@ impl Retry {
     }
 
     fn decide_response(self: &Arc<Retry>, attempt: &Attempt<'_>, response: &Response) -> Result<Decision> {
+        let status = response.status();
+        let location = redirect_location(response);
         let has_retry_after = response.headers().get("retry-after").is_some_and(|value| !value.is_empty());
-        if let Some(location) = redirect_location(response) {
-            let next = match self.count(attempt) {
-                Err(error) if error.status() == Status::MaxRetry && !self.raise_on_redirect() => {
-                    return self.give_back(attempt, Counter::Redirect);
-                }
-                next => next?,
-            };
-            let hop =
-                redirect::follow(self.redirect_profile(), attempt.method, attempt.url, response.status(), location)?;
-            let delay = next.retry_after_delay(response)?;
-            self.go_on(next, hop, delay)
-        } else if self.is_retry(attempt.method, i32::from(response.status()), has_retry_after)? {
-            let next = match self.count(attempt) {
-                Err(error) if error.status() == Status::MaxRetry && !self.raise_on_status() => {
-                    return self.give_back(attempt, Counter::Status);
-                }
-                next => next?,
-            };
-            let delay = next.delay(Some(response))?;
-            self.send_again(attempt, next, delay)
+        let (counter, raises) = if location.is_some() {
+            (Counter::Redirect, self.raise_on_redirect())
+        } else if self.is_retry(attempt.method, i32::from(status), has_retry_after)? {
+            (Counter::Status, self.raise_on_status())
         } else {
-            self.give_back(attempt, Counter::None)
+            return self.give_back(attempt, Counter::None);
+        };
+        if self.is_disabled() {
+            return self.give_back(attempt, counter);
+        }
+        let next = match self.count(attempt) {
+            Err(error) if error.status() == Status::MaxRetry && !raises => return self.give_back(attempt, counter),
+            next => next?,
+        };
+        match location {
+            Some(location) => {
+                let hop = redirect::follow(self.redirect_profile(), attempt.method, attempt.url, status, location)?;
+                let delay = next.retry_after_delay(response)?;
+                self.go_on(next, hop, delay)
+            }
+            None => {
+                let delay = next.delay(Some(response))?;
+                self.send_again(attempt, next, delay)
+            }
         }
     }
 
     fn count(&self, attempt: &Attempt<'_>) -> Result<Retry> {
-        self.increment(Some(attempt.method), Some(attempt.url.url()), attempt.response, attempt.error)
+        self.increment(Some(attempt.method), Some(attempt.url.url()?), attempt.response, attempt.error)
     }
 
     fn give_back(self: &Arc<Retry>, attempt: &Attempt<'_>, counter: Counter) -> Result<Decision> {
@@ -154,8 +158,8 @@ impl Retry {
             retry: Arc::clone(self),
             counter,
             delay: Delay::NONE,
-            url: Arc::clone(attempt.url),
-            method: attempt.method.to_owned(),
+            url: attempt.url.clone(),
+            method: names::copy(attempt.method)?,
             resend_body: false,
             dropped_headers: self.headers_to_drop(None)?,
         })
@@ -166,8 +170,8 @@ impl Retry {
             action: Action::Retry,
             counter: consumed_counter(attempt.response, attempt.error),
             delay,
-            url: Arc::clone(attempt.url),
-            method: attempt.method.to_owned(),
+            url: attempt.url.clone(),
+            method: names::copy(attempt.method)?,
             resend_body: next.chain.resends_body(),
             dropped_headers: next.headers_to_drop(None)?,
             retry: Arc::new(next),
@@ -182,7 +186,7 @@ impl Retry {
             delay,
             dropped_headers: next.headers_to_drop(Some(&hop))?,
             resend_body: next.chain.resends_body(),
-            url: Arc::new(hop.url),
+            url: hop.url,
             method: hop.method,
             retry: Arc::new(next),
         })
@@ -222,8 +226,8 @@ mod tests {
     use crate::headers::HeadersBuilder;
     use crate::retry::{Count, DelayReason, RetryOptions};
 
-    fn url() -> Arc<Url> {
-        Arc::new(Url::parse(b"http://user:pa55word@h/p?key=secret").unwrap())
+    fn url() -> Url {
+        Url::parse(b"http://user:pa55word@h/p?key=secret").unwrap()
     }
 
     fn answer(status: u16, fields: &[(&str, &str)]) -> Response {
@@ -330,6 +334,11 @@ mod tests {
             assert_eq!(decision.action(), Action::ReturnResponse);
         }
         let retry = policy(|o| o.set_total(Count::False));
+        for fields in [&[][..], &[("Retry-After", "soon")]] {
+            let decision = after(&retry, Some(&answer(500, fields)), None, None).unwrap();
+            assert_eq!((decision.action(), decision.counter()), (Action::ReturnResponse, Counter::Status));
+            assert!(Arc::ptr_eq(decision.retry(), &retry) && !decision.resend_body());
+        }
         let error = after(&retry, None, Some(Error::new(Status::NewConnection, "refused")), None).unwrap_err();
         assert_eq!((error.status(), error.message()), (Status::NewConnection, "refused"));
     }
@@ -338,7 +347,7 @@ mod tests {
     fn a_limit_ends_waiting_before_it_begins() {
         let retry = policy(|o| {
             o.set_backoff_factor(50.0).unwrap();
-            o.add_history(crate::retry::HistoryEntry::new(None, None, None, None, None)).unwrap();
+            o.add_history(crate::retry::HistoryEntry::new(None, None, None, None, None).unwrap());
         });
         let refused = || Some(Error::new(Status::NewConnection, "refused"));
         let started = std::time::Instant::now();

@@ -1,6 +1,10 @@
 //! What was tried: one entry per call of `increment`.
+//!
+//! Each Retry of a chain has one entry more than the one before it, and all may live at the same time. They share
+//! their entries: a history is a list that is only added to at its end, where a Retry holds it.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
+use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -8,13 +12,13 @@ use crate::retry::{Count, names};
 use crate::status::Status;
 
 /// One request that was, or may be, followed by another.
-#[derive(Clone, Debug)]
 pub struct HistoryEntry {
-    method: Option<CString>,
-    url: Option<CString>,
+    /// The texts, one after the other, each with its NUL; an absent one takes no room.
+    text: Vec<u8>,
+    /// Where each text ends.
+    ends: [usize; 3],
     error: Option<Arc<Error>>,
     status: Option<u16>,
-    redirect_location: Option<CString>,
 }
 
 impl HistoryEntry {
@@ -24,14 +28,16 @@ impl HistoryEntry {
         error: Option<&Arc<Error>>,
         status: Option<u16>,
         redirect_location: Option<&CStr>,
-    ) -> HistoryEntry {
-        HistoryEntry {
-            method: method.map(CStr::to_owned),
-            url: url.map(CStr::to_owned),
-            error: error.map(Error::without_retry),
-            status,
-            redirect_location: redirect_location.map(CStr::to_owned),
-        }
+    ) -> Result<HistoryEntry> {
+        let texts = [method, url, redirect_location].map(|text| text.map_or(&[][..], CStr::to_bytes_with_nul));
+        let mut text = Vec::new();
+        text.try_reserve_exact(texts.iter().fold(0, |sum, text| sum.saturating_add(text.len())))
+            .map_err(|_| names::no_memory())?;
+        let ends = texts.map(|part| {
+            text.extend_from_slice(part);
+            text.len()
+        });
+        Ok(HistoryEntry { text, ends, error: error.map(Error::without_retry), status })
     }
 
     /// As [`HistoryEntry::new`], for what a caller says: the method must be a token, the status a status code.
@@ -53,15 +59,15 @@ impl HistoryEntry {
                 return Err(Error::new(Status::InvalidArgument, message));
             }
         };
-        Ok(HistoryEntry::new(method, url, error, status, redirect_location))
+        HistoryEntry::new(method, url, error, status, redirect_location)
     }
 
     pub fn method(&self) -> Option<&CStr> {
-        self.method.as_deref()
+        self.part(0)
     }
 
     pub fn url(&self) -> Option<&CStr> {
-        self.url.as_deref()
+        self.part(1)
     }
 
     pub fn error(&self) -> Option<&Arc<Error>> {
@@ -73,11 +79,203 @@ impl HistoryEntry {
     }
 
     pub fn redirect_location(&self) -> Option<&CStr> {
-        self.redirect_location.as_deref()
+        self.part(2)
+    }
+
+    fn part(&self, part: usize) -> Option<&CStr> {
+        let start = if part == 0 { 0 } else { self.ends[part - 1] };
+        CStr::from_bytes_with_nul(self.text.get(start..self.ends[part])?).ok()
     }
 }
 
-/// How many requests failed in a row up to now: redirects end a row.
-pub(super) fn consecutive_failures(history: &[Arc<HistoryEntry>]) -> usize {
-    history.iter().rev().take_while(|entry| entry.redirect_location.is_none()).count()
+/// The entries, oldest first. Cloning it and adding to a clone copies none.
+#[derive(Clone, Default)]
+pub struct History {
+    last: Option<Arc<Node>>,
+}
+
+struct Node {
+    entry: HistoryEntry,
+    index: usize,
+    /// How many requests failed in a row up to this one: redirects end a row.
+    failures: usize,
+    previous: Option<Arc<Node>>,
+    /// An older node, chosen so that any can be reached in a number of steps that is logarithmic in how far back it is
+    /// (E. W. Myers, An applicative random-access stack, 1983). `previous` leads to it too.
+    jump: Option<Arc<Node>>,
+}
+
+impl History {
+    /// This history and one entry more.
+    pub fn with(&self, entry: HistoryEntry) -> History {
+        let (index, failures, jump) = match &self.last {
+            None => (0, 0, None),
+            Some(last) => (last.index + 1, last.failures, Some(Arc::clone(last.next_jump().unwrap_or(last)))),
+        };
+        let failures = if entry.redirect_location().is_none() { failures + 1 } else { 0 };
+        History { last: Some(Arc::new(Node { entry, index, failures, previous: self.last.clone(), jump })) }
+    }
+
+    pub fn len(&self) -> usize {
+        self.last.as_ref().map_or(0, |last| last.index + 1)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.last.is_none()
+    }
+
+    pub fn get(&self, index: usize) -> Option<&HistoryEntry> {
+        let mut node = self.last.as_ref().filter(|last| index <= last.index)?;
+        while node.index != index {
+            node = match &node.jump {
+                Some(jump) if jump.index >= index => jump,
+                _ => node.previous.as_ref()?,
+            };
+        }
+        Some(&node.entry)
+    }
+
+    pub fn last(&self) -> Option<&HistoryEntry> {
+        self.last.as_ref().map(|last| &last.entry)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &HistoryEntry> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// How many requests failed in a row up to now.
+    pub(super) fn consecutive_failures(&self) -> usize {
+        self.last.as_ref().map_or(0, |last| last.failures)
+    }
+}
+
+impl Node {
+    /// Where the node after this one jumps to, if that is further back than to this one: two jumps of one length
+    /// become one.
+    fn next_jump(&self) -> Option<&Arc<Node>> {
+        let first = self.jump.as_ref()?;
+        let second = first.jump.as_ref()?;
+        (self.index - first.index == first.index - second.index).then_some(second)
+    }
+}
+
+impl Drop for History {
+    /// One entry after the other: a list that dropped itself would recurse once for each.
+    fn drop(&mut self) {
+        let mut last = self.last.take();
+        while let Some(mut node) = last.take().and_then(Arc::into_inner) {
+            // Taken before `jump` goes, which therefore never is the last to hold its node.
+            last = node.previous.take();
+        }
+    }
+}
+
+/// How many there are: what they hold may be long, and secret.
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "History({} entries)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(number: usize, location: Option<&CStr>) -> HistoryEntry {
+        let url = std::ffi::CString::new(number.to_string()).unwrap();
+        HistoryEntry::new(Some(c"GET"), Some(&url), None, Some(302), location).unwrap()
+    }
+
+    #[test]
+    fn parts_are_absent_empty_or_there() {
+        for method in [None, Some(c""), Some(c"GET")] {
+            for url in [None, Some(c""), Some(c"/\xff")] {
+                for location in [None, Some(c""), Some(c"x")] {
+                    let entry = HistoryEntry::new(method, url, None, None, location).unwrap();
+                    assert_eq!((entry.method(), entry.url(), entry.redirect_location()), (method, url, location));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_entry_is_found_from_every_later_one() {
+        let mut all = vec![History::default()];
+        for number in 0..300 {
+            all.push(all[number].with(entry(number, None)));
+        }
+        for (count, history) in all.iter().enumerate() {
+            assert_eq!((history.len(), history.is_empty()), (count, count == 0));
+            for (index, entry) in history.iter().enumerate() {
+                assert_eq!(entry.url().unwrap().to_str().unwrap(), index.to_string());
+            }
+            assert!(history.get(count).is_none() && history.get(usize::MAX).is_none());
+        }
+        // Two that share their first entries do not see each other's later ones.
+        let (left, right) = (all[5].with(entry(100, None)), all[5].with(entry(200, None)));
+        drop(all);
+        assert_eq!((left.get(5).unwrap().url(), right.get(5).unwrap().url()), (Some(c"100"), Some(c"200")));
+        assert_eq!((left.get(4).unwrap().url(), right.last().unwrap().url()), (Some(c"4"), Some(c"200")));
+    }
+
+    #[test]
+    fn a_step_back_is_logarithmic() {
+        let mut history = History::default();
+        for number in 0..100_000 {
+            history = history.with(entry(number, None));
+        }
+        let mut node = history.last.as_ref().unwrap();
+        let mut steps = 0;
+        while node.index != 1 {
+            node = node.jump.as_ref().filter(|jump| jump.index >= 1).or(node.previous.as_ref()).unwrap();
+            steps += 1;
+        }
+        assert!(steps <= 3 * 17, "{steps}");
+    }
+
+    #[test]
+    fn a_long_history_is_freed_without_recursion() {
+        let small_stack = std::thread::Builder::new().stack_size(64 * 1024);
+        let run = || {
+            let mut history = History::default();
+            let mut kept = Vec::new();
+            for number in 0..200_000 {
+                history = history.with(entry(number, None));
+                if number % 50_000 == 7 {
+                    kept.push(history.clone());
+                }
+            }
+            drop(history);
+            assert_eq!(kept.pop().unwrap().last().unwrap().url(), Some(c"150007"));
+            assert_eq!(kept[2].get(50_007).unwrap().url(), Some(c"50007"));
+        };
+        small_stack.spawn(run).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn threads_may_free_what_they_share() {
+        for _ in 0..50 {
+            let mut history = History::default();
+            for number in 0..200 {
+                history = history.with(entry(number, None));
+            }
+            let threads: Vec<_> = (0..4)
+                .map(|number| {
+                    let branch = history.with(entry(number, None));
+                    std::thread::spawn(move || drop(branch))
+                })
+                .collect();
+            drop(history);
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
+        }
+    }
+
+    #[test]
+    fn redirects_end_a_row_of_failures() {
+        let mut history = History::default();
+        for (location, failures) in [(None, 1), (None, 2), (Some(c"/"), 0), (None, 1), (Some(c"/"), 0)] {
+            history = history.with(entry(0, location));
+            assert_eq!(history.consecutive_failures(), failures);
+        }
+    }
 }

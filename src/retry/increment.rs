@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::response::Response;
 use crate::retry::history::HistoryEntry;
-use crate::retry::{Count, Retry, names};
+use crate::retry::{Count, Counts, Retry, names};
 use crate::status::{RetryKind, Status};
 use crate::url::Url;
 
@@ -26,7 +26,8 @@ impl Retry {
     /// The Retry after one more request that was not the last: it failed with `error`, or was answered with
     /// `response`, or neither is known.
     ///
-    /// Fails with `MaxRetry` when a count is used up, and with `error` itself when that must not be retried.
+    /// Fails with `MaxRetry` when a count is used up, with `error` itself when that must not be retried, and, when
+    /// retries are disabled, with what is wrong: none were used up.
     pub fn increment(
         &self,
         method: Option<&CStr>,
@@ -39,29 +40,29 @@ impl Retry {
         }
         let counter = consumed_counter(response, error);
         if let Some(error) = error
-            && (self.counts.total == Count::False || !self.may_count(error, counter, method))
+            && (self.is_disabled() || !self.may_count(error, counter, method))
         {
             return Err((**error).clone());
         }
-
-        let mut next = self.clone();
-        next.counts.total = next.counts.total.used_once();
-        if let Some(count) = next.count_of(counter) {
-            *count = count.used_once();
+        if self.is_disabled() {
+            return Err(reason_of(response, ": retries are disabled"));
         }
+
         // A request that failed has no response worth recording, whatever came with it.
         let response = response.filter(|_| error.is_none());
         let location = response.and_then(redirect_location);
         let status = response.map(Response::status);
-        next.history
-            .try_reserve(1)
-            .map_err(|_| Error::new(Status::OutOfMemory, "no memory for one more history entry"))?;
-        next.history.push(Arc::new(HistoryEntry::new(method, url, error, status, location)));
-
+        let entry = HistoryEntry::new(method, url, error, status, location)?;
+        let next = Retry {
+            counts: self.counts.after(counter),
+            policy: Arc::clone(&self.policy),
+            history: self.history.with(entry),
+            chain: self.chain,
+        };
         if next.is_exhausted() {
             let reason = match error {
                 Some(error) => Arc::clone(error),
-                None => Arc::new(reason_of(response)),
+                None => Arc::new(reason_of(response, "")),
             };
             return Err(used_up(method, url, reason, next));
         }
@@ -81,16 +82,24 @@ impl Retry {
             _ => true,
         }
     }
+}
 
-    fn count_of(&mut self, counter: Counter) -> Option<&mut Count> {
-        match counter {
+impl Counts {
+    /// What is left once `total` and the counter were used.
+    fn after(mut self, counter: Counter) -> Counts {
+        let used = match counter {
             Counter::None => None,
-            Counter::Connect => Some(&mut self.counts.connect),
-            Counter::Read => Some(&mut self.counts.read),
-            Counter::Redirect => Some(&mut self.counts.redirect),
-            Counter::Status => Some(&mut self.counts.status),
-            Counter::Other => Some(&mut self.counts.other),
+            Counter::Connect => Some(&mut self.connect),
+            Counter::Read => Some(&mut self.read),
+            Counter::Redirect => Some(&mut self.redirect),
+            Counter::Status => Some(&mut self.status),
+            Counter::Other => Some(&mut self.other),
+        };
+        if let Some(count) = used {
+            *count = count.used_once();
         }
+        self.total = self.total.used_once();
+        self
     }
 }
 
@@ -113,22 +122,22 @@ pub(super) fn redirect_location(response: &Response) -> Option<&CStr> {
     response.redirect_location().filter(|location| !location.is_empty())
 }
 
-/// What is wrong with the last response, as an error.
-pub(super) fn reason_of(response: Option<&Response>) -> Error {
+/// What is wrong with the last response, as an error. `why` ends the sentence.
+fn reason_of(response: Option<&Response>, why: &str) -> Error {
     match response {
         Some(response) if redirect_location(response).is_some() => {
-            Error::new(Status::TooManyRedirects, "too many redirects")
+            Error::new(Status::TooManyRedirects, format!("too many redirects{why}"))
         }
         Some(response) => {
-            Error::new(Status::ResponseStatus, format!("the server answered {} too often", response.status()))
+            Error::new(Status::ResponseStatus, format!("the server answered {}{why}", response.status()))
         }
-        None => Error::new(Status::ResponseStatus, "too many error responses"),
+        None => Error::new(Status::ResponseStatus, format!("the request failed{why}")),
     }
 }
 
 fn used_up(method: Option<&CStr>, url: Option<&CStr>, reason: Arc<Error>, exhausted: Retry) -> Error {
     let mut message = String::from("the retries are used up");
-    let method = method.and_then(|method| method.to_str().ok());
+    let method = method.map(text_of);
     let url = url.and_then(|url| shown(url.to_bytes()));
     if method.is_some() || url.is_some() {
         message.push_str(" for");
@@ -158,13 +167,25 @@ fn push_start(message: &mut String, text: &str) {
 /// absolute URL nor a path is not shown, because what is a password in it cannot be told.
 fn shown(text: &[u8]) -> Option<String> {
     let url = Url::parse(text).ok()?;
-    let lossy = |part: Option<&CStr>| part.map_or(String::new(), |part| part.to_string_lossy().into_owned());
-    let path = lossy(url.path());
+    let mut shown = String::new();
     match (url.scheme(), url.host()) {
-        (Some(_), Some(_)) => Some(format!("{}://{}{path}", lossy(url.scheme()), lossy(url.netloc()))),
-        (None, None) if text.starts_with(b"/") => Some(path),
-        _ => None,
+        (Some(scheme), Some(host)) => {
+            push_start(&mut shown, text_of(scheme));
+            shown.push_str("://");
+            push_start(&mut shown, text_of(host));
+            if let Some(port) = url.port() {
+                shown.push_str(&format!(":{port}"));
+            }
+        }
+        (None, None) if text.starts_with(b"/") => {}
+        _ => return None,
     }
+    push_start(&mut shown, url.path().map_or("", text_of));
+    Some(shown)
+}
+
+fn text_of(text: &CStr) -> &str {
+    text.to_str().unwrap_or_default()
 }
 
 #[cfg(test)]

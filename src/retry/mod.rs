@@ -11,11 +11,11 @@ mod http_date;
 mod increment;
 mod names;
 mod policy;
+#[cfg(test)]
+mod properties;
 mod redirect;
 mod retry_after;
 mod sleep;
-#[cfg(test)]
-mod vectors;
 
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
@@ -26,7 +26,7 @@ pub use constants::{
 };
 pub use count::Count;
 pub use decide::{Action, Attempt, Decision};
-pub use history::HistoryEntry;
+pub use history::{History, HistoryEntry};
 pub use increment::Counter;
 pub use names::NameSet;
 pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
@@ -43,7 +43,7 @@ pub const REDIRECT_STATUS_CODES: &[i32] = &[301, 302, 303, 307, 308];
 pub struct Retry {
     counts: Counts,
     policy: Arc<Policy>,
-    history: Vec<Arc<HistoryEntry>>,
+    history: History,
     chain: Chain,
 }
 
@@ -52,9 +52,9 @@ impl Retry {
         let RetryOptions { mut counts, mut policy, history, chain, .. } = options;
         if counts.total == Count::False || counts.redirect == Count::False {
             counts.redirect = Count::Number(0);
-            policy.raise_on_redirect = false;
+            Arc::make_mut(&mut policy).raise_on_redirect = false;
         }
-        Retry { counts, policy: Arc::new(policy), history, chain }
+        Retry { counts, policy, history, chain }
     }
 
     /// The policy of who chose none: three retries in all.
@@ -80,7 +80,7 @@ impl Retry {
 
     /// Options that make an equal Retry.
     pub fn to_options(&self) -> RetryOptions {
-        RetryOptions::of(self.counts, &self.policy, &self.history, self.chain)
+        RetryOptions::of(self)
     }
 
     /// Whether a response is one to ask again for. `has_retry_after`: it has a Retry-After header.
@@ -94,6 +94,11 @@ impl Retry {
                 && self.policy.respect_retry_after_header
                 && has_retry_after
                 && RETRY_AFTER_STATUS_CODES.contains(&status)))
+    }
+
+    /// Nothing is retried or followed, and no retries can be used up.
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.counts.total == Count::False
     }
 
     /// More retries were made than one of the counts allows.
@@ -138,11 +143,16 @@ impl Retry {
         &self.policy.remove_headers_on_redirect
     }
 
+    /// `None`: every header that is not removed.
+    pub fn keep_headers_on_redirect(&self) -> Option<&NameSet> {
+        self.policy.keep_headers_on_redirect.as_deref()
+    }
+
     pub fn redirect_profile(&self) -> RedirectProfile {
         self.policy.redirect_profile
     }
 
-    pub fn history(&self) -> &[Arc<HistoryEntry>] {
+    pub fn history(&self) -> &History {
         &self.history
     }
 }

@@ -1,6 +1,7 @@
 //! Sets of method and header names: tokens of RFC 9110 section 5.6.2, in one case, each once, sorted.
 
 use std::ffi::{CStr, CString};
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -20,44 +21,54 @@ impl Case {
         }
     }
 
-    fn fold(self, name: &CStr) -> CString {
-        let folded: Vec<u8> = name.to_bytes().iter().map(|byte| self.of(*byte)).collect();
-        CString::new(folded).unwrap_or_default()
+    fn fold(self, name: &CStr) -> Result<CString> {
+        copy_with(name, |byte| self.of(byte))
     }
 }
 
+/// The names are shared, so that a set made of others copies no text.
 #[derive(Clone, Debug)]
 pub struct NameSet {
-    names: Vec<CString>,
+    names: Vec<Arc<CString>>,
     case: Case,
 }
 
 impl NameSet {
+    pub(super) const fn empty(case: Case) -> NameSet {
+        NameSet { names: Vec::new(), case }
+    }
+
     /// `what` says what the names are, as in "method".
     pub(super) fn new<'a>(case: Case, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<NameSet> {
-        let mut set = NameSet { names: Vec::new(), case };
-        set.add(what, names)?;
+        let mut set = NameSet::empty(case);
+        for name in names {
+            check_token(what, name)?;
+            set.names.try_reserve(1).map_err(|_| no_memory())?;
+            set.names.push(Arc::new(case.fold(name)?));
+        }
+        set.put_in_order();
         Ok(set)
     }
 
     /// For constants, which are tokens.
     pub(super) fn of_constants(case: Case, names: &[&CStr]) -> NameSet {
-        let mut names: Vec<CString> = names.iter().map(|name| case.fold(name)).collect();
-        names.sort_unstable();
-        NameSet { names, case }
+        let folded = names.iter().map(|name| Arc::new(case.fold(name).unwrap_or_default()));
+        let mut set = NameSet { names: folded.collect(), case };
+        set.put_in_order();
+        set
     }
 
-    pub(super) fn add<'a>(&mut self, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<()> {
-        for name in names {
-            check_token(what, name)?;
-            self.names
-                .try_reserve(1)
-                .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for one more {what}")))?;
-            self.names.push(self.case.fold(name));
-        }
+    /// Adds another set of the same case.
+    pub(super) fn add(&mut self, others: &NameSet) -> Result<()> {
+        self.names.try_reserve(others.names.len()).map_err(|_| no_memory())?;
+        self.names.extend(others.names.iter().cloned());
+        self.put_in_order();
+        Ok(())
+    }
+
+    fn put_in_order(&mut self) {
         self.names.sort_unstable();
         self.names.dedup();
-        Ok(())
     }
 
     pub fn contains(&self, name: &[u8]) -> bool {
@@ -74,12 +85,30 @@ impl NameSet {
     }
 
     pub fn at(&self, index: usize) -> Option<&CStr> {
-        self.names.get(index).map(CString::as_c_str)
+        self.names.get(index).map(|name| name.as_c_str())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &CStr> {
-        self.names.iter().map(CString::as_c_str)
+        self.names.iter().map(|name| name.as_c_str())
     }
+}
+
+/// A copy of text whose length is the caller's choice.
+pub(super) fn copy(text: &CStr) -> Result<CString> {
+    copy_with(text, |byte| byte)
+}
+
+/// `change` must not make a NUL.
+fn copy_with(text: &CStr, change: impl Fn(u8) -> u8) -> Result<CString> {
+    let bytes = text.to_bytes_with_nul();
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(bytes.len()).map_err(|_| no_memory())?;
+    copy.extend(bytes.iter().map(|byte| change(*byte)));
+    Ok(CString::from_vec_with_nul(copy).unwrap_or_default())
+}
+
+pub(super) fn no_memory() -> Error {
+    Error::new(Status::OutOfMemory, "no memory for a copy of what was given")
 }
 
 /// Fails unless the name is a token. The message does not show what it is instead: it may hold anything.
@@ -108,7 +137,8 @@ mod tests {
 
     #[test]
     fn names_are_folded_sorted_and_unique() {
-        let set = NameSet::new(Case::Lower, "header name", [c"X-B", c"a", c"x-b", c"A"]).unwrap();
+        let mut set = NameSet::new(Case::Lower, "header name", [c"X-B", c"a", c"x-b"]).unwrap();
+        set.add(&NameSet::of_constants(Case::Lower, &[c"X-b", c"A"])).unwrap();
         assert_eq!(set.iter().collect::<Vec<_>>(), [c"a", c"x-b"]);
         assert!(set.contains(b"X-b") && set.contains(b"A") && !set.contains(b"x-") && !set.contains(b"x-bb"));
         assert_eq!((set.at(1), set.at(2)), (Some(c"x-b"), None));

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use crate::callback::{Random, Sleep, WallClock};
 use crate::error::{Error, Result};
+use crate::retry::Retry;
 use crate::retry::backoff::Backoff;
-use crate::retry::constants::{DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT, SENSITIVE_HEADERS};
+use crate::retry::constants::{DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
 use crate::retry::count::Count;
-use crate::retry::history::HistoryEntry;
-use crate::retry::names::{Case, NameSet};
-use crate::retry::redirect::Chain;
+use crate::retry::history::{History, HistoryEntry};
+use crate::retry::names::{self, Case, NameSet};
+use crate::retry::redirect::{self, Chain};
 use crate::status::Status;
 
 /// How many retries of each kind are left.
@@ -50,7 +51,7 @@ impl Default for Counts {
 #[derive(Clone, Debug)]
 pub enum Methods {
     Any,
-    Only(NameSet),
+    Only(Arc<NameSet>),
 }
 
 impl Methods {
@@ -110,18 +111,19 @@ impl fmt::Debug for Callbacks {
     }
 }
 
-/// What stays the same from one Retry of a chain to the next.
+/// What stays the same from one Retry of a chain to the next. Lists are shared, so that a clone copies none.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) methods: Methods,
     /// Sorted, each once.
-    pub(super) status_forcelist: Vec<i32>,
+    pub(super) status_forcelist: Arc<Vec<i32>>,
     pub(super) backoff: Backoff,
     pub(super) retry_after_max: f64,
     pub(super) raise_on_redirect: bool,
     pub(super) raise_on_status: bool,
     pub(super) respect_retry_after_header: bool,
-    pub(super) remove_headers_on_redirect: NameSet,
+    pub(super) remove_headers_on_redirect: Arc<NameSet>,
+    pub(super) keep_headers_on_redirect: Option<Arc<NameSet>>,
     pub(super) redirect_profile: RedirectProfile,
     pub(super) callbacks: Callbacks,
 }
@@ -133,14 +135,18 @@ impl Policy {
 impl Default for Policy {
     fn default() -> Policy {
         Policy {
-            methods: Methods::Only(NameSet::of_constants(Case::Upper, DEFAULT_ALLOWED_METHODS)),
-            status_forcelist: Vec::new(),
+            methods: Methods::Only(Arc::new(NameSet::of_constants(Case::Upper, DEFAULT_ALLOWED_METHODS))),
+            status_forcelist: Arc::default(),
             backoff: Backoff::default(),
             retry_after_max: Policy::DEFAULT_RETRY_AFTER_MAX,
             raise_on_redirect: true,
             raise_on_status: true,
             respect_retry_after_header: true,
-            remove_headers_on_redirect: NameSet::of_constants(Case::Lower, DEFAULT_REMOVE_HEADERS_ON_REDIRECT),
+            remove_headers_on_redirect: Arc::new(NameSet::of_constants(
+                Case::Lower,
+                DEFAULT_REMOVE_HEADERS_ON_REDIRECT,
+            )),
+            keep_headers_on_redirect: None,
             redirect_profile: RedirectProfile::default(),
             callbacks: Callbacks::default(),
         }
@@ -158,15 +164,26 @@ pub enum MethodsSetting {
 #[derive(Clone, Debug, Default)]
 pub struct RetryOptions {
     pub(super) counts: Counts,
-    pub(super) policy: Policy,
-    pub(super) history: Vec<Arc<HistoryEntry>>,
+    pub(super) policy: Arc<Policy>,
+    pub(super) history: History,
     pub(super) chain: Chain,
     methods_setting: Option<MethodsSetting>,
 }
 
 impl RetryOptions {
-    pub(super) fn of(counts: Counts, policy: &Policy, history: &[Arc<HistoryEntry>], chain: Chain) -> RetryOptions {
-        RetryOptions { counts, policy: policy.clone(), history: history.to_vec(), chain, methods_setting: None }
+    pub(super) fn of(retry: &Retry) -> RetryOptions {
+        RetryOptions {
+            counts: retry.counts,
+            policy: Arc::clone(&retry.policy),
+            history: retry.history.clone(),
+            chain: retry.chain,
+            methods_setting: None,
+        }
+    }
+
+    /// A Retry that was made of these options, or that they were made of, keeps its own.
+    fn policy(&mut self) -> &mut Policy {
+        Arc::make_mut(&mut self.policy)
     }
 
     pub fn set_total(&mut self, count: Count) {
@@ -201,7 +218,7 @@ impl RetryOptions {
         methods: impl IntoIterator<Item = &'a CStr>,
     ) -> Result<()> {
         let methods = NameSet::new(Case::Upper, "method", methods)?;
-        self.set_methods(setting, Methods::Only(methods))
+        self.set_methods(setting, Methods::Only(Arc::new(methods)))
     }
 
     pub fn allow_any_method(&mut self) -> Result<()> {
@@ -213,7 +230,7 @@ impl RetryOptions {
             return Err(invalid("allowed_methods and its old name method_whitelist must not both be set"));
         }
         self.methods_setting = Some(setting);
-        self.policy.methods = methods;
+        self.policy().methods = methods;
         Ok(())
     }
 
@@ -222,79 +239,87 @@ impl RetryOptions {
             return Err(invalid(format!("a status code must be 100 to 999; one is {code}")));
         }
         let mut list = Vec::new();
-        list.try_reserve_exact(codes.len())
-            .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for {} codes", codes.len())))?;
+        list.try_reserve_exact(codes.len()).map_err(|_| names::no_memory())?;
         list.extend_from_slice(codes);
         list.sort_unstable();
         list.dedup();
-        self.policy.status_forcelist = list;
+        self.policy().status_forcelist = Arc::new(list);
         Ok(())
     }
 
     pub fn set_backoff_factor(&mut self, seconds: f64) -> Result<()> {
-        self.policy.backoff.factor = finite(seconds)?;
+        self.policy().backoff.factor = finite(seconds)?;
         Ok(())
     }
 
     pub fn set_backoff_max(&mut self, seconds: f64) -> Result<()> {
-        self.policy.backoff.max = bound(seconds)?;
+        self.policy().backoff.max = bound(seconds)?;
         Ok(())
     }
 
     pub fn set_backoff_jitter(&mut self, seconds: f64) -> Result<()> {
-        self.policy.backoff.jitter = finite(seconds)?;
+        self.policy().backoff.jitter = finite(seconds)?;
         Ok(())
     }
 
     pub fn set_retry_after_max(&mut self, seconds: f64) -> Result<()> {
-        self.policy.retry_after_max = bound(seconds)?;
+        self.policy().retry_after_max = bound(seconds)?;
         Ok(())
     }
 
     pub fn set_raise_on_redirect(&mut self, raise: bool) {
-        self.policy.raise_on_redirect = raise;
+        self.policy().raise_on_redirect = raise;
     }
 
     pub fn set_raise_on_status(&mut self, raise: bool) {
-        self.policy.raise_on_status = raise;
+        self.policy().raise_on_status = raise;
     }
 
     pub fn set_respect_retry_after_header(&mut self, respect: bool) {
-        self.policy.respect_retry_after_header = respect;
+        self.policy().respect_retry_after_header = respect;
     }
 
     pub fn set_remove_headers_on_redirect<'a>(&mut self, names: impl IntoIterator<Item = &'a CStr>) -> Result<()> {
-        self.policy.remove_headers_on_redirect = NameSet::new(Case::Lower, "header name", names)?;
+        self.policy().remove_headers_on_redirect = Arc::new(NameSet::new(Case::Lower, "header name", names)?);
         Ok(())
+    }
+
+    pub fn set_keep_headers_on_redirect<'a>(&mut self, names: impl IntoIterator<Item = &'a CStr>) -> Result<()> {
+        self.policy().keep_headers_on_redirect = Some(Arc::new(NameSet::new(Case::Lower, "header name", names)?));
+        Ok(())
+    }
+
+    pub fn keep_any_header_on_redirect(&mut self) {
+        self.policy().keep_headers_on_redirect = None;
     }
 
     /// Adds to the headers to remove; takes none away.
     pub fn add_sensitive_headers(&mut self) -> Result<()> {
-        self.policy.remove_headers_on_redirect.add("header name", SENSITIVE_HEADERS.iter().copied())
-    }
-
-    pub fn set_redirect_profile(&mut self, profile: RedirectProfile) {
-        self.policy.redirect_profile = profile;
-    }
-
-    pub fn add_history(&mut self, entry: HistoryEntry) -> Result<()> {
-        self.history
-            .try_reserve(1)
-            .map_err(|_| Error::new(Status::OutOfMemory, "no memory for one more history entry"))?;
-        self.history.push(Arc::new(entry));
+        let mut names = NameSet::empty(Case::Lower);
+        names.add(&self.policy.remove_headers_on_redirect)?;
+        names.add(redirect::sensitive_headers())?;
+        self.policy().remove_headers_on_redirect = Arc::new(names);
         Ok(())
     }
 
+    pub fn set_redirect_profile(&mut self, profile: RedirectProfile) {
+        self.policy().redirect_profile = profile;
+    }
+
+    pub fn add_history(&mut self, entry: HistoryEntry) {
+        self.history = self.history.with(entry);
+    }
+
     pub fn set_wall_clock(&mut self, clock: Option<WallClock>) {
-        self.policy.callbacks.wall_clock = clock;
+        self.policy().callbacks.wall_clock = clock;
     }
 
     pub fn set_sleep(&mut self, sleep: Option<Sleep>) {
-        self.policy.callbacks.sleep = sleep;
+        self.policy().callbacks.sleep = sleep;
     }
 
     pub fn set_random(&mut self, random: Option<Random>) {
-        self.policy.callbacks.random = random;
+        self.policy().callbacks.random = random;
     }
 }
 

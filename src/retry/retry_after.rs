@@ -12,7 +12,8 @@ pub(super) fn parse(value: &[u8], clock: Option<&WallClock>) -> Result<f64> {
         return Ok(seconds as f64);
     }
     let Some(date) = http_date::parse(value) else {
-        let shown: String = String::from_utf8_lossy(value).chars().take(64).collect();
+        let start = value.get(..256).unwrap_or(value);
+        let shown: String = String::from_utf8_lossy(start).chars().take(64).collect();
         return Err(Error::new(
             Status::InvalidHeader,
             format!("Retry-After is neither seconds nor a date: \"{shown}\""),

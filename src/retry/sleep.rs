@@ -5,7 +5,7 @@ use std::time::Instant;
 use crate::error::{Error, Result};
 use crate::limit::{self, Limit};
 use crate::response::Response;
-use crate::retry::{RETRY_AFTER_STATUS_CODES, Retry, history, retry_after};
+use crate::retry::{RETRY_AFTER_STATUS_CODES, Retry, names, retry_after};
 use crate::socket::sys;
 use crate::status::Status;
 
@@ -70,14 +70,14 @@ impl Retry {
     }
 
     /// Sleeps as long as Retry-After asks; says whether it asked for any wait.
-    pub fn sleep_for_retry(&self, response: &Response, limit: Option<&Limit>) -> Result<bool> {
-        let delay = self.retry_after_delay(response)?;
+    pub fn sleep_for_retry(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<bool> {
+        let delay = response.map_or(Ok(Delay::NONE), |response| self.retry_after_delay(response))?;
         self.wait(delay, limit)?;
         Ok(delay.reason == DelayReason::RetryAfter)
     }
 
     fn backoff_delay(&self) -> Result<Delay> {
-        let failures = history::consecutive_failures(&self.history);
+        let failures = self.history.consecutive_failures();
         let uncapped = self.policy.backoff.uncapped(failures, self.policy.callbacks.random.as_ref())?;
         let seconds = self.policy.backoff.cap(uncapped);
         let reason = if seconds > 0.0 { DelayReason::Backoff } else { DelayReason::None };
@@ -88,12 +88,15 @@ impl Retry {
         // Fields of one name are one list, in which a second value makes the first no number.
         let mut values = response.headers().get_all("retry-after").map(|value| value.to_bytes());
         let Some(first) = values.next() else { return Ok(None) };
-        let mut joined = first.to_vec();
+        let mut joined = Vec::new();
         for value in values {
+            let before = if joined.is_empty() { first } else { &[] };
+            joined.try_reserve(before.len() + 2 + value.len()).map_err(|_| names::no_memory())?;
+            joined.extend_from_slice(before);
             joined.extend_from_slice(b", ");
             joined.extend_from_slice(value);
         }
-        self.bounded_retry_after(&joined).map(Some)
+        self.bounded_retry_after(if joined.is_empty() { first } else { &joined }).map(Some)
     }
 
     fn bounded_retry_after(&self, value: &[u8]) -> Result<Delay> {

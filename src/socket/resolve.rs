@@ -66,7 +66,7 @@ impl Query {
             }
             return Query::of_ascii(inner, port);
         }
-        let mut name = Vec::new();
+        let mut name = url::Name::new();
         url::append_idna(&mut name, inner.as_bytes(), |at| at + skipped)?;
         let name = String::from_utf8_lossy(&name);
         let mut at = 0;

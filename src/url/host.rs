@@ -2,12 +2,24 @@
 
 use std::net::Ipv6Addr;
 
-use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use idna::uts46::{AsciiDenyList, ErrorPolicy, Hyphens, ProcessingSuccess, Uts46, verify_dns_length};
+use smallvec::SmallVec;
 
-use super::buffer::append;
+use super::class::is_unreserved;
 use super::invalid;
-use super::normalise::{is_unreserved, percent_decoded};
-use crate::error::Result;
+use super::measure::percent_decoded;
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// A host while it is rewritten. No name that a resolver takes is longer, so that nothing is allocated for it.
+pub(crate) type Name = SmallVec<[u8; 256]>;
+
+fn append(name: &mut Name, text: &[u8]) -> Result<()> {
+    name.try_reserve(text.len())
+        .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for a host of {} more bytes", text.len())))?;
+    name.extend_from_slice(text);
+    Ok(())
+}
 
 /// A label with non-ASCII letters that is longer cannot fit DNS' 63 bytes; the IDNA steps are not linear in a label.
 const MAX_UNICODE_LABEL: usize = 1024;
@@ -100,7 +112,7 @@ fn split_zone(inner: &[u8]) -> (&[u8], Option<&[u8]>) {
 
 /// Appends a host that [`check`] accepted, as http and https write it: lower case, unreserved characters decoded,
 /// international names in their ASCII form.
-pub(super) fn append_normalised(bytes: &mut Vec<u8>, host: &[u8], at: usize) -> Result<()> {
+pub(super) fn append_normalised(bytes: &mut Name, host: &[u8], at: usize) -> Result<()> {
     let start = bytes.len();
     if let Some(inner) = host.strip_prefix(b"[") {
         return append_ipv6(bytes, host, inner.strip_suffix(b"]").unwrap_or(inner), at + 1);
@@ -114,13 +126,14 @@ pub(super) fn append_normalised(bytes: &mut Vec<u8>, host: &[u8], at: usize) -> 
         lower_case(&mut bytes[start..]);
         return Ok(());
     }
-    let name = bytes.split_off(start);
+    let name = Name::from_slice(&bytes[start..]);
+    bytes.truncate(start);
     // Once something was decoded, a label's place in the input is not known; the host's is.
     let moved = name.len() != host.len();
     append_idna(bytes, &name, |offset| if moved { at } else { at + offset })
 }
 
-fn append_ipv6(bytes: &mut Vec<u8>, host: &[u8], inner: &[u8], at: usize) -> Result<()> {
+fn append_ipv6(bytes: &mut Name, host: &[u8], inner: &[u8], at: usize) -> Result<()> {
     let start = bytes.len();
     let (address, zone) = split_zone(inner);
     let Some(zone) = zone else {
@@ -194,7 +207,7 @@ fn lower_case(name: &mut [u8]) {
 }
 
 /// UTS 46, non-transitional, for each label with a character beyond ASCII; the others are only lower-cased.
-pub(crate) fn append_idna(bytes: &mut Vec<u8>, name: &[u8], place: impl Fn(usize) -> usize) -> Result<()> {
+pub(crate) fn append_idna(bytes: &mut Name, name: &[u8], place: impl Fn(usize) -> usize) -> Result<()> {
     let mut label_at = 0;
     for (i, label) in name.split(|&byte| byte == b'.').enumerate() {
         if i > 0 {
@@ -208,12 +221,30 @@ pub(crate) fn append_idna(bytes: &mut Vec<u8>, name: &[u8], place: impl Fn(usize
             if label.len() > MAX_UNICODE_LABEL {
                 return Err(invalid("the host has an international label that is too long,", place(label_at)));
             }
-            let ascii = Uts46::new()
-                .to_ascii(label, AsciiDenyList::STD3, Hyphens::Check, DnsLength::VerifyAllowRootDot)
-                .map_err(|_| invalid("the host has a label that IDNA (UTS 46) does not allow,", place(label_at)))?;
-            append(bytes, ascii.as_bytes())?;
+            append_label(bytes, label)
+                .ok_or_else(|| invalid("the host has a label that IDNA (UTS 46) does not allow,", place(label_at)))?;
         }
         label_at += label.len() + 1;
     }
     Ok(())
+}
+
+/// UTS 46 section 4.2, ToASCII, written behind what is there.
+fn append_label(bytes: &mut Name, label: &[u8]) -> Option<()> {
+    struct Sink<'a>(&'a mut Name);
+    impl std::fmt::Write for Sink<'_> {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            append(self.0, text.as_bytes()).map_err(|_| std::fmt::Error)
+        }
+    }
+    let start = bytes.len();
+    let (deny, hyphens) = (AsciiDenyList::STD3, Hyphens::Check);
+    let always_ascii = |_: &[char], _: &[char], _: bool| false;
+    let sink = &mut Sink(bytes);
+    match Uts46::new().process(label, deny, hyphens, ErrorPolicy::FailFast, always_ascii, sink, None).ok()? {
+        ProcessingSuccess::Passthrough => append(bytes, label).ok()?,
+        ProcessingSuccess::WroteToSink => {}
+    }
+    let ascii = std::str::from_utf8(bytes.get(start..)?).ok()?;
+    verify_dns_length(ascii, true).then_some(())
 }

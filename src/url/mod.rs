@@ -1,7 +1,10 @@
 //! URLs: parsing, normalising, writing, and resolving one against another.
 
-mod buffer;
+mod authority;
+mod block;
+mod class;
 mod host;
+mod measure;
 mod name;
 mod normalise;
 mod parse;
@@ -9,40 +12,42 @@ mod parts;
 mod readings;
 mod redact;
 mod resolve;
+mod scan;
 mod serialise;
 mod split;
 mod strict;
 mod userinfo;
 mod visits;
 
-use std::ffi::{CStr, CString};
-use std::sync::OnceLock;
+use std::ffi::CStr;
 
-use buffer::{Buffer, Component};
+pub use block::Component;
+pub(crate) use block::Head;
+use block::{Block, Writer};
+pub(crate) use host::{Name, append_idna};
 pub use parts::UrlParts;
 pub use readings::{Differences, Reader, Reading, Readings};
+pub use serialise::Composite;
 pub use split::{FirstSplit, split_first};
+use triomphe::ThinArc;
 
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// A URL's seven fields. Immutable. The text of all components lies in one buffer, each with its NUL, so that
-/// getters lend from it; what is composed of several components is written when it is first asked for.
+/// The longest text that is parsed, in bytes: what is longer is no URL that anyone serves.
+pub const MAX_LENGTH: usize = 16 * 1024 * 1024;
+
+/// A URL's seven fields. Immutable; a clone is another reference to the same.
+#[derive(Clone)]
 pub struct Url {
-    text: Buffer,
-    port: Option<u16>,
-    authority: OnceLock<CString>,
-    netloc: OnceLock<CString>,
-    request_uri: OnceLock<CString>,
-    url: OnceLock<CString>,
-    derived: OnceLock<Box<redact::Derived>>,
+    block: Block,
 }
 
 impl Url {
     /// Best effort: whatever is absent is `None`. Text without a scheme begins with the host, unless it begins with
     /// a slash.
     pub fn parse(text: &[u8]) -> Result<Url> {
-        parse::parse(utf8(text, "the URL")?.as_bytes())
+        parse::parse(text)
     }
 
     /// The parts are checked and normalised as [`Url::parse`] does it. The result parses back into the same parts.
@@ -52,56 +57,83 @@ impl Url {
 
     /// RFC 3986 section 5. The reference is read strictly: "g" is a relative path, not a host.
     pub fn resolve(&self, reference: &[u8]) -> Result<Url> {
-        resolve::resolve(self, utf8(reference, "the reference")?.as_bytes())
+        utf8(reference, "the reference")?;
+        resolve::resolve(self, reference)
     }
 
     /// As [`Url::parse`], with the scheme `http` where the text has none.
     pub fn parse_as_http(text: &[u8]) -> Result<Url> {
         let url = Url::parse(text)?;
-        match url.scheme() {
-            Some(_) => Ok(url),
-            None => url.with_scheme(b"http"),
+        match url.has(Component::Scheme) {
+            true => Ok(url),
+            false => url.with_scheme(b"http"),
         }
     }
 
-    fn new(text: Buffer, port: Option<u16>) -> Url {
-        Url {
-            text,
-            port,
-            authority: OnceLock::new(),
-            netloc: OnceLock::new(),
-            request_uri: OnceLock::new(),
-            url: OnceLock::new(),
-            derived: OnceLock::new(),
-        }
+    fn new(block: Block) -> Url {
+        Url { block }
+    }
+
+    /// The counted block, for the handle that C holds.
+    pub(crate) fn into_thin(self) -> ThinArc<Head, u8> {
+        self.block.0
+    }
+
+    pub(crate) fn from_thin(thin: ThinArc<Head, u8>) -> Url {
+        Url::new(Block(thin))
+    }
+
+    pub(crate) fn as_thin(&self) -> &ThinArc<Head, u8> {
+        &self.block.0
     }
 
     pub fn scheme(&self) -> Option<&CStr> {
-        self.text.get(Component::Scheme)
+        self.c_str(Component::Scheme)
     }
 
     pub fn auth(&self) -> Option<&CStr> {
-        self.text.get(Component::Auth)
+        self.c_str(Component::Auth)
     }
 
     pub fn host(&self) -> Option<&CStr> {
-        self.text.get(Component::Host)
+        self.c_str(Component::Host)
     }
 
     pub fn port(&self) -> Option<u16> {
-        self.port
+        self.block.head().port
     }
 
     pub fn path(&self) -> Option<&CStr> {
-        self.text.get(Component::Path)
+        self.c_str(Component::Path)
     }
 
     pub fn query(&self) -> Option<&CStr> {
-        self.text.get(Component::Query)
+        self.c_str(Component::Query)
     }
 
     pub fn fragment(&self) -> Option<&CStr> {
-        self.text.get(Component::Fragment)
+        self.c_str(Component::Fragment)
+    }
+
+    /// A component with its NUL, found without looking through it.
+    pub fn terminated(&self, component: Component) -> Option<&[u8]> {
+        self.block.terminated(component)
+    }
+
+    fn c_str(&self, component: Component) -> Option<&CStr> {
+        CStr::from_bytes_with_nul(self.terminated(component)?).ok()
+    }
+
+    fn part(&self, component: Component) -> Option<&[u8]> {
+        self.block.get(component)
+    }
+
+    fn has(&self, component: Component) -> bool {
+        self.part(component).is_some()
+    }
+
+    fn has_slashes(&self) -> bool {
+        self.block.head().slashes
     }
 
     /// Scheme, host and effective port are equal. No scheme counts as http; case does not count.
@@ -121,31 +153,31 @@ impl Url {
 
     /// The port, or the one that the scheme stands for.
     pub fn effective_port(&self) -> Option<u16> {
-        self.port.or(match self.effective_scheme() {
+        self.port().or(match self.effective_scheme() {
             b"http" => Some(80),
             b"https" => Some(443),
             _ => None,
         })
     }
 
-    fn part(&self, component: Component) -> Option<&[u8]> {
-        self.text.bytes(component)
-    }
-
     fn with_scheme(&self, scheme: &[u8]) -> Result<Url> {
-        let mut text = buffer::Builder::new(self.text.size() + scheme.len() + 1)?;
-        text.copy(scheme)?;
-        for component in &Component::ALL[1..] {
-            text.copy_or_absent(self.part(*component))?;
-        }
-        Ok(Url::new(text.finish(), self.port))
+        let room = self.block.size() + Component::ALL.len() + scheme.len() + 1;
+        let write = |writer: &mut Writer<'_>| {
+            writer.scheme(Some(scheme));
+            for &component in &Component::ALL[1..] {
+                writer.finished(component, self.part(component));
+            }
+            writer.port(self.port());
+        };
+        Block::build(room, write).map(Url::new)
     }
 }
 
-/// The seven fields decide; what was cached does not.
+/// The seven fields decide; how they lie in memory does not.
 impl PartialEq for Url {
     fn eq(&self, other: &Url) -> bool {
-        self.text == other.text && self.port == other.port
+        Component::ALL.iter().all(|&component| self.part(component) == other.part(component))
+            && self.port() == other.port()
     }
 }
 
@@ -157,7 +189,7 @@ impl std::fmt::Debug for Url {
         f.debug_struct("Url")
             .field("scheme", &self.scheme())
             .field("host", &self.host())
-            .field("port", &self.port)
+            .field("port", &self.port())
             .field("path", &self.path())
             .field("query", &self.query())
             .field("fragment", &self.fragment())
@@ -177,7 +209,12 @@ fn invalid(problem: &str, at: usize) -> Error {
     Error::new(Status::InvalidUrl, format!("{problem} at byte {at}")).at(at)
 }
 
+/// Room for a size that comes from the caller.
+fn reserve(bytes: &mut Vec<u8>, more: usize) -> Result<()> {
+    bytes
+        .try_reserve(more)
+        .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for a URL of {more} more bytes")))
+}
+
 #[cfg(test)]
 mod tests;
-
-pub(crate) use host::append_idna;

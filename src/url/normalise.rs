@@ -1,171 +1,167 @@
 //! What RFC 3986 section 6.2.2 makes of a component: percent-encoding, letter case, dot segments.
 
-use super::buffer::{append, reserve};
-use crate::error::Result;
+use super::block::{Component, Writer};
+use super::measure::{Measured, percent_decoded};
+use super::parse::needs_slash;
+use super::scan;
 
-/// Which bytes a component may hold unencoded; the rest is percent-encoded.
-#[derive(Clone, Copy)]
-pub(super) enum Class {
-    Userinfo = 1,
-    Path = 2,
-    /// Query and fragment.
-    Query = 4,
+/// What a path's dot segments do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dots {
+    /// RFC 3986 section 5.2.4, to the letter: a ".." below the root is dropped, "/..//a" is "//a".
+    Standard,
+    /// A ".." below the root takes the root's empty segment, so that an empty segment after it becomes the root:
+    /// "/..//a" is "/a". A path that is not empty begins with a slash afterwards.
+    Rooted,
 }
 
-/// For each byte the classes that allow it, as bits.
-const ALLOWED: [u8; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 128 {
-        let c = byte as u8;
-        table[byte] = match c {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'~' => 7,
-            b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' => 7,
-            b'@' | b'/' => Class::Path as u8 | Class::Query as u8,
-            b'?' => Class::Query as u8,
-            _ => 0,
-        };
-        byte += 1;
+impl Writer<'_> {
+    /// Writes a component; what it does not allow is percent-encoded.
+    pub(super) fn encoded(&mut self, component: Component, text: &[u8], measured: &Measured) {
+        let start = self.at();
+        self.copy(text);
+        self.encode_since(component, start, measured);
     }
-    table
-};
 
-pub(super) fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'~')
-}
-
-/// The byte that the percent-encoding at `at` stands for.
-pub(super) fn percent_decoded(text: &[u8], at: usize) -> Option<u8> {
-    match text.get(at..)? {
-        [b'%', high, low, ..] => {
-            let digit = |c: u8| char::from(c).to_digit(16);
-            u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
-        }
-        _ => None,
-    }
-}
-
-/// Percent-encodes, in place, what `class` does not allow in `bytes[start..]`, and writes the digits of existing
-/// encodings in upper case. One stray "%" says that the component is not encoded yet: then every "%" is encoded.
-pub(super) fn encode(bytes: &mut Vec<u8>, start: usize, class: Class) -> Result<()> {
-    let allows = |byte: u8| ALLOWED[usize::from(byte)] & class as u8 != 0;
-    let Some(text) = bytes.get_mut(start..) else { return Ok(()) };
-    let (mut disallowed, mut percents, mut stray) = (0usize, 0usize, false);
-    let mut at = 0;
-    while at < text.len() {
-        if text[at] == b'%' {
-            percents += 1;
-            if percent_decoded(text, at).is_some() {
-                text[at + 1..at + 3].make_ascii_uppercase();
-                at += 2;
-            } else {
-                stray = true;
+    /// Writes a path. `base` is what stands before it, which ends with a slash unless it is empty.
+    pub(super) fn path(&mut self, base: &[u8], path: &[u8], measured: &Measured, dots: Dots) {
+        let start = self.at();
+        match dots {
+            _ if !measured.dots => {
+                if dots == Dots::Rooted && needs_slash(path) {
+                    self.push(b'/');
+                }
+                self.copy(base);
+                self.copy(path);
             }
-        } else if !allows(text[at]) {
-            disallowed += 1;
+            Dots::Standard => self.without_dots(base, path),
+            Dots::Rooted => self.without_dots_below_root(path),
         }
-        at += 1;
+        self.encode_since(Component::Path, start, measured);
     }
-    let escapes = disallowed + if stray { percents } else { 0 };
-    if escapes == 0 {
-        return Ok(());
+
+    /// The component is what was written since `start`, percent-encoded where `measured` says that there is need. It is
+    /// written anew behind itself then.
+    fn encode_since(&mut self, component: Component, start: usize, measured: &Measured) {
+        if measured.escapes() == 0 {
+            if measured.lower {
+                upper_case_encodings(self.since_mut(start));
+            }
+            return self.component(component, start);
+        }
+        let (class, end) = (component.class(), self.at());
+        // What was removed with the dot segments may have been the stray "%".
+        let stray = if measured.dots { has_stray_percent(self.since(start)) } else { measured.stray };
+        let mut from = start;
+        while from < end {
+            let clean = scan::skip(self.between(start, end), from - start, class) + start;
+            self.copy_within(from..clean);
+            from = clean;
+            let Some(&byte) = self.between(from, end).first() else { break };
+            if byte != b'%' || stray {
+                self.copy(&percent_encoded(byte));
+            } else {
+                self.push(byte);
+            }
+            from += 1;
+            if byte == b'%' && percent_decoded(self.between(from - 1, end), 0).is_some() {
+                let digits = self.at();
+                self.copy_within(from..from + 2);
+                self.since_mut(digits).make_ascii_uppercase();
+                from += 2;
+            }
+        }
+        self.component(component, end);
     }
-    // From the back, so that each byte moves once.
-    let mut from = bytes.len();
-    let mut to = from + 2 * escapes;
-    reserve(bytes, 2 * escapes)?;
-    bytes.resize(to, 0);
-    while from < to && from > start {
-        from -= 1;
-        let byte = bytes[from];
-        if allows(byte) || (byte == b'%' && !stray) {
-            to -= 1;
-            bytes[to] = byte;
-        } else {
-            to -= 3;
-            bytes[to..to + 3].copy_from_slice(&percent_encoded(byte));
+
+    fn without_dots(&mut self, base: &[u8], path: &[u8]) {
+        let start = self.at();
+        let mut path = path;
+        if base.is_empty() {
+            while let Some(rest) = path.strip_prefix(b"../").or_else(|| path.strip_prefix(b"./")) {
+                path = rest;
+            }
+        }
+        // The path's first segment continues the base's last, which is empty.
+        let base = base.strip_suffix(b"/").map(|base| base.split(is_slash));
+        let mut segments = base.into_iter().flatten().chain(path.split(is_slash)).enumerate().peekable();
+        while let Some((i, segment)) = segments.next() {
+            let is_dots = matches!(segment, b"." | b"..");
+            if segment == b".." {
+                // Looks back only over what it removes: linear in all.
+                let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
+                self.truncate(start + last);
+            }
+            if i > 0 && (!is_dots || segments.peek().is_none()) {
+                self.push(b'/');
+            }
+            if !is_dots {
+                self.copy(segment);
+            }
         }
     }
-    Ok(())
+
+    fn without_dots_below_root(&mut self, path: &[u8]) {
+        let start = self.at();
+        // Segments written so far; they stand joined by slashes. No segments and one empty one differ.
+        let mut count = 0usize;
+        let mut ends_in_dots = false;
+        for segment in path.split(is_slash) {
+            ends_in_dots = matches!(segment, b"." | b"..");
+            match segment {
+                b"." => {}
+                b".." if count > 0 => {
+                    let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
+                    self.truncate(start + last);
+                    count -= 1;
+                }
+                b".." => {}
+                _ => {
+                    if count > 0 {
+                        self.push(b'/');
+                    }
+                    self.copy(segment);
+                    count += 1;
+                }
+            }
+        }
+        let begins_with_slash = |writer: &Self| writer.since(start).first().is_none_or(is_slash);
+        if path.first() == Some(&b'/') && (count == 0 || !begins_with_slash(self)) {
+            if count > 0 {
+                self.insert(start, b'/');
+            }
+            count += 1;
+        }
+        if ends_in_dots && path.contains(&b'/') && count > 0 {
+            self.push(b'/');
+        }
+        if !begins_with_slash(self) {
+            self.insert(start, b'/');
+        }
+    }
+}
+
+fn is_slash(byte: &u8) -> bool {
+    *byte == b'/'
+}
+
+fn has_stray_percent(text: &[u8]) -> bool {
+    (0..text.len()).any(|at| text[at] == b'%' && percent_decoded(text, at).is_none())
+}
+
+/// The digits of every encoding in upper case: RFC 3986 section 6.2.2.1.
+pub(super) fn upper_case_encodings(text: &mut [u8]) {
+    let mut at = 0;
+    while let Some(percent) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'%')) {
+        at += percent + 1;
+        if percent_decoded(text, at - 1).is_some() {
+            text[at..at + 2].make_ascii_uppercase();
+            at += 2;
+        }
+    }
 }
 
 fn percent_encoded(byte: u8) -> [u8; 3] {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     [b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
-}
-
-/// What a ".." does that stands directly below the root.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Root {
-    /// It is dropped, as RFC 3986 section 5.2.4 has it: "/..//a" is "//a".
-    Stays,
-    /// It takes the root's empty segment, so that an empty segment after it becomes the root: "/..//a" is "/a".
-    Goes,
-}
-
-/// Appends the path without its "." and ".." segments. A path that is not empty begins with a slash afterwards.
-pub(super) fn append_without_dots(bytes: &mut Vec<u8>, path: &[u8], root: Root) -> Result<()> {
-    reserve(bytes, path.len().saturating_add(2))?;
-    let start = bytes.len();
-    if !has_dot_segment(path) {
-        if !path.is_empty() && path[0] != b'/' {
-            bytes.push(b'/');
-        }
-        return append(bytes, path);
-    }
-    let absolute = path.first() == Some(&b'/') || root == Root::Stays;
-    // Segments written so far; they stand joined by slashes in bytes[start..]. No segments and one empty one differ.
-    let mut count = 0usize;
-    if path.first() != Some(&b'/') && absolute {
-        count = 1;
-    }
-    let lowest = usize::from(root == Root::Stays);
-    let mut ends_in_dots = false;
-    for segment in path.split(|&byte| byte == b'/') {
-        ends_in_dots = matches!(segment, b"." | b"..");
-        match segment {
-            b"." => {}
-            b".." if count > lowest => {
-                // Looks back only over what it removes: linear in all.
-                let last = bytes[start..].iter().rposition(|&byte| byte == b'/').unwrap_or(0);
-                bytes.truncate(start + last);
-                count -= 1;
-            }
-            b".." => {}
-            _ => {
-                if count > 0 {
-                    bytes.push(b'/');
-                }
-                bytes.extend_from_slice(segment);
-                count += 1;
-            }
-        }
-    }
-    if absolute && (count == 0 || bytes.get(start).is_some_and(|&first| first != b'/')) {
-        if count > 0 {
-            bytes.insert(start, b'/');
-        }
-        count += 1;
-    }
-    if ends_in_dots && path.contains(&b'/') && count > 0 {
-        bytes.push(b'/');
-    }
-    if bytes.get(start).is_some_and(|&first| first != b'/') {
-        bytes.insert(start, b'/');
-    }
-    Ok(())
-}
-
-fn has_dot_segment(path: &[u8]) -> bool {
-    let mut at_segment = true;
-    for (i, &byte) in path.iter().enumerate() {
-        if at_segment
-            && byte == b'.'
-            && matches!(path[i..], [b'.'] | [b'.', b'/', ..] | [b'.', b'.'] | [b'.', b'.', b'/', ..])
-        {
-            return true;
-        }
-        at_segment = byte == b'/';
-    }
-    false
 }

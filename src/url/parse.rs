@@ -1,166 +1,186 @@
-//! Components into a [`Url`]: each checked, normalised and written to the buffer in turn.
+//! Text into a [`Url`]: measured first, then written into one block.
 
-use super::buffer::{Builder, Component, append};
-use super::host;
-use super::normalise::{Class, Root, append_without_dots, encode};
-use super::split::{Piece, Split};
-use super::{Url, invalid};
+use super::authority::{Authority, Host};
+use super::block::{Block, Component, Writer};
+use super::class::Class;
+use super::measure::Measured;
+use super::normalise::{Dots, upper_case_encodings};
+use super::split::{is_normalised, reference_scheme, scheme};
+use super::{MAX_LENGTH, Url, invalid, utf8};
 use crate::error::Result;
 
+/// Best effort: whatever is absent is `None`. Text without a scheme begins with the host, unless it begins with a slash.
 pub(super) fn parse(text: &[u8]) -> Result<Url> {
-    let split = Split::best_effort(text);
-    let authority = Authority::read(split.authority)?;
-    let mut writer = Writer::new(text.len(), split.scheme)?;
-    writer.authority(&authority)?;
-    writer.path(split.path, Root::Goes, split.query.is_some() || split.fragment.is_some())?;
-    writer.query(split.query)?;
-    writer.fragment(split.fragment)?;
-    Ok(writer.finish(authority.port))
+    let mut parts = Parts::default();
+    // What is not UTF-8 is the first thing to say about a text.
+    parts.best_effort(text).map_err(|error| utf8(text, "the URL").err().unwrap_or(error))?;
+    if parts.may_be_no_text() {
+        utf8(text, "the URL")?;
+    }
+    let room = text.len() + 1 + parts.room_behind_source();
+    Block::build(room, |writer| {
+        writer.source(text);
+        parts.write(writer, text);
+    })
+    .map(Url::new)
 }
 
-/// An authority taken apart. The host is in its grammar.
+/// The components of a text, measured.
 #[derive(Default)]
-pub(super) struct Authority<'a> {
-    pub(super) auth: Option<Piece<'a>>,
-    pub(super) host: Option<Piece<'a>>,
-    pub(super) port: Option<u16>,
+pub(super) struct Parts {
+    scheme_length: Option<u32>,
+    /// Whether "//" stands before where an authority would be.
+    pub(super) has_slashes: bool,
+    /// Only http, https and no scheme are normalised.
+    normalised: bool,
+    /// Whether there is an authority, and it is not empty.
+    pub(super) has_authority: bool,
+    pub(super) authority: Authority,
+    pub(super) path: Measured,
+    path_has_slash: bool,
+    pub(super) query: Measured,
+    pub(super) fragment: Measured,
 }
 
-impl<'a> Authority<'a> {
-    /// An empty authority is none.
-    pub(super) fn read(authority: Option<Piece<'a>>) -> Result<Authority<'a>> {
-        let Some(Piece { text, at }) = authority.filter(|authority| !authority.text.is_empty()) else {
-            return Ok(Authority::default());
-        };
-        // The last "@": what stands before it is userinfo, whatever it looks like.
-        let host_start = text.iter().rposition(|&byte| byte == b'@').map_or(0, |sign| sign + 1);
-        let auth = text.get(..host_start.saturating_sub(1));
-        let (host, port) = host::split_port(&text[host_start..], at + host_start)?;
-        Ok(Authority {
-            auth: auth.map(|text| Piece { text, at }),
-            host: Some(Piece { text: host, at: at + host_start }),
-            port,
-        })
-    }
-}
-
-/// Writes components in their order, as the scheme asks: only http, https and no scheme are normalised.
-pub(super) struct Writer {
-    builder: Builder,
-    normalises: bool,
-}
-
-impl Writer {
-    /// `length` is about how long the text of all components is.
-    pub(super) fn new(length: usize, scheme: Option<Piece<'_>>) -> Result<Writer> {
-        let mut builder = Builder::new(length.saturating_add(Component::ALL.len() + 2))?;
-        let Some(scheme) = scheme else {
-            builder.absent();
-            return Ok(Writer { builder, normalises: true });
-        };
-        append(&mut builder.bytes, scheme.text)?;
-        builder.bytes.make_ascii_lowercase();
-        let normalises = matches!(&builder.bytes[..], b"http" | b"https");
-        builder.present()?;
-        Ok(Writer { builder, normalises })
+impl Parts {
+    /// As people write URLs: without a scheme and a leading slash, the text begins with the authority.
+    fn best_effort(&mut self, text: &[u8]) -> Result<()> {
+        check_length(text)?;
+        let scheme = scheme(text);
+        let bare = scheme.is_none() && text.first() != Some(&b'/');
+        self.read(text, scheme, scheme.is_none_or(is_normalised), bare)
     }
 
-    pub(super) fn authority(&mut self, authority: &Authority<'_>) -> Result<()> {
-        match authority.auth {
-            // Empty userinfo is none.
-            Some(auth) if !auth.text.is_empty() => self.component(Some(auth), Component::Auth, Class::Userinfo)?,
-            _ => self.builder.absent(),
+    /// As RFC 3986 section 4.1 reads a reference, whose base is normalised or not.
+    pub(super) fn reference(&mut self, text: &[u8], base_is_normalised: bool) -> Result<()> {
+        check_length(text)?;
+        let scheme = reference_scheme(text);
+        self.read(text, scheme, scheme.map_or(base_is_normalised, is_normalised), false)
+    }
+
+    fn read(&mut self, text: &[u8], scheme: Option<&[u8]>, normalised: bool, bare_authority: bool) -> Result<()> {
+        self.scheme_length = scheme.map(|scheme| scheme.len() as u32);
+        self.normalised = normalised;
+        let mut at = scheme.map_or(0, |scheme| scheme.len() + 1);
+        self.has_slashes = !bare_authority && text.get(at..at + 2) == Some(b"//");
+        if self.has_slashes || bare_authority {
+            let start = if self.has_slashes { at + 2 } else { at };
+            at = self.authority.measure(text, start, normalised)?;
+            self.has_authority = at > start;
         }
-        match authority.host {
-            None => self.builder.absent(),
-            Some(host) => {
-                if self.normalises {
-                    host::append_normalised(&mut self.builder.bytes, host.text, host.at)?;
-                } else {
-                    append(&mut self.builder.bytes, host.text)?;
-                }
-                self.builder.present()?;
-            }
+        self.path_has_slash = text.get(at) == Some(&b'/');
+        if !normalised {
+            return self.read_raw(text, at);
+        }
+        at = self.path.measure(text, at, Class::Path, b"?#");
+        if text.get(at) == Some(&b'?') {
+            at = self.query.measure(text, at + 1, Class::Query, b"#");
+        }
+        if at < text.len() {
+            self.fragment.measure(text, at + 1, Class::Query, b"");
         }
         Ok(())
     }
 
-    /// The authority of another URL, which was normalised for the same scheme.
-    pub(super) fn authority_of(&mut self, url: &Url) -> Result<()> {
-        self.builder.copy_or_absent(url.part(Component::Auth))?;
-        self.builder.copy_or_absent(url.part(Component::Host))
+    fn read_raw(&mut self, text: &[u8], path: usize) -> Result<()> {
+        let mut at = self.path.measure_raw(text, path, Component::Path, b"?#")?;
+        if text.get(at) == Some(&b'?') {
+            at = self.query.measure_raw(text, at + 1, Component::Query, b"#")?;
+        }
+        if at < text.len() {
+            self.fragment.measure_raw(text, at + 1, Component::Fragment, b"")?;
+        }
+        Ok(())
     }
 
-    /// An empty path is absent unless something follows it.
-    pub(super) fn path(&mut self, path: Piece<'_>, root: Root, followed: bool) -> Result<()> {
-        let start = self.builder.start();
-        if self.normalises || root == Root::Stays {
-            append_without_dots(&mut self.builder.bytes, path.text, root)?;
-        } else {
-            if path.text.first().is_some_and(|&first| first != b'/') {
-                append(&mut self.builder.bytes, b"/")?;
+    pub(super) fn scheme<'a>(&self, text: &'a [u8]) -> Option<&'a [u8]> {
+        text.get(..self.scheme_length? as usize)
+    }
+
+    pub(super) fn path_needs_slash(&self, text: &[u8]) -> bool {
+        needs_slash(self.path.of(text))
+    }
+
+    fn texts(&self) -> [&Measured; 4] {
+        [&self.authority.auth, &self.path, &self.query, &self.fragment]
+    }
+
+    /// Whether there may be a byte beyond ASCII somewhere.
+    fn may_be_no_text(&self) -> bool {
+        self.texts().iter().any(|text| text.escapes() > 0)
+            || matches!(self.authority.host, Host::Rewritten(_))
+            || !self.normalised && (!self.authority.is_plain || self.texts().iter().any(|text| text.beyond_ascii))
+    }
+
+    fn something_moves(&self) -> bool {
+        self.authority.auth.moves() | self.path.moves() | self.query.moves() | self.fragment.moves()
+    }
+
+    /// What writing all of it takes, at most.
+    pub(super) fn room(&self) -> usize {
+        let texts: usize = self.texts().into_iter().map(Measured::room).sum();
+        self.scheme_length.map_or(0, |length| length as usize + 1) + self.authority.room() + texts
+    }
+
+    /// What is written behind the source, at most.
+    fn room_behind_source(&self) -> usize {
+        let host = self.authority.host_room_behind_source();
+        if !self.something_moves() && (self.has_authority && self.normalised || self.path_has_slash) {
+            return host;
+        }
+        // A path that only lacks its slash is written, too.
+        let behind = |text: &Measured| if text.moves() { text.room() } else { 0 };
+        host + self.path.room() + behind(&self.authority.auth) + behind(&self.query) + behind(&self.fragment)
+    }
+
+    fn write(&self, writer: &mut Writer<'_>, text: &[u8]) {
+        if let Some(length) = self.scheme_length {
+            let scheme = writer.in_place(Component::Scheme, 0, length as usize);
+            if !matches!(&*scheme, b"http" | b"https") {
+                scheme.make_ascii_lowercase();
             }
-            append(&mut self.builder.bytes, path.text)?;
         }
-        if self.normalises {
-            encode(&mut self.builder.bytes, start, Class::Path)?;
-        } else {
-            check_raw(path, Component::Path)?;
+        if self.has_authority {
+            write_text(writer, Component::Auth, &self.authority.auth, text);
+            self.authority.host_of_source(writer, text);
+            writer.port(self.authority.port);
         }
-        if self.builder.bytes.len() == start && !followed {
-            self.builder.absent();
-            return Ok(());
+        let followed = self.query.present || self.fragment.present;
+        if self.path.moves() || self.path_needs_slash(text) {
+            writer.path(b"", self.path.of(text), &self.path, Dots::Rooted);
+            // Dot segments may have been all of it.
+            if !followed {
+                writer.absent_if_empty(Component::Path);
+            }
+        } else if followed || self.path.len() > 0 {
+            write_text(writer, Component::Path, &self.path, text);
         }
-        self.builder.present()
-    }
-
-    /// Fails as [`Writer::path`] would, for a path that is to become part of another.
-    pub(super) fn check_path(&self, path: Piece<'_>) -> Result<()> {
-        if self.normalises { Ok(()) } else { check_raw(path, Component::Path) }
-    }
-
-    /// A path that is in its final form.
-    pub(super) fn path_of(&mut self, path: Option<&[u8]>, followed: bool) -> Result<()> {
-        let path = path.filter(|path| followed || !path.is_empty()).or(if followed { Some(b"") } else { None });
-        self.builder.copy_or_absent(path)
-    }
-
-    pub(super) fn query(&mut self, query: Option<Piece<'_>>) -> Result<()> {
-        self.component(query, Component::Query, Class::Query)
-    }
-
-    pub(super) fn query_of(&mut self, query: Option<&[u8]>) -> Result<()> {
-        self.builder.copy_or_absent(query)
-    }
-
-    pub(super) fn fragment(&mut self, fragment: Option<Piece<'_>>) -> Result<()> {
-        self.component(fragment, Component::Fragment, Class::Query)
-    }
-
-    pub(super) fn finish(self, port: Option<u16>) -> Url {
-        Url::new(self.builder.finish(), port)
-    }
-
-    fn component(&mut self, piece: Option<Piece<'_>>, component: Component, class: Class) -> Result<()> {
-        let Some(piece) = piece else {
-            self.builder.absent();
-            return Ok(());
-        };
-        let start = self.builder.start();
-        append(&mut self.builder.bytes, piece.text)?;
-        if self.normalises {
-            encode(&mut self.builder.bytes, start, class)?;
-        } else {
-            check_raw(piece, component)?;
-        }
-        self.builder.present()
+        write_text(writer, Component::Query, &self.query, text);
+        write_text(writer, Component::Fragment, &self.fragment, text);
     }
 }
 
-/// What is not percent-encoded must not hold a line end, which would end a header, or NUL, which would end the text.
-pub(super) fn check_raw(piece: Piece<'_>, component: Component) -> Result<()> {
-    match piece.text.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
-        Some(bad) => Err(invalid(&format!("the {} has a line end or NUL", component.name()), piece.at + bad)),
-        None => Ok(()),
+#[inline(always)]
+fn write_text(writer: &mut Writer<'_>, component: Component, measured: &Measured, source: &[u8]) {
+    if measured.moves() {
+        writer.encoded(component, measured.of(source), measured);
+    } else if measured.present {
+        let text = writer.in_place(component, measured.start(), measured.len());
+        if measured.lower {
+            upper_case_encodings(text);
+        }
+    }
+}
+
+/// Whether a path is one before which its root's slash must be put.
+pub(super) fn needs_slash(path: &[u8]) -> bool {
+    path.first().is_some_and(|&first| first != b'/')
+}
+
+#[inline(always)]
+pub(super) fn check_length(text: &[u8]) -> Result<()> {
+    match text.len() > MAX_LENGTH {
+        true => Err(invalid("the URL is longer than 16 MiB: it goes on", MAX_LENGTH)),
+        false => Ok(()),
     }
 }

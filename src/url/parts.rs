@@ -1,9 +1,11 @@
 //! A URL from its parts: refused unless its text parses back into them.
 
-use super::buffer::Component;
-use super::normalise::Root;
-use super::parse::{Authority, Writer, check_raw};
-use super::split::Piece;
+use super::authority::Authority;
+use super::block::{Block, Component};
+use super::measure::Measured;
+use super::normalise::Dots;
+use super::parse::check_length;
+use super::split::is_normalised;
 use super::{Url, host, invalid, parse};
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -22,34 +24,58 @@ pub struct UrlParts<'a> {
 
 pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
     let UrlParts { scheme, auth, host, port, path, query, fragment } = parts;
-    let [scheme, auth, host, path, query, fragment] = [scheme, auth, host, path, query, fragment]
-        .map(|part| part.map(|text| Piece { text: text.as_bytes(), at: 0 }));
-    if let Some(scheme) = scheme {
-        check_scheme(scheme.text)?;
+    let [scheme, auth, host, path, query, fragment] =
+        [scheme, auth, host, path, query, fragment].map(|part| part.map(str::as_bytes));
+    for part in [scheme, auth, host, path, query, fragment].into_iter().flatten() {
+        check_length(part)?;
     }
-    check(auth, Component::Auth, b"/?#\\")?;
+    if let Some(scheme) = scheme {
+        check_scheme(scheme)?;
+    }
     if let Some(host) = host {
-        host::check(host.text, 0)?;
-    } else if auth.is_some_and(|auth| !auth.text.is_empty()) || port.is_some() {
+        host::check(host, 0)?;
+    } else if auth.is_some_and(|auth| !auth.is_empty()) || port.is_some() {
         return Err(Error::new(Status::InvalidUrl, "the URL has userinfo or a port but no host"));
     }
-    check(path, Component::Path, b"?#")?;
-    check(query, Component::Query, b"#")?;
-    check(fragment, Component::Fragment, b"")?;
+    let normalised = scheme.is_none_or(is_normalised);
+    let auth = auth.filter(|auth| !auth.is_empty());
+    let measured_auth = measure(auth, Component::Auth, b"/?#\\", normalised)?;
+    let path = path.unwrap_or_default();
+    let texts = [
+        (Component::Path, path, measure(Some(path), Component::Path, b"?#", normalised)?),
+        (Component::Query, query.unwrap_or_default(), measure(query, Component::Query, b"#", normalised)?),
+        (Component::Fragment, fragment.unwrap_or_default(), measure(fragment, Component::Fragment, b"", normalised)?),
+    ];
+    let authority = host.map(|host| Authority::of_parts(measured_auth, host, port, normalised)).transpose()?;
 
-    let length = [scheme, auth, host, path, query, fragment].iter().flatten().map(|piece| piece.text.len()).sum();
-    let mut writer = Writer::new(length, scheme)?;
-    writer.authority(&Authority { auth, host, port })?;
-    let path = path.unwrap_or(Piece { text: b"", at: 0 });
-    writer.path(path, Root::Goes, query.is_some() || fragment.is_some())?;
-    writer.query(query)?;
-    writer.fragment(fragment)?;
-    let url = writer.finish(port);
+    let room = texts.iter().map(|(_, _, measured)| measured.room()).sum::<usize>()
+        + scheme.map_or(0, |scheme| scheme.len() + 1)
+        + authority.as_ref().map_or(0, Authority::room);
+    let url = Block::build(room, |writer| {
+        writer.scheme(scheme);
+        if let (Some(host), Some(authority)) = (host, &authority) {
+            if authority.auth.present {
+                writer.encoded(Component::Auth, auth.unwrap_or_default(), &authority.auth);
+            }
+            authority.write_host(writer, host);
+            writer.port(port);
+        }
+        for (component, text, measured) in texts.iter().filter(|(_, _, measured)| measured.present) {
+            match component {
+                Component::Path => writer.path(b"", text, measured, Dots::Rooted),
+                _ => writer.encoded(*component, text, measured),
+            }
+        }
+        if query.is_none() && fragment.is_none() {
+            writer.absent_if_empty(Component::Path);
+        }
+    })
+    .map(Url::new)?;
     check_round_trip(&url)?;
     Ok(url)
 }
 
-/// As [`split`](super::split) knows a scheme without a dot, so that the URL's text has it as a scheme too.
+/// As [`scheme`](super::split::scheme) knows one, without a dot, so that the URL's text has it as a scheme too.
 fn check_scheme(scheme: &[u8]) -> Result<()> {
     if !scheme.first().is_some_and(u8::is_ascii_alphabetic) {
         return Err(invalid("the scheme begins with no letter", 0));
@@ -61,24 +87,29 @@ fn check_scheme(scheme: &[u8]) -> Result<()> {
 }
 
 /// Nothing that would begin another component, end a header line, or end the text.
-fn check(piece: Option<Piece<'_>>, component: Component, delimiters: &[u8]) -> Result<()> {
-    let Some(piece) = piece else { return Ok(()) };
-    check_raw(piece, component)?;
-    match piece.text.iter().position(|byte| delimiters.contains(byte)) {
+fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normalised: bool) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let Some(part) = part else { return Ok(measured) };
+    measured.measure_raw(part, 0, component, b"")?;
+    match part.iter().position(|byte| delimiters.contains(byte)) {
         Some(bad) => Err(invalid(&format!("the {} has a character that would end it", component.name()), bad)),
-        None => Ok(()),
+        None => {
+            if normalised {
+                measured.measure(part, 0, component.class(), b"");
+            }
+            Ok(measured)
+        }
     }
 }
 
-/// What each part allows can still read differently as a whole: "//x" as a path without a host, or the userinfo
-/// "user:password" without a scheme.
+/// What each part allows can still read differently as a whole: an empty host without userinfo or port is none.
 fn check_round_trip(url: &Url) -> Result<()> {
-    let text = url.url().to_bytes();
+    let text = url.url()?.to_bytes();
     let reread = parse::parse(text).ok();
     let same = |component| reread.as_ref().is_some_and(|reread| reread.part(component) == url.part(component));
     let changed = match Component::ALL.into_iter().find(|&component| !same(component)) {
         Some(component) => component.name(),
-        None if reread.is_none_or(|reread| reread.port != url.port) => "port",
+        None if reread.is_none_or(|reread| reread.port() != url.port()) => "port",
         None => return Ok(()),
     };
     Err(Error::new(

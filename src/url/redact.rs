@@ -23,7 +23,7 @@ impl Url {
     }
 
     pub(super) fn derived(&self) -> &Derived {
-        self.derived.get_or_init(Box::default)
+        self.block.head().derived.get_or_init(Box::default)
     }
 }
 

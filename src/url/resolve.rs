@@ -1,61 +1,65 @@
 //! A reference against a base: RFC 3986 section 5.2, strict.
 
 use super::Url;
-use super::buffer::{Component, append, reserve};
-use super::normalise::Root;
-use super::parse::{Authority, Writer};
-use super::split::{Piece, Split};
+use super::block::{Block, Component};
+use super::normalise::Dots;
+use super::parse::Parts;
+use super::split::is_normalised;
 use crate::error::Result;
 
 pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
-    let split = Split::reference(reference);
-    let authority = Authority::read(split.authority)?;
-    let followed = split.query.is_some() || split.fragment.is_some();
-    let length = base.text.size().saturating_add(reference.len());
-    let own_authority = split.scheme.is_some() || split.authority.is_some();
-    let scheme = match split.scheme {
-        Some(scheme) => Some(scheme),
-        None => base.part(Component::Scheme).map(|text| Piece { text, at: 0 }),
-    };
-
-    let mut writer = Writer::new(length, scheme)?;
-    if own_authority {
-        writer.authority(&authority)?;
-        writer.path(split.path, Root::Stays, followed)?;
-        writer.query(split.query)?;
-        writer.fragment(split.fragment)?;
-        return Ok(writer.finish(authority.port));
-    }
-    writer.authority_of(base)?;
-    if split.path.text.is_empty() {
-        let query = split.query.map_or(base.part(Component::Query), |query| Some(query.text));
-        writer.path_of(base.part(Component::Path), query.is_some() || split.fragment.is_some())?;
-        match split.query {
-            Some(query) => writer.query(Some(query))?,
-            None => writer.query_of(base.part(Component::Query))?,
+    let mut parts = Parts::default();
+    parts.reference(reference, base.part(Component::Scheme).is_none_or(is_normalised))?;
+    let Parts { authority, query, fragment, .. } = &parts;
+    let (scheme, path) = (parts.scheme(reference), parts.path.of(reference));
+    let own_authority = scheme.is_some() || parts.has_slashes;
+    let stays = !own_authority && path.is_empty();
+    let base_path = base.part(Component::Path).unwrap_or_default();
+    let base_query = base.part(Component::Query).filter(|_| stays && !query.present);
+    let followed = query.present || base_query.is_some() || fragment.present;
+    // A stray "%" in the reference has those of the base's path encoded as well.
+    let base_room = base.block.size() * if parts.path.stray { 4 } else { 2 } + 2 * Component::ALL.len();
+    let room = base_room + parts.room();
+    Block::build(room, |writer| {
+        writer.scheme(scheme.or(base.part(Component::Scheme)));
+        writer.slashes(if scheme.is_some() { parts.has_slashes } else { own_authority || base.has_slashes() });
+        if parts.has_authority {
+            if authority.auth.present {
+                writer.encoded(Component::Auth, authority.auth.of(reference), &authority.auth);
+            }
+            authority.write_host(writer, authority.host_in(reference));
+            writer.port(authority.port);
+        } else if !own_authority {
+            writer.finished(Component::Auth, base.part(Component::Auth));
+            writer.finished(Component::Host, base.part(Component::Host));
+            writer.port(base.port());
         }
-    } else {
-        match split.path.text.first() {
-            Some(b'/') => writer.path(split.path, Root::Stays, followed)?,
-            _ => {
-                writer.check_path(split.path)?;
-                let merged = merge(base, split.path.text)?;
-                writer.path(Piece { text: &merged, at: split.path.at }, Root::Stays, followed)?;
+        if stays {
+            writer.finished(Component::Path, Some(base_path));
+        } else {
+            let is_whole = own_authority || path.first() == Some(&b'/');
+            let directory = if is_whole { b"" } else { directory(base, base_path) };
+            // The path may have dot segments under every scheme, and the base's too.
+            writer.path(directory, path, &parts.path.with_dots(), Dots::Standard);
+        }
+        if !followed {
+            writer.absent_if_empty(Component::Path);
+        }
+        writer.finished(Component::Query, base_query);
+        for (component, measured) in [(Component::Query, query), (Component::Fragment, fragment)] {
+            if measured.present {
+                writer.encoded(component, measured.of(reference), measured);
             }
         }
-        writer.query(split.query)?;
-    }
-    writer.fragment(split.fragment)?;
-    Ok(writer.finish(base.port))
+    })
+    .map(Url::new)
 }
 
-/// The base's path up to its last slash, then the reference's: section 5.2.3.
-fn merge(base: &Url, path: &[u8]) -> Result<Vec<u8>> {
-    let base_path = base.part(Component::Path).unwrap_or_default();
-    let kept = base_path.iter().rposition(|&byte| byte == b'/').map_or(b"/" as &[u8], |slash| &base_path[..=slash]);
-    let mut merged = Vec::new();
-    reserve(&mut merged, kept.len().saturating_add(path.len()))?;
-    append(&mut merged, kept)?;
-    append(&mut merged, path)?;
-    Ok(merged)
+/// The base's path up to its last slash: section 5.2.3.
+fn directory<'a>(base: &Url, path: &'a [u8]) -> &'a [u8] {
+    match path.iter().rposition(|&byte| byte == b'/') {
+        Some(slash) => &path[..=slash],
+        None if base.has_slashes() => b"/",
+        None => b"",
+    }
 }

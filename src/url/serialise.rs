@@ -1,71 +1,179 @@
 //! What is composed of several components: authority, netloc, request target and the whole text.
 
-use std::ffi::{CStr, CString};
-use std::sync::OnceLock;
+use std::ffi::CStr;
 
-use super::Url;
-use super::buffer::Component;
+use super::block::Component;
+use super::split::{is_normalised, scheme};
+use super::{Url, reserve};
+use crate::error::Result;
 
-impl Url {
-    /// `userinfo@host:port`.
-    pub fn authority(&self) -> Option<&CStr> {
-        let netloc = self.netloc()?;
-        let Some(auth) = self.part(Component::Auth) else { return Some(netloc) };
-        Some(cached(&self.authority, |text| {
-            text.extend_from_slice(auth);
-            text.push(b'@');
-            text.extend_from_slice(netloc.to_bytes());
-        }))
-    }
+/// The composed texts, written together when the first of them is asked for. Each ends with a NUL.
+pub(super) struct Composed {
+    text: Vec<u8>,
+    ends: [usize; 4],
+}
 
-    /// `host:port`.
-    pub fn netloc(&self) -> Option<&CStr> {
-        let host = self.host()?;
-        let Some(port) = self.port else { return Some(host) };
-        Some(cached(&self.netloc, |text| {
-            text.extend_from_slice(host.to_bytes());
-            text.extend_from_slice(format!(":{port}").as_bytes());
-        }))
-    }
+/// In the order in which they stand in [`Composed`].
+#[derive(Clone, Copy)]
+pub enum Composite {
+    Url,
+    Authority,
+    Netloc,
+    RequestUri,
+}
 
-    /// The request target: the path, "/" when there is none, and the query.
-    pub fn request_uri(&self) -> &CStr {
-        let path = self.path().filter(|path| !path.is_empty()).unwrap_or(c"/");
-        let Some(query) = self.part(Component::Query) else { return path };
-        cached(&self.request_uri, |text| {
-            text.extend_from_slice(path.to_bytes());
-            text.push(b'?');
-            text.extend_from_slice(query);
-        })
-    }
-
-    /// `scheme://userinfo@host:port/path?query#fragment`, of which only what is present.
-    pub fn url(&self) -> &CStr {
-        cached(&self.url, |text| {
-            let port = self.port.map(|port| port.to_string());
-            let mut add = |before: &str, part: Option<&[u8]>, after: &str| {
-                if let Some(part) = part {
-                    text.extend_from_slice(before.as_bytes());
-                    text.extend_from_slice(part);
-                    text.extend_from_slice(after.as_bytes());
-                }
-            };
-            add("", self.part(Component::Scheme), "://");
-            add("", self.part(Component::Auth), "@");
-            add("", self.part(Component::Host), "");
-            add(":", port.as_deref().map(str::as_bytes), "");
-            add("", self.part(Component::Path), "");
-            add("?", self.part(Component::Query), "");
-            add("#", self.part(Component::Fragment), "");
-        })
+impl Composed {
+    fn get(&self, composite: Composite) -> &[u8] {
+        let i = composite as usize;
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        self.text.get(start..self.ends[i]).unwrap_or_default()
     }
 }
 
-fn cached(cell: &OnceLock<CString>, write: impl FnOnce(&mut Vec<u8>)) -> &CStr {
-    cell.get_or_init(|| {
+impl Url {
+    /// `userinfo@host:port`.
+    pub fn authority(&self) -> Result<Option<&CStr>> {
+        self.composite(Composite::Authority).map(c_str)
+    }
+
+    /// `host:port`.
+    pub fn netloc(&self) -> Result<Option<&CStr>> {
+        self.composite(Composite::Netloc).map(c_str)
+    }
+
+    /// The request target: the path, "/" when there is none, and the query.
+    pub fn request_uri(&self) -> Result<&CStr> {
+        self.composite(Composite::RequestUri).map(|text| c_str(text).unwrap_or_default())
+    }
+
+    /// `scheme://userinfo@host:port/path?query#fragment`, of which only what is present.
+    pub fn url(&self) -> Result<&CStr> {
+        self.composite(Composite::Url).map(|text| c_str(text).unwrap_or_default())
+    }
+
+    /// A composed text with its NUL. It fails only when memory runs out.
+    pub fn composite(&self, composite: Composite) -> Result<Option<&[u8]>> {
+        match composite {
+            Composite::Authority | Composite::Netloc if !self.has(Component::Host) => Ok(None),
+            Composite::Authority if self.has(Component::Auth) => self.composed(composite).map(Some),
+            Composite::Authority | Composite::Netloc if self.port().is_none() => Ok(self.terminated(Component::Host)),
+            Composite::RequestUri if !self.has(Component::Query) => {
+                let path = self.terminated(Component::Path).filter(|path| path.len() > 1);
+                Ok(Some(path.unwrap_or(b"/\0")))
+            }
+            _ => self.composed(composite).map(Some),
+        }
+    }
+
+    fn composed(&self, composite: Composite) -> Result<&[u8]> {
+        let cell = &self.block.head().composed;
+        let composed = match cell.get() {
+            Some(composed) => composed,
+            None => {
+                let composed = self.compose()?;
+                cell.get_or_init(|| composed)
+            }
+        };
+        Ok(composed.get(composite))
+    }
+
+    fn compose(&self) -> Result<Composed> {
+        let part = |component| self.part(component).unwrap_or_default();
         let mut text = Vec::new();
-        write(&mut text);
-        // No component holds a NUL.
-        CString::new(text).unwrap_or_default()
-    })
+        // Each composite is at most all components, their delimiters and a port.
+        let all: usize = Component::ALL.iter().map(|&component| part(component).len()).sum();
+        let names = part(Component::Auth).len() + 2 * part(Component::Host).len();
+        let target = part(Component::Path).len() + part(Component::Query).len();
+        reserve(&mut text, all + names + target + 64)?;
+
+        let slashes = self.block.head().slashes;
+        if let Some(scheme) = self.part(Component::Scheme) {
+            text.extend_from_slice(scheme);
+            text.extend_from_slice(if slashes { b"://" } else { b":" });
+        }
+        let scheme_end = text.len();
+        self.write_authority(&mut text, true);
+        let (path, has_authority) = (part(Component::Path), text.len() > scheme_end);
+        if scheme_end == 0 && scheme(&text).is_some() {
+            // "user:password@host" would read as if it had a scheme.
+            text.splice(0..0, *b"//");
+        } else if !has_authority && path.starts_with(b"//") && (scheme_end == 0 || !slashes) {
+            // "//x" would read as an authority: RFC 3986 section 4.2.
+            text.extend_from_slice(b"/.");
+        }
+        text.extend_from_slice(path);
+        self.write_after(&mut text, b'?', Component::Query);
+        self.write_after(&mut text, b'#', Component::Fragment);
+        text.push(0);
+        let url = text.len();
+        self.write_authority(&mut text, false);
+        text.push(0);
+        let authority = text.len();
+        self.write_netloc(&mut text, false);
+        text.push(0);
+        let netloc = text.len();
+        text.extend_from_slice(self.part(Component::Path).filter(|path| !path.is_empty()).unwrap_or(b"/"));
+        self.write_after(&mut text, b'?', Component::Query);
+        text.push(0);
+        let ends = [url, authority, netloc, text.len()];
+        Ok(Composed { text, ends })
+    }
+
+    fn write_authority(&self, text: &mut Vec<u8>, in_url: bool) {
+        if let Some(auth) = self.part(Component::Auth) {
+            text.extend_from_slice(auth);
+            text.push(b'@');
+        }
+        self.write_netloc(text, in_url);
+    }
+
+    fn write_netloc(&self, text: &mut Vec<u8>, in_url: bool) {
+        let host = self.part(Component::Host).unwrap_or_default();
+        let zone_is_decoded = in_url && self.part(Component::Scheme).is_none_or(is_normalised);
+        match zone_that_looks_encoded(host).filter(|_| zone_is_decoded) {
+            // RFC 6874's "%25", which is left out elsewhere, so that the zone's own "25" is not taken for it.
+            Some(zone) => {
+                text.extend_from_slice(host.get(..zone).unwrap_or_default());
+                text.extend_from_slice(b"25");
+                text.extend_from_slice(host.get(zone..).unwrap_or_default());
+            }
+            None => text.extend_from_slice(host),
+        }
+        if let Some(port) = self.port() {
+            write_port(text, port);
+        }
+    }
+
+    fn write_after(&self, text: &mut Vec<u8>, delimiter: u8, component: Component) {
+        if let Some(part) = self.part(component) {
+            text.push(delimiter);
+            text.extend_from_slice(part);
+        }
+    }
+}
+
+fn c_str(text: Option<&[u8]>) -> Option<&CStr> {
+    CStr::from_bytes_with_nul(text?).ok()
+}
+
+/// Where the zone begins, if it begins like the "%25" that introduces one.
+fn zone_that_looks_encoded(host: &[u8]) -> Option<usize> {
+    if host.first() != Some(&b'[') {
+        return None;
+    }
+    let percent = host.iter().position(|&byte| byte == b'%')?;
+    let zone = host.get(percent + 1..)?;
+    (zone.starts_with(b"25") && zone.len() > b"25]".len()).then_some(percent + 1)
+}
+
+fn write_port(text: &mut Vec<u8>, port: u16) {
+    text.push(b':');
+    let mut divisor = 10_000;
+    while divisor > 1 && port < divisor {
+        divisor /= 10;
+    }
+    while divisor > 0 {
+        text.push(b'0' + (port / divisor % 10) as u8);
+        divisor /= 10;
+    }
 }

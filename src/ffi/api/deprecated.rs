@@ -1,7 +1,6 @@
 //! Old names of urllib3, for programs that are ported from it.
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::retry::netlib_retry;
@@ -69,7 +68,7 @@ pub unsafe extern "C" fn netlib_retry_default_redirect_headers_blacklist(count: 
 #[deprecated(note = "use netlib_retry_default_backoff_max")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_backoff_max() -> f64 {
-    retry::Backoff::DEFAULT_MAX
+    guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))
 }
 
 /// The old constant DEFAULT: a Retry with total 3. `netlib_retry_resolve` falls back to it.
@@ -104,7 +103,7 @@ pub unsafe extern "C" fn netlib_get_host(
     guard::status(err, || {
         let out = outs!(out);
         let url = arg_bytes!(url, len);
-        out.give(Arc::new(Url::parse_as_http(url)?));
+        out.give(Url::parse_as_http(url)?);
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::headers::netlib_headers;
-use crate::ffi::args::{arg, arg_bytes, arg_shared, arg_str};
+use crate::ffi::args::{arg, arg_bytes, arg_method, arg_shared};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Shared, guard, handle};
@@ -44,8 +44,7 @@ pub enum netlib_body_framing {
 /// @param headers its headers; the response keeps its own reference. Not NULL.
 /// @param response out, owned: free it with `netlib_response_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range;
-///         `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -58,7 +57,7 @@ pub unsafe extern "C" fn netlib_response_new(
 ) -> netlib_status {
     guard::status(err, || {
         let response = outs!(response);
-        let (request_method, headers) = (arg_str!(request_method), arg_shared!(headers));
+        let (request_method, headers) = (arg_method!(request_method), arg_shared!(headers));
         response.give(Arc::new(Response::new(request_method, check_status(status)?, headers)?));
         Ok(())
     })
@@ -67,7 +66,8 @@ pub unsafe extern "C" fn netlib_response_new(
 /// Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
 ///
 /// While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
-/// it; each call reads from the start, which for a head of usual size is microseconds. What follows the head, from
+/// it. Until the empty line that ends the head is there, only the status line is read, so that it does not matter in how
+/// many pieces a head comes; what is wrong with a header is told once the head is complete. What follows the head, from
 /// `head_len` on, is the body's. A response with a status of 100 to 199 other than 101 is an interim one: the next head
 /// begins at `head_len`, so call again from there.
 ///
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn netlib_response_new(
 /// @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
 /// @param err out, owned; its offset is where `head` is wrong. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
-///         `NETLIB_INVALID_ARGUMENT` for a method that is no token; `NETLIB_INVALID_UTF8` for the method.
+///         `NETLIB_INVALID_ARGUMENT` for a method that is no token.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn netlib_response_parse(
 ) -> netlib_status {
     guard::status(err, || {
         let (response, head_len) = outs!(response, head_len);
-        let (request_method, head) = (arg_str!(request_method), arg_bytes!(head, len));
+        let (request_method, head) = (arg_method!(request_method), arg_bytes!(head, len));
         let Some((parsed, length)) = Response::parse(request_method, head)? else { return Ok(Status::WantRead) };
         response.give(Arc::new(parsed));
         head_len.set(length);
@@ -188,8 +188,9 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
     read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
 }
 
-/// Where the response redirects to: the Location of a 301, 302, 303, 307 or 308, as it was sent. It is a reference
-/// to be resolved with `netlib_url_resolve`. Several Location headers read as one, joined with ", ".
+/// Where the response redirects to: the Location of a 301, 302, 303, 307 or 308. It is a reference to be resolved with
+/// `netlib_url_resolve`, and always UTF-8: bytes that are not were sent as they are by older servers, and are
+/// percent-encoded here, so that the server gets them back. Several Location headers read as one, joined with ", ".
 ///
 /// @param response the response. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.

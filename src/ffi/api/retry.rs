@@ -132,8 +132,10 @@ pub unsafe extern "C" fn netlib_retry_resolve(
     per_request: *const netlib_retry,
     pool_default: *const netlib_retry,
 ) -> *const netlib_retry {
-    let given = [per_request, pool_default].into_iter().find(|retry| !retry.is_null());
-    guard::value(std::ptr::null(), || Ok(given.unwrap_or_else(|| handle::lend(Some(Retry::default_retry())))))
+    guard::value(std::ptr::null(), || {
+        let given = [per_request, pool_default].into_iter().find(|retry| !retry.is_null());
+        Ok(given.unwrap_or_else(|| handle::lend(Some(Retry::default_retry()))))
+    })
 }
 
 /// Counts one more request that was not the last, and makes the Retry for the next one.
@@ -144,7 +146,9 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
 /// its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
 /// `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
-/// is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL.
+/// is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. Without an
+/// error, a `total` of `NETLIB_FALSE` fails with what would be the cause of `NETLIB_MAX_RETRY`, because no retries
+/// are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which stays as it is. Not NULL.
 /// @param method the request's method. May be NULL: unknown.
@@ -154,7 +158,8 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// @param error what failed; it goes before the response. May be NULL: nothing did.
 /// @param next out, owned: free it with `netlib_retry_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_INVALID_ARGUMENT` if the method is no
+/// @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
+///         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_FALSE`; `NETLIB_INVALID_ARGUMENT` if the method is no
 ///         token.
 /// @threads any
 /// @since 0.1.0
@@ -369,7 +374,7 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 /// Sleeps as long as the response's Retry-After header asks, whatever its status.
 ///
 /// @param retry the Retry. Not NULL.
-/// @param response the last response. Not NULL.
+/// @param response the last response. May be NULL: there was none, and nothing to wait for.
 /// @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
 /// @param slept out: false when there is no such header or it asks for no wait. Not NULL.
 /// @param err out, owned. May be NULL.
@@ -388,7 +393,7 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
     guard::status(err, || {
         let slept = outs!(slept);
         let retry = arg!(retry);
-        slept.set(retry.sleep_for_retry(arg!(response), arg_opt!(limit))?);
+        slept.set(retry.sleep_for_retry(arg_opt!(response), arg_opt!(limit))?);
         Ok(())
     })
 }

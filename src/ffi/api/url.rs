@@ -3,16 +3,15 @@
 pub mod safety;
 
 use std::ffi::c_char;
-use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::{arg, arg_bytes, arg_str_opt};
 use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_text, read};
-use crate::ffi::{Handle, Shared, guard, handle};
+use crate::ffi::strings::{lend_terminated, read};
+use crate::ffi::{Counted, Handle, guard, handle};
 use crate::status::Status;
-use crate::url::{Url, UrlParts};
+use crate::url::{Component, Composite, Url, UrlParts};
 
 /// A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**: share
 /// it between threads freely; cloning is cheap.
@@ -27,7 +26,7 @@ pub struct netlib_url {
 
 impl Handle for netlib_url {
     type Value = Url;
-    type Ownership = Shared;
+    type Ownership = Counted;
 }
 
 /// Parses a URL (RFC 3986, RFC 6874), incomplete ones by best effort.
@@ -56,7 +55,7 @@ pub unsafe extern "C" fn netlib_parse_url(
     guard::status(err, || {
         let out = outs!(out);
         let url = arg_bytes!(url, len);
-        out.give(Arc::new(Url::parse(url)?));
+        out.give(Url::parse(url)?);
         Ok(())
     })
 }
@@ -102,7 +101,7 @@ pub unsafe extern "C" fn netlib_url_new(
             query: arg_str_opt!(query),
             fragment: arg_str_opt!(fragment),
         };
-        url.give(Arc::new(Url::from_parts(parts)?));
+        url.give(Url::from_parts(parts)?);
         Ok(())
     })
 }
@@ -147,7 +146,7 @@ pub unsafe extern "C" fn netlib_url_free(url: *mut netlib_url) {
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_scheme(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::scheme)
+    lend_terminated(url, len, |url| url.terminated(Component::Scheme))
 }
 
 /// The userinfo, as "user:password", percent-encoded as it stands in the URL.
@@ -159,7 +158,7 @@ pub unsafe extern "C" fn netlib_url_scheme(url: *const netlib_url, len: *mut usi
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::auth)
+    lend_terminated(url, len, |url| url.terminated(Component::Auth))
 }
 
 /// The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
@@ -171,7 +170,7 @@ pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_host(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::host)
+    lend_terminated(url, len, |url| url.terminated(Component::Host))
 }
 
 /// The same as `netlib_url_host`, under the name other URL parsers have for it.
@@ -183,7 +182,7 @@ pub unsafe extern "C" fn netlib_url_host(url: *const netlib_url, len: *mut usize
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_hostname(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::host)
+    lend_terminated(url, len, |url| url.terminated(Component::Host))
 }
 
 /// The port, as the URL gives it. To connect, ask `netlib_url_port_or_default`.
@@ -217,7 +216,7 @@ pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_path(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::path)
+    lend_terminated(url, len, |url| url.terminated(Component::Path))
 }
 
 /// The query, without its "?".
@@ -229,7 +228,7 @@ pub unsafe extern "C" fn netlib_url_path(url: *const netlib_url, len: *mut usize
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_query(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::query)
+    lend_terminated(url, len, |url| url.terminated(Component::Query))
 }
 
 /// The fragment, without its "#".
@@ -241,7 +240,7 @@ pub unsafe extern "C" fn netlib_url_query(url: *const netlib_url, len: *mut usiz
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::fragment)
+    lend_terminated(url, len, |url| url.terminated(Component::Fragment))
 }
 
 /// Userinfo, host and port, as "user:password@host:port" (RFC 3986 section 3.2), of which only what is present.
@@ -253,7 +252,7 @@ pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut u
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::authority)
+    lend_terminated(url, len, |url| url.composite(Composite::Authority).ok()?)
 }
 
 /// Host and port, as "host:port", of which only what is present.
@@ -265,7 +264,7 @@ pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut 
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, Url::netloc)
+    lend_terminated(url, len, |url| url.composite(Composite::Netloc).ok()?)
 }
 
 /// The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one.
@@ -277,7 +276,7 @@ pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usi
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, |url| Some(url.request_uri()))
+    lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
 }
 
 /// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds the
@@ -290,7 +289,7 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_url(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, |url| Some(url.url()))
+    lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)
 }
 
 /// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
@@ -318,7 +317,7 @@ pub unsafe extern "C" fn netlib_url_resolve(
         let url = outs!(url);
         let base = arg!(base);
         let reference = arg_bytes!(reference, len);
-        url.give(Arc::new(base.resolve(reference)?));
+        url.give(base.resolve(reference)?);
         Ok(())
     })
 }
@@ -343,7 +342,8 @@ pub unsafe extern "C" fn netlib_url_same_origin(
 ) -> netlib_status {
     guard::status(err, || {
         let same = outs!(same);
-        same.set(arg!(a).same_origin(arg!(b)));
+        let (a, b) = (arg!(a), arg!(b));
+        same.set(a.same_origin(&b));
         Ok(())
     })
 }

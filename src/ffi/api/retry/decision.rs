@@ -60,7 +60,8 @@ impl Handle for netlib_decision {
 /// 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
 /// `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
 /// redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
-/// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
+/// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_FALSE` every
+/// response is returned, and an error comes back as it is.
 ///
 /// The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
 /// Make it with `netlib_decision_sleep`, or with a timer of your own.
@@ -250,7 +251,32 @@ pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_dec
     read(decision, false, Decision::resend_body)
 }
 
-/// How many headers the next request must not carry.
+/// Whether the next request must not carry a header: the question that `netlib_decision_headers` asks for each.
+///
+/// @param decision the decision. Not NULL.
+/// @param name the header's name, in any case of letters. Not NULL.
+/// @param drops out. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_drops_header(
+    decision: *const netlib_decision,
+    name: *const c_char,
+    drops: *mut bool,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let drops = outs!(drops);
+        let decision = arg!(decision);
+        drops.set(decision.dropped_headers().contains(arg_cstr!(name).to_bytes()));
+        Ok(())
+    })
+}
+
+/// How many headers the next request must not carry, of those that are known by name. When only the headers of
+/// `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
 ///
 /// @param decision the decision. May be NULL: 0 is returned.
 /// @return the count.
@@ -258,11 +284,11 @@ pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_dec
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const netlib_decision) -> usize {
-    read(decision, 0, |decision| decision.dropped_headers().len())
+    read(decision, 0, |decision| decision.dropped_headers().named().len())
 }
 
 /// One of the headers that the next request must not carry, in lower case; they are sorted. Use
-/// `netlib_decision_headers` to drop them.
+/// `netlib_decision_headers` to drop them, or ask `netlib_decision_drops_header` for each that you have.
 ///
 /// @param decision the decision. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -276,7 +302,7 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
     index: usize,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(decision, len, |decision| decision.dropped_headers().at(index))
+    lend_text(decision, len, |decision| decision.dropped_headers().named().at(index))
 }
 
 /// Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
@@ -299,7 +325,7 @@ pub unsafe extern "C" fn netlib_decision_headers(
     guard::status(err, || {
         let next_headers = outs!(next_headers);
         let decision = arg!(decision);
-        next_headers.give(Arc::new(decision.headers(arg!(request_headers))));
+        next_headers.give(Arc::new(decision.headers(arg!(request_headers))?));
         Ok(())
     })
 }

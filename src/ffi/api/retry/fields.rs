@@ -6,7 +6,7 @@ use crate::ffi::api::basics::netlib_error;
 use crate::ffi::api::retry::netlib_retry;
 use crate::ffi::handle;
 use crate::ffi::strings::{lend_text, read};
-use crate::retry::{Backoff, Count, Methods, Policy, Retry};
+use crate::retry::{Backoff, Count, Methods, NameSet, Policy, Retry};
 
 /// What is left of `total`.
 ///
@@ -250,6 +250,46 @@ pub unsafe extern "C" fn netlib_retry_remove_header(
     len: *mut usize,
 ) -> *const c_char {
     lend_text(retry, len, |retry| retry.remove_headers_on_redirect().at(index))
+}
+
+/// Whether a redirect to another origin may take every header along that nothing drops: true unless
+/// `netlib_retry_options_set_keep_headers_on_redirect` gave a list.
+///
+/// @param retry the Retry. May be NULL: true is returned.
+/// @return true or false.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retry) -> bool {
+    read(retry, true, |retry| retry.keep_headers_on_redirect().is_none())
+}
+
+/// How many headers may follow a redirect to another origin, if only listed ones may.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return the count; 0 also when every header may.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_keep_header_count(retry: *const netlib_retry) -> usize {
+    read(retry, 0, |retry| retry.keep_headers_on_redirect().map_or(0, NameSet::len))
+}
+
+/// One of the headers that may follow a redirect to another origin, in lower case; they are sorted.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `retry`, NUL-terminated.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_keep_header(
+    retry: *const netlib_retry,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.keep_headers_on_redirect()?.at(index))
 }
 
 /// How many entries the history has: one per call of `netlib_retry_increment`, in the order of the requests.

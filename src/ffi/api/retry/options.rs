@@ -39,8 +39,11 @@ impl Handle for netlib_retry_options {
     type Ownership = Unique;
 }
 
-/// Tells the time of day, for a Retry-After that is a date. It and its `ctx` must stay usable, on every thread that
-/// uses the Retry, until the last Retry and options holding it are freed: that goes for all three callbacks.
+/// Tells the time of day, for a Retry-After that is a date.
+///
+/// For all three callbacks: a Retry hands them on to every Retry made of it, so each and its `ctx` must stay usable
+/// until the last Retry, decision and options holding it are freed. Threads that share a Retry call them at the same
+/// time, on the thread that uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
 ///
 /// @param ctx as given to the setter.
 /// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
@@ -86,8 +89,8 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
-///        causing error comes back as it is, and redirects are returned, not followed. A negative number is a count
-///        that is used up.
+///        causing error comes back as it is, a response is returned whatever its status, redirects too, and nothing
+///        is ever `NETLIB_MAX_RETRY`. A negative number is a count that is used up.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -344,6 +347,41 @@ pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mu
     options::set(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
 }
 
+/// Lets only these request headers follow a redirect to another origin (scheme, host or port), and any request after
+/// that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that
+/// no list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed
+/// here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param names `count` header names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+/// @param count how many; 0 lets none follow.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
+    options: *mut netlib_retry_options,
+    names: *const *const c_char,
+    count: usize,
+) {
+    options::set(options, "netlib_retry_options_set_keep_headers_on_redirect", |o| {
+        let names = arg_cstrs!(names, count);
+        o.set_keep_headers_on_redirect(names)
+    });
+}
+
+/// Lets every request header follow a redirect to another origin that nothing else drops: the default.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
+    options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {
+        o.keep_any_header_on_redirect();
+        Ok(())
+    });
+}
+
 /// How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
@@ -385,7 +423,8 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(
         let error = arg_shared_opt!(error);
         let location = arg_cstr_opt!(redirect_location);
         let (method, url) = (arg_cstr_opt!(method), arg_cstr_opt!(url));
-        o.add_history(HistoryEntry::checked(method, url, error.as_ref(), Count::from_code(status), location)?)
+        o.add_history(HistoryEntry::checked(method, url, error.as_ref(), Count::from_code(status), location)?);
+        Ok(())
     });
 }
 

@@ -48,7 +48,7 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
     guard::status(err, || {
         let out = outs!(out);
         let url = arg_bytes!(url, len);
-        out.give(Arc::new(Url::parse_strict(url)?));
+        out.give(Url::parse_strict(url)?);
         Ok(())
     })
 }
@@ -229,8 +229,7 @@ pub unsafe extern "C" fn netlib_url_readings_differences(
     a: i32,
     b: i32,
 ) -> i32 {
-    let (a, b) = (Reader::from_code(a), Reader::from_code(b));
-    read(readings, -1, |readings| match (a, b) {
+    read(readings, -1, |readings| match (Reader::from_code(a), Reader::from_code(b)) {
         (Some(a), Some(b)) => readings.differences(a, b).0,
         _ => -1,
     })

@@ -1,0 +1,85 @@
+//! `make bench`: prints the tables. Arguments select.
+
+use std::collections::HashMap;
+use std::process::{Command, ExitCode};
+
+use netlib_bench::report::{self, Measured, Row};
+use netlib_bench::rng::Rng;
+use netlib_bench::timing::{ROUNDS, rounds};
+use netlib_bench::{growth, sections, urls};
+
+const NAMES: &[&str] = &["url", "resolve", "policy", "heads", "growth"];
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(reason) => {
+            eprintln!("{reason}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// False: answers differ.
+fn run() -> Result<bool, String> {
+    let mut wanted: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(unknown) = wanted.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        return Err(format!("no table {unknown}; there are {}", NAMES.join(" ")));
+    }
+    if wanted.is_empty() {
+        wanted = NAMES.iter().map(|name| name.to_string()).collect();
+    }
+    let wants = |name: &str| wanted.iter().any(|wanted| wanted == name);
+    // The order of the rounds, the same in each run.
+    let mut rng = Rng::new(1);
+    let agree = !wants("url") || urls::check()?;
+    let allocations = allocations(&wanted)?;
+    println!(
+        "Times: ns of this thread's processor time, the median of {ROUNDS} rounds in shuffled order; ratios are made in each round\n"
+    );
+    for section in sections(wants)? {
+        let mut results = Vec::new();
+        for mut group in section.groups {
+            let times = rounds(&mut rng, &mut group.operations);
+            let rows = group.operations.into_iter().zip(times).map(|(operation, times)| Row {
+                allocations: allocations.get(&key(section.name, &group.name, &operation.name)).copied(),
+                name: operation.name,
+                times,
+            });
+            let rows = rows.collect();
+            results.push(Measured { name: group.name, references: group.references, rows });
+        }
+        println!("{}\n", section.title);
+        match section.name {
+            "url" | "url, all" => report::side_by_side(&results),
+            _ => results.iter().for_each(report::below),
+        }
+        if section.name == "url" {
+            report::targets(&results);
+        }
+    }
+    if wants("growth") {
+        growth::run(&mut rng)?;
+    }
+    Ok(agree)
+}
+
+fn key(section: &str, group: &str, operation: &str) -> String {
+    [section, group, operation].join("\t")
+}
+
+/// Allocations per operation, counted by the program beside this one.
+fn allocations(wanted: &[String]) -> Result<HashMap<String, f64>, String> {
+    let program = std::env::current_exe().map_err(|e| e.to_string())?.with_file_name("count");
+    let output = Command::new(&program).args(wanted).output().map_err(|e| format!("{}: {e}", program.display()))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let counts = lines.lines().filter_map(|line| {
+        let (key, count) = line.rsplit_once('\t')?;
+        Some((key.to_owned(), count.parse().ok()?))
+    });
+    Ok(counts.collect())
+}

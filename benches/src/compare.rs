@@ -1,0 +1,119 @@
+//! Whether two parsers answer the same. If they do not, their times say nothing about each other.
+
+use std::net::Ipv6Addr;
+use std::str;
+
+use crate::corpus::Corpus;
+use crate::rivals::{Components, Timed};
+
+/// How the answers of netlib and of a rival compare, in URLs.
+#[derive(Default)]
+pub struct Agreement {
+    pub equal: usize,
+    /// Equal after `canonical`: what RFC 3986 and the rival's standard define differently.
+    pub equal_normalised: usize,
+    pub refused_by_netlib: usize,
+    pub refused_by_rival: usize,
+    pub refused_by_both: usize,
+    /// Each makes the corpus not count.
+    pub different: Vec<String>,
+}
+
+pub fn compare(netlib: &dyn Timed, rival: &dyn Timed, corpus: &Corpus) -> Agreement {
+    let mut agreement = Agreement::default();
+    for url in corpus.urls() {
+        match (netlib.components(url), rival.components(url)) {
+            (Some(ours), Some(theirs)) => {
+                let (ours, theirs) = (bare(ours), bare(theirs));
+                if ours == theirs {
+                    agreement.equal += 1;
+                } else if canonical(&ours) == canonical(&theirs) {
+                    agreement.equal_normalised += 1;
+                } else {
+                    agreement.different.push(format!(
+                        "{url}\n  netlib {}\n  {} {}",
+                        show(&ours),
+                        rival.name(),
+                        show(&theirs)
+                    ));
+                }
+            }
+            (Some(_), None) => agreement.refused_by_rival += 1,
+            (None, Some(_)) => agreement.refused_by_netlib += 1,
+            (None, None) => agreement.refused_by_both += 1,
+        }
+    }
+    agreement
+}
+
+/// Without the delimiters that ada leaves at scheme and query.
+fn bare(mut components: Components) -> Components {
+    if components.scheme.last() == Some(&b':') {
+        components.scheme.pop();
+    }
+    if components.query.first() == Some(&b'?') {
+        components.query.remove(0);
+    }
+    components
+}
+
+/// One form for what the standards define differently: default ports, the empty path, the text of an IPv6 address,
+/// which characters are percent-encoded, and how; and for the letter case of a host, which libcurl keeps.
+fn canonical(components: &Components) -> Components {
+    let default_port: &[u8] = match components.scheme.as_slice() {
+        b"http" | b"ws" => b"80",
+        b"https" | b"wss" => b"443",
+        b"ftp" => b"21",
+        _ => b"",
+    };
+    let mut canonical = components.clone();
+    if canonical.port == default_port {
+        canonical.port.clear();
+    }
+    if canonical.path.is_empty() {
+        canonical.path.push(b'/');
+    }
+    canonical.host = canonical_host(&canonical.host);
+    canonical.path = canonical_escapes(&canonical.path);
+    canonical.query = canonical_escapes(&canonical.query);
+    canonical
+}
+
+/// uriparser gives no brackets.
+fn canonical_host(host: &[u8]) -> Vec<u8> {
+    let inner = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(host);
+    match str::from_utf8(inner).ok().and_then(|text| text.parse::<Ipv6Addr>().ok()) {
+        Some(address) => address.to_string().into_bytes(),
+        None => host.to_ascii_lowercase(),
+    }
+}
+
+/// RFC 3986 sections 2.3 and 6.2.2: escapes in upper case, none for unreserved characters; one for what a path or
+/// query may not hold, and for the apostrophe, which WHATWG encodes in a query.
+fn canonical_escapes(text: &[u8]) -> Vec<u8> {
+    let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let escaped = text.get(at + 1..at + 3).filter(|_| text[at] == b'%').and_then(hex);
+        let byte = escaped.unwrap_or(text[at]);
+        at += if escaped.is_some() { 3 } else { 1 };
+        if unreserved(byte) || escaped.is_none() && b"!$&()*+,;=:@/?".contains(&byte) {
+            out.push(byte);
+        } else {
+            out.extend(format!("%{byte:02X}").bytes());
+        }
+    }
+    out
+}
+
+fn hex(digits: &[u8]) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    Some((digit(digits[0])? * 16 + digit(digits[1])?) as u8)
+}
+
+fn show(c: &Components) -> String {
+    [&c.scheme, &c.host, &c.port, &c.path, &c.query]
+        .map(|part| String::from_utf8_lossy(part).into_owned())
+        .join(" | ")
+}

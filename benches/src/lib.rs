@@ -1,0 +1,71 @@
+//! What netlib costs beside others. `make bench` runs it; docs/benchmarks.md says how to read what it prints.
+//!
+//! A *group* is a list of operations to be compared. Two programs measure the same groups: `time`, and `count`, which
+//! counts allocations, apart so that counting costs the times nothing.
+
+pub mod rng;
+pub mod library;
+// Lists, packed.
+#[rustfmt::skip]
+mod words;
+pub mod corpus;
+pub mod rivals;
+pub mod compare;
+pub mod urls;
+pub mod resolve;
+pub mod policy;
+pub mod heads;
+pub mod timing;
+pub mod growth;
+pub mod report;
+
+/// The library that users get, and the same without vector instructions.
+pub const NETLIB: &str = "target/netlib/libnetlib.so";
+pub const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
+
+/// What is measured: a name, and a pass that does it so many times.
+pub struct Operation {
+    pub name: String,
+    pub times: usize,
+    pub pass: Box<dyn FnMut()>,
+}
+
+impl Operation {
+    pub fn new(name: impl Into<String>, times: usize, pass: impl FnMut() + 'static) -> Operation {
+        Operation { name: name.into(), times, pass: Box::new(pass) }
+    }
+}
+
+/// Operations that are compared with each other, all with the ones called `references`. The first of these that is
+/// here makes the column of ratios.
+pub struct Group {
+    pub name: String,
+    pub references: &'static [&'static str],
+    pub operations: Vec<Operation>,
+}
+
+/// Groups that make one table.
+pub struct Section {
+    /// By which it is selected.
+    pub name: &'static str,
+    pub title: &'static str,
+    pub groups: Vec<Group>,
+}
+
+/// The sections that are measured by both programs, in the order in which they are printed.
+pub fn sections(wanted: impl Fn(&str) -> bool) -> Result<Vec<Section>, String> {
+    let mut sections = Vec::new();
+    if wanted("url") {
+        sections.extend(urls::sections()?);
+    }
+    if wanted("resolve") {
+        sections.push(resolve::section()?);
+    }
+    if wanted("policy") {
+        sections.push(policy::section()?);
+    }
+    if wanted("heads") {
+        sections.push(heads::section()?);
+    }
+    Ok(sections)
+}

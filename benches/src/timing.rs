@@ -1,0 +1,51 @@
+//! Rounds: in each one every operation makes a pass, in an order of its own, so that what the machine does meanwhile
+//! (another clock speed, another load) meets all of them alike. Ratios are made inside a round.
+
+use crate::Operation;
+use crate::rng::Rng;
+
+pub const ROUNDS: usize = 31;
+
+/// The processor time of this thread, in ns.
+pub fn thread_time() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}
+
+pub fn timed(work: impl FnOnce()) -> f64 {
+    let start = thread_time();
+    work();
+    thread_time() - start
+}
+
+/// What each operation took, by operation and round, in ns. One round before these warms up and does not count.
+pub fn rounds(rng: &mut Rng, operations: &mut [Operation]) -> Vec<Vec<f64>> {
+    let mut times = vec![Vec::with_capacity(ROUNDS); operations.len()];
+    let mut order: Vec<usize> = (0..operations.len()).collect();
+    for round in 0..=ROUNDS {
+        rng.shuffle(&mut order);
+        for &operation in &order {
+            let time = timed(&mut operations[operation].pass) / operations[operation].times as f64;
+            if round > 0 {
+                times[operation].push(time);
+            }
+        }
+    }
+    times
+}
+
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// The median over the rounds of what one took beside the other.
+pub fn median_ratio(times: &[f64], reference: &[f64]) -> f64 {
+    median(&times.iter().zip(reference).map(|(a, b)| a / b).collect::<Vec<_>>())
+}
+
+pub fn geometric_mean(values: &[f64]) -> f64 {
+    (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
+}

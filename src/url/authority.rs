@@ -1,0 +1,189 @@
+//! Userinfo, host and port: RFC 3986 section 3.2.
+
+use super::block::{Component, Writer};
+use super::class::Class;
+use super::host::{self, Name, port_number};
+use super::measure::Measured;
+use super::scan;
+use crate::error::Result;
+
+/// A host in its grammar, and what its final form takes.
+pub(super) enum Host {
+    /// It is in its final form.
+    Final,
+    /// ASCII, of which only the letter case may change.
+    Letters,
+    /// What came of decoding, of IDNA, or of a zone.
+    Rewritten(Name),
+}
+
+pub(super) struct Authority {
+    /// Absent if it is empty.
+    pub(super) auth: Measured,
+    pub(super) host: Host,
+    host_start: usize,
+    host_length: usize,
+    pub(super) port: Option<u16>,
+    /// It consists of nothing but a host in its final form and a port.
+    pub(super) is_plain: bool,
+    /// The slash after the host belongs to the path, so that there is no room for a NUL.
+    slash_follows: bool,
+}
+
+/// There is none.
+impl Default for Authority {
+    fn default() -> Authority {
+        Authority {
+            auth: Measured::default(),
+            host: Host::Final,
+            host_start: 0,
+            host_length: 0,
+            port: None,
+            is_plain: true,
+            slash_follows: false,
+        }
+    }
+}
+
+impl Authority {
+    /// Reads the authority that begins at `start`; tells where it ends.
+    pub(super) fn measure(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
+        match self.plain(text, start, normalised) {
+            Some(end) => Ok(end),
+            None => {
+                self.is_plain = false;
+                self.any(text, start, normalised)
+            }
+        }
+    }
+
+    /// The commonest: a name or an IPv4 address, perhaps a port. `None` for anything else.
+    #[inline]
+    fn plain(&mut self, text: &[u8], start: usize, normalised: bool) -> Option<usize> {
+        let mut end = scan::skip(text, start, Class::Host);
+        let mut host = Host::Final;
+        if text.get(end).is_some_and(u8::is_ascii_uppercase) {
+            end = scan::skip(text, end, Class::Name);
+            if normalised {
+                host = Host::Letters;
+            }
+        }
+        let (mut port, mut authority_end) = (None, end);
+        if text.get(end) == Some(&b':') {
+            let digits = text.get(end + 1..)?;
+            let length = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+            port = if length == 0 { None } else { Some(port_number(&digits[..length])?) };
+            authority_end = end + 1 + length;
+        }
+        let next = text.get(authority_end);
+        if !next.is_none_or(|&byte| ends_authority(byte)) {
+            return None;
+        }
+        (self.host_start, self.host_length) = (start, end - start);
+        (self.host, self.port) = (host, port);
+        self.slash_follows = next == Some(&b'/') && authority_end == end;
+        Some(authority_end)
+    }
+
+    fn any(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
+        let rest = text.get(start..).unwrap_or_default();
+        let length = rest.iter().position(|byte| ends_authority(*byte)).unwrap_or(rest.len());
+        let (authority, end) = (&text[..start + length], start + length);
+        // The last "@": what stands before it is userinfo, whatever it looks like.
+        let sign = rest[..length].iter().rposition(|&byte| byte == b'@');
+        if let Some(sign) = sign.filter(|&sign| sign > 0) {
+            let before = &text[..start + sign];
+            match normalised {
+                true => self.auth.measure(before, start, Class::Userinfo, b""),
+                false => self.auth.measure_raw(before, start, Component::Auth, b"")?,
+            };
+        }
+        self.host_start = sign.map_or(start, |sign| start + sign + 1);
+        if sign.is_some() && self.plain(text, self.host_start, normalised) == Some(end) {
+            return Ok(end);
+        }
+        let (host, port) = host::split_port(&authority[self.host_start..], self.host_start)?;
+        (self.host_length, self.port) = (host.len(), port);
+        self.host = if normalised { Host::measure(host, self.host_start)? } else { Host::Final };
+        self.slash_follows = text.get(end) == Some(&b'/') && end == self.host_start + host.len();
+        Ok(end)
+    }
+
+    /// One whose components stand in texts of their own.
+    pub(super) fn of_parts(auth: Measured, host: &[u8], port: Option<u16>, normalised: bool) -> Result<Authority> {
+        let form = if normalised { Host::measure(host, 0)? } else { Host::Final };
+        Ok(Authority { auth, host: form, host_length: host.len(), port, ..Authority::default() })
+    }
+
+    /// The host as it stands in the text.
+    pub(super) fn host_in<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        text.get(self.host_start..self.host_start + self.host_length).unwrap_or_default()
+    }
+
+    /// The most that writing it takes.
+    pub(super) fn room(&self) -> usize {
+        self.auth.room() + self.host_room()
+    }
+
+    fn host_room(&self) -> usize {
+        1 + match &self.host {
+            Host::Final | Host::Letters => self.host_length,
+            Host::Rewritten(host) => host.len(),
+        }
+    }
+
+    /// The most that writing the host takes if it stands in the source already.
+    pub(super) fn host_room_behind_source(&self) -> usize {
+        if self.host_stays() { 0 } else { self.host_room() }
+    }
+
+    fn host_stays(&self) -> bool {
+        !self.slash_follows && !matches!(self.host, Host::Rewritten(_))
+    }
+
+    /// Writes the host that stands in the source.
+    pub(super) fn host_of_source(&self, writer: &mut Writer<'_>, source: &[u8]) {
+        if matches!(self.host, Host::Final) && self.slash_follows {
+            let start = writer.at();
+            writer.copy_short(source, self.host_start, self.host_length);
+            return writer.component(Component::Host, start);
+        }
+        if !self.host_stays() {
+            return self.write_host(writer, self.host_in(source));
+        }
+        let host = writer.in_place(Component::Host, self.host_start, self.host_length);
+        if matches!(self.host, Host::Letters) {
+            host.make_ascii_lowercase();
+        }
+    }
+
+    pub(super) fn write_host(&self, writer: &mut Writer<'_>, host: &[u8]) {
+        let start = writer.at();
+        match &self.host {
+            Host::Final => writer.copy(host),
+            Host::Letters => {
+                writer.copy(host);
+                writer.since_mut(start).make_ascii_lowercase();
+            }
+            Host::Rewritten(host) => writer.copy(host),
+        }
+        writer.component(Component::Host, start);
+    }
+}
+
+/// Programs that follow the WHATWG take "\" for "/": as an end of the authority it cannot hide a host.
+fn ends_authority(byte: u8) -> bool {
+    matches!(byte, b'/' | b'?' | b'#' | b'\\')
+}
+
+impl Host {
+    fn measure(host: &[u8], at: usize) -> Result<Host> {
+        let is_literal = host.first() == Some(&b'[');
+        if !host.contains(&b'%') && (is_literal || host.is_ascii()) {
+            return Ok(Host::Letters);
+        }
+        let mut rewritten = Name::new();
+        host::append_normalised(&mut rewritten, host, at)?;
+        Ok(Host::Rewritten(rewritten))
+    }
+}

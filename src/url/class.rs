@@ -1,0 +1,54 @@
+//! Which bytes a component may hold as they are.
+
+/// A set of bytes, as a bit in [`CLASSES`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Class {
+    /// What userinfo holds unencoded.
+    Userinfo = 1,
+    Path = 2,
+    /// Query and fragment.
+    Query = 4,
+    /// Lower-case letters and what else names and IPv4 addresses consist of: there is nothing to do with these.
+    Host = 8,
+    /// ASCII that may stand in a path which is not ours to change, up to "?" or "#".
+    RawPath = 16,
+    /// The same up to "#".
+    Raw = 32,
+    /// As [`Class::Host`], and letters in upper case.
+    Name = 64,
+}
+
+/// For each byte the classes it is in.
+pub(super) const CLASSES: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        let c = byte as u8;
+        let raw = match c {
+            b'\r' | b'\n' | 0 | b'#' => 0,
+            b'?' => Class::Raw as u8,
+            _ => Class::Raw as u8 | Class::RawPath as u8,
+        };
+        table[byte] = raw
+            | match c {
+                b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'~' => 15 | Class::Name as u8,
+                b'A'..=b'Z' => 7 | Class::Name as u8,
+                b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' => 7,
+                b'@' | b'/' => Class::Path as u8 | Class::Query as u8,
+                b'?' => Class::Query as u8,
+                _ => 0,
+            };
+        byte += 1;
+    }
+    table
+};
+
+impl Class {
+    pub(super) fn has(self, byte: u8) -> bool {
+        CLASSES[usize::from(byte)] & self as u8 != 0
+    }
+}
+
+pub(super) fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'~')
+}

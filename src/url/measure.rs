@@ -1,0 +1,174 @@
+//! A component as it stands in a text, and what its final form takes: found in one pass, before anything is written.
+
+use super::block::Component;
+use super::class::Class;
+use super::{invalid, scan};
+use crate::error::Result;
+
+/// Where a component stands, and what is to be done to it. Small, because it is on the way of every URL; positions fit
+/// because no text is longer than [`MAX_LENGTH`](super::MAX_LENGTH).
+#[derive(Clone, Copy, Default)]
+pub(super) struct Measured {
+    pub(super) present: bool,
+    /// Of a raw component: it holds bytes beyond ASCII, which may be no UTF-8.
+    pub(super) beyond_ascii: bool,
+    start: u32,
+    length: u32,
+    /// Bytes that will be percent-encoded.
+    escapes: u32,
+    /// One "%" that begins no encoding says that the component is not encoded yet: every "%" will be encoded.
+    pub(super) stray: bool,
+    /// An encoding has a digit in lower case.
+    pub(super) lower: bool,
+    /// There are "." or ".." segments.
+    pub(super) dots: bool,
+}
+
+impl Measured {
+    /// The component begins at `from` and goes to one of `stops` or the end of the text. Filled in place, because
+    /// moving what was just written costs more than measuring it.
+    #[inline(always)]
+    pub(super) fn measure(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
+        let path = class == Class::Path;
+        let next = |at: usize| if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
+        let mut at = match text.get(from) {
+            // What precedes a path counts as no slash.
+            Some(&first) if path && class.has(first) => {
+                self.dots = first == b'.' && is_dot_segment(text, from);
+                next(from + 1)
+            }
+            _ if path => from,
+            _ => next(from),
+        };
+        if text.get(at).is_some_and(|byte| !stops.contains(byte)) {
+            at = self.look(text, at, class, stops);
+        }
+        self.present = true;
+        self.start = from as u32;
+        self.length = (at - from) as u32;
+        at
+    }
+
+    /// As [`Measured::measure`] for a scheme whose text is not ours to change. It must not hold a line end, which would
+    /// end a header, or NUL, which would end the text.
+    #[inline(always)]
+    pub(super) fn measure_raw(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        component: Component,
+        stops: &[u8],
+    ) -> Result<usize> {
+        let class = if component == Component::Path { Class::RawPath } else { Class::Raw };
+        let mut at = scan::skip(text, from, class);
+        while let Some(&byte) = text.get(at).filter(|byte| !stops.contains(byte)) {
+            match byte {
+                b'\r' | b'\n' | 0 => {
+                    return Err(invalid(&format!("the {} has a line end or NUL", component.name()), at));
+                }
+                byte => self.beyond_ascii |= !byte.is_ascii(),
+            }
+            at += 1;
+            if text.get(at).is_some_and(u8::is_ascii) {
+                at = scan::skip(text, at, class);
+            }
+        }
+        self.present = true;
+        self.start = from as u32;
+        self.length = (at - from) as u32;
+        Ok(at)
+    }
+
+    /// Goes on where a byte needs a look.
+    #[cold]
+    fn look(&mut self, text: &[u8], from: usize, class: Class, stops: &[u8]) -> usize {
+        let path = class == Class::Path;
+        let (mut at, mut percents) = (from, 0);
+        while let Some(&byte) = text.get(at).filter(|byte| !stops.contains(byte)) {
+            match byte {
+                b'%' => {
+                    percents += 1;
+                    match text.get(at + 1..at + 3) {
+                        Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => {
+                            self.lower |= digits.iter().any(u8::is_ascii_lowercase);
+                            at += 3;
+                        }
+                        _ => {
+                            self.stray = true;
+                            at += 1;
+                        }
+                    }
+                }
+                b'.' if path => {
+                    self.dots |= is_dot_segment(text, at);
+                    at += 1;
+                }
+                _ => {
+                    self.escapes += 1;
+                    at += 1;
+                }
+            }
+            // Bytes that need a look tend to stand together.
+            if text.get(at).is_some_and(|&byte| class.has(byte)) {
+                at = if path { scan::skip_path(text, at) } else { scan::skip(text, at, class) };
+            }
+        }
+        if self.stray {
+            self.escapes += percents;
+        }
+        at
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.length as usize
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.start() + self.len()
+    }
+
+    pub(super) fn escapes(&self) -> usize {
+        self.escapes as usize
+    }
+
+    pub(super) fn of<'a>(&self, text: &'a [u8]) -> &'a [u8] {
+        text.get(self.start()..self.end()).unwrap_or_default()
+    }
+
+    /// The same, dot segments being looked for in any case.
+    pub(super) fn with_dots(self) -> Measured {
+        Measured { dots: true, ..self }
+    }
+
+    /// Whether the component changes its length.
+    pub(super) fn moves(&self) -> bool {
+        (self.escapes > 0) | self.dots
+    }
+
+    /// The most that writing it takes, on the way too: without its dot segments, a path is written once and encoded
+    /// behind that.
+    pub(super) fn room(&self) -> usize {
+        if self.present { 2 * self.len() + 2 * self.escapes() + 3 } else { 0 }
+    }
+}
+
+/// Whether a segment that begins here is "." or "..".
+fn is_dot_segment(text: &[u8], at: usize) -> bool {
+    let ends = |at: usize| matches!(text.get(at), None | Some(b'/' | b'?' | b'#'));
+    ends(at + 1) || (text.get(at + 1) == Some(&b'.') && ends(at + 2))
+}
+
+/// The byte that the percent-encoding at `at` stands for.
+pub(super) fn percent_decoded(text: &[u8], at: usize) -> Option<u8> {
+    match text.get(at..)? {
+        [b'%', high, low, ..] => {
+            let digit = |c: u8| char::from(c).to_digit(16);
+            u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
+        }
+        _ => None,
+    }
+}

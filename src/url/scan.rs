@@ -1,0 +1,201 @@
+//! The first byte that needs a look. Thirty-two bytes at a time where the processor has AVX2, which is asked at run
+//! time; one at a time elsewhere. The only unsafe code of the parser: both ways are tested against each other.
+
+#![allow(unsafe_code)]
+
+use super::class::{CLASSES, Class};
+
+/// Where the first byte at or after `from` is that is not in the class, or the text's length.
+pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
+    if std::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::skip(text, from, class) };
+    }
+    portable::skip(text, from, class)
+}
+
+/// As [`skip`] for a path, stopping at a "." that begins a segment, too. `from` is not the start of the text.
+pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
+    #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
+    if std::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::skip_path(text, from) };
+    }
+    portable::skip_path(text, from)
+}
+
+mod portable {
+    use super::{CLASSES, Class};
+
+    pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
+        let rest = text.get(from..).unwrap_or_default();
+        let stop = rest.iter().position(|&byte| CLASSES[usize::from(byte)] & class as u8 == 0);
+        stop.map_or(text.len(), |stop| from + stop)
+    }
+
+    pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
+        let mut before = from.checked_sub(1).and_then(|before| text.get(before)).copied();
+        for (i, &byte) in text.iter().enumerate().skip(from) {
+            if CLASSES[usize::from(byte)] & Class::Path as u8 == 0 || (byte == b'.' && before == Some(b'/')) {
+                return i;
+            }
+            before = Some(byte);
+        }
+        text.len()
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
+mod avx2 {
+    use std::arch::x86_64::*;
+
+    use super::{CLASSES, Class, portable};
+
+    const WIDTH: usize = 32;
+
+    /// For each low half of a byte, as bits, the high halves with which it is in the class. High halves from 8 on are
+    /// in no class, so that eight bits suffice.
+    type Table = [u8; 16];
+
+    const fn table(class: Class) -> Table {
+        let mut table = [0; 16];
+        let mut byte = 0;
+        while byte < 128 {
+            if CLASSES[byte] & class as u8 != 0 {
+                table[byte & 15] |= 1 << (byte >> 4);
+            }
+            byte += 1;
+        }
+        table
+    }
+
+    /// By the position of the class's bit.
+    static TABLES: [Table; 7] = [
+        table(Class::Userinfo),
+        table(Class::Path),
+        table(Class::Query),
+        table(Class::Host),
+        table(Class::RawPath),
+        table(Class::Raw),
+        table(Class::Name),
+    ];
+
+    fn table_of(class: Class) -> usize {
+        (class as usize).trailing_zeros() as usize % TABLES.len()
+    }
+
+    /// The bit of a high half.
+    static HIGH: Table = [1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 0, 0, 0, 0];
+
+    #[target_feature(enable = "avx2")]
+    fn both_halves(table: &Table) -> __m256i {
+        // SAFETY: sixteen bytes are read from an array of sixteen.
+        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(table.as_ptr().cast()) })
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn load(bytes: &[u8; WIDTH]) -> __m256i {
+        // SAFETY: thirty-two bytes are read from an array of thirty-two.
+        unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
+    }
+
+    #[target_feature(enable = "avx2")]
+    fn equals(block: __m256i, byte: u8) -> u32 {
+        _mm256_movemask_epi8(_mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte as i8))) as u32
+    }
+
+    /// A bit for each byte of the block that is not in the class.
+    #[target_feature(enable = "avx2")]
+    fn outside(block: __m256i, low: __m256i, high: __m256i) -> u32 {
+        // A shuffle takes an index of 128 and more for "zero": a byte beyond ASCII is in no class either way.
+        let by_low = _mm256_shuffle_epi8(low, block);
+        let high_half = _mm256_and_si256(_mm256_srli_epi16::<4>(block), _mm256_set1_epi8(15));
+        let inside = _mm256_and_si256(by_low, _mm256_shuffle_epi8(high, high_half));
+        equals(inside, 0)
+    }
+
+    /// The first stop at or after `from`, `stops` saying which bytes of a block end the search; the text's length if
+    /// there is none. A block that would go beyond the text begins earlier instead, so that there is one way for every
+    /// length; a text that fills no block is not for here.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn search(text: &[u8], from: usize, stops: impl Fn(usize, &[u8; WIDTH]) -> u32) -> Option<usize> {
+        let last = text.len().checked_sub(WIDTH)?;
+        let mut from = from;
+        while from < text.len() {
+            let start = from.min(last);
+            let found = stops(start, text.get(start..)?.first_chunk()?) & (u32::MAX << (from - start));
+            if found != 0 {
+                return Some(start + found.trailing_zeros() as usize);
+            }
+            from = start + WIDTH;
+        }
+        Some(text.len())
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
+        let (low, high) = (both_halves(&TABLES[table_of(class)]), both_halves(&HIGH));
+        let found = search(text, from, |_, block| outside(load(block), low, high));
+        found.unwrap_or_else(|| portable::skip(text, from, class))
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
+        let (low, high) = (both_halves(&TABLES[table_of(Class::Path)]), both_halves(&HIGH));
+        let found = search(text, from, |at, block| {
+            let after_slash = at > 0 && text.get(at - 1) == Some(&b'/');
+            let block = load(block);
+            let segment_starts = equals(block, b'/') << 1 | u32::from(after_slash);
+            outside(block, low, high) | (equals(block, b'.') & segment_starts)
+        });
+        found.unwrap_or_else(|| portable::skip_path(text, from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Class; 7] =
+        [Class::Userinfo, Class::Path, Class::Query, Class::Host, Class::RawPath, Class::Raw, Class::Name];
+
+    /// Every byte at every place of texts around the width of one and of two blocks, from every start.
+    #[test]
+    fn both_ways_agree() {
+        for length in [0, 1, 5, 31, 32, 33, 40, 63, 64, 65, 70] {
+            for place in 0..length {
+                for byte in 0..=255u8 {
+                    let mut text = vec![b'a'; length];
+                    text[place] = byte;
+                    if byte == b'.' && place > 0 {
+                        text[place - 1] = b'/';
+                    }
+                    for from in [0, 1, place.saturating_sub(1), place, place + 1, length].map(|from| from.min(length))
+                    {
+                        for class in ALL {
+                            assert_eq!(
+                                skip(&text, from, class),
+                                portable::skip(&text, from, class),
+                                "{text:?} {from}"
+                            );
+                        }
+                        let from = from.max(1).min(length);
+                        assert_eq!(skip_path(&text, from), portable::skip_path(&text, from), "{text:?} {from}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stops_where_it_says() {
+        assert_eq!(skip(b"example.com:80", 0, Class::Host), 11);
+        assert_eq!(skip(b"Example.com", 0, Class::Host), 0);
+        assert_eq!(skip(b"a/b?c#d", 0, Class::Query), 5);
+        assert_eq!(skip_path(b"/a.b/.c", 1), 5);
+        assert_eq!(skip_path(b"/a.b/c?", 1), 6);
+        assert_eq!(skip_path(b"/.", 1), 1);
+    }
+}
