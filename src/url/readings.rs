@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::net::Ipv6Addr;
 
 use super::name::plain_ascii;
+use super::parse::check_length;
 use super::strict::percent_decoded;
 use super::visits::visit;
 use super::{Url, utf8};
@@ -57,6 +58,7 @@ pub struct Readings([Option<Reading>; 3]);
 
 impl Readings {
     pub fn of(text: &[u8]) -> Result<Readings> {
+        check_length(text)?;
         let text = utf8(text, "the URL")?;
         Ok(Readings([as_rfc3986(text), as_whatwg(text), as_netlib(text)]))
     }

@@ -6,6 +6,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::name::{MAX_LABEL, MAX_NAME, MAX_TEXT, ends_in_a_number, plain_ascii};
+use super::parse::check_length;
 use super::visits::visit;
 use super::{Url, invalid, utf8};
 use crate::error::{Error, Result};
@@ -13,6 +14,7 @@ use crate::error::{Error, Result};
 impl Url {
     /// An absolute http or https URL that every program reads in the same way.
     pub fn parse_strict(text: &[u8]) -> Result<Url> {
+        check_length(text)?;
         check(utf8(text, "the URL")?)?;
         Url::parse(text)
     }

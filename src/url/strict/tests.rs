@@ -2,6 +2,7 @@ use super::*;
 use crate::status::Status;
 use crate::url::readings::as_rfc3986;
 use crate::url::visits;
+use crate::url::{MAX_LENGTH, Readings};
 
 /// Input, and the URL that comes of it.
 const ACCEPTED: &[(&str, &str)] = &[
@@ -356,6 +357,19 @@ fn r14_strict_and_rfc_reader_look_at_few_bytes() {
     let accepted = format!("http://u:p@h:1/{}?{}#{}", accepted[0], accepted[1], accepted[2]);
     check_one(&accepted, accepted.len());
     check(&accepted).unwrap();
+}
+
+/// R14: the input is capped before it is looked at.
+#[test]
+fn r14_input_is_capped() {
+    let mut text = b"http://h/".to_vec();
+    text.resize(MAX_LENGTH, b'a');
+    assert!(Url::parse_strict(&text).is_ok() && Readings::of(&text).is_ok());
+    text.push(b'a');
+    let errors = [Url::parse_strict(&text).err(), Url::parse(&text).err(), Readings::of(&text).err()];
+    for error in errors.map(Option::unwrap) {
+        assert_eq!((error.status(), error.offset()), (Status::InvalidUrl, Some(MAX_LENGTH)));
+    }
 }
 
 /// R15.

@@ -35,7 +35,7 @@ use crate::url::{Reader, Reading, Readings, Url};
 /// @param out out, owned: free it with `netlib_url_free`. Not NULL.
 /// @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
 ///        nothing of the text. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -176,7 +176,8 @@ impl Handle for netlib_url_readings {
 /// @param len its length in bytes, or `NETLIB_NTS`.
 /// @param readings out, owned: free it with `netlib_url_readings_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than 16 MiB;
+///         `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
