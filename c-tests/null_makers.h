@@ -93,6 +93,15 @@ static inline netlib_url *make_url(void) {
 }
 #endif
 #define MAKE__netlib_url_ptr make_url()
+#ifdef HAVE_netlib_url_compare_readers
+static inline netlib_url_readings *make_url_readings(void) {
+    netlib_url_readings *readings = NULL;
+    MUST_OK(netlib_url_compare_readers("http://example.com", NETLIB_NTS, &readings, NULL));
+    return readings;
+}
+#endif
+#define MAKE__netlib_url_readings_ptr make_url_readings()
+#define MAKE__netlib_parse_url_strict__len NETLIB_NTS
 #define MAKE__netlib_url_new__scheme "http"
 #define MAKE__netlib_url_new__path "/a"
 #define MAKE__netlib_url_new__port 80

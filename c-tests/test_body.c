@@ -1,5 +1,6 @@
 /* Bodies: reading, recording a position, moving back. */
 #define _XOPEN_SOURCE 700
+#define _FILE_OFFSET_BITS 64
 #include "harness.h"
 
 #include <errno.h>
@@ -162,6 +163,68 @@ static void pipes(void) {
     close(ends[0]);
 }
 
+/* Beyond what 32 bits count: a file of five gibibytes that takes no room. */
+static void positions_have_64_bits(void) {
+    const int64_t far = 5368709120;
+    char path[] = "/tmp/netlib-test-body-XXXXXX";
+    int fd = mkstemp(path);
+    CHECK(fd >= 0 && unlink(path) == 0);
+    CHECK(ftruncate(fd, far) == 0 && pwrite(fd, "end", 3, far) == 3);
+    netlib_error *err = NULL;
+    netlib_body *body = NULL;
+    int64_t pos = 99;
+    CHECK_OK(netlib_body_from_fd(fd, &body, &err));
+    check_length(body, far + 3);
+    CHECK_OK(netlib_set_file_position(body, far, &pos, &err));
+    CHECK_INT(far, pos);
+    CHECK_OK(netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err));
+    CHECK_INT(far, pos);
+    CHECK_STR("end", read_all(body, 10));
+    CHECK_OK(netlib_rewind_body(body, far + 1, &err));
+    CHECK_STR("nd", read_all(body, 10));
+    netlib_body_free(body);
+    close(fd);
+}
+
+/* A pipe that says nothing: the deadline, or another thread's cancel, ends the read. */
+static void a_limit_ends_a_read(void) {
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    netlib_error *err = NULL;
+    netlib_body *body = NULL;
+    char byte = 0;
+    size_t n = 99;
+    CHECK_OK(netlib_body_from_fd(ends[0], &body, &err));
+    static const struct {
+        double seconds;
+        bool cancel, writes;
+        netlib_status expected;
+    } rows[] = {
+        {0.02, false, false, NETLIB_DEADLINE_EXCEEDED},
+        {NETLIB_TIMEOUT_NONE, true, false, NETLIB_CANCELLED},
+        {30, false, true, NETLIB_OK},
+        {0, false, true, NETLIB_DEADLINE_EXCEEDED},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_limit *limit = NULL;
+        CHECK_OK(netlib_limit_new(rows[i].seconds, &limit, &err));
+        CHECK_OK(netlib_body_set_limit(body, limit, &err));
+        if (rows[i].cancel) netlib_limit_cancel(limit);
+        /* The body has its own reference. */
+        netlib_limit_free(limit);
+        if (rows[i].writes) CHECK(write(ends[1], "x", 1) == 1);
+        n = 99;
+        CHECK_STATUS(rows[i].expected, netlib_body_read(body, &byte, 1, &n, &err));
+        CHECK_INT(rows[i].expected == NETLIB_OK, (long long)n);
+    }
+    CHECK_OK(netlib_body_set_limit(body, NULL, &err));
+    CHECK_OK(netlib_body_read(body, &byte, 1, &n, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_set_limit(NULL, NULL, &err));
+    netlib_body_free(body);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static int interrupted_pipe = -1;
 
 static void write_a_byte(int signal) {
@@ -321,7 +384,9 @@ static void null_has_answers(void) {
 int main(void) {
     memory();
     files();
+    positions_have_64_bits();
     pipes();
+    a_limit_ends_a_read();
     a_signal_does_not_end_a_read();
     callbacks();
     callbacks_are_not_believed();

@@ -72,9 +72,9 @@ static void what_is_no_head_is_refused(void) {
         {"\x15\x03\x03", 0, "the peer answered with a TLS alert: it expects TLS here at byte 0"},
         {"HTTP/2 200\r\n", 0, "the peer answered with a version of HTTP that is neither 1.0 nor 1.1 at byte 0"},
         {"HTTP/1.1 1000\r\n", 9, "the status is not three digits, 100 to 999, at byte 9"},
-        {"HTTP/1.1 200 OK\r\nA : b\r\n", 18, "header A: whitespace before the colon at byte 18"},
-        {"HTTP/1.1 200 OK\r\nA: b\rc\r\n", 21, "header A: CR is not allowed in the value at byte 21"},
-        {"HTTP/1.1 200 OK\r\n A: b\r\n", 17, "the first header line begins with whitespace at byte 17"},
+        {"HTTP/1.1 200 OK\r\nA : b\r\n\r\n", 18, "header A: whitespace before the colon at byte 18"},
+        {"HTTP/1.1 200 OK\r\nA: b\rc\r\n\r\n", 21, "header A: CR is not allowed in the value at byte 21"},
+        {"HTTP/1.1 200 OK\r\n A: b\r\n\r\n", 17, "the first header line begins with whitespace at byte 17"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -110,6 +110,33 @@ static void a_head_has_a_largest_size(void) {
     CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", endless, most - 1, &response, &head_len, &err));
     CHECK_STATUS(NETLIB_PROTOCOL, netlib_response_parse("GET", endless, most, &response, &head_len, &err));
     free(endless);
+}
+
+/* Older servers send the bytes of ISO 8859-1: the next request has them back, as browsers do it. */
+static void a_location_that_is_not_utf8(void) {
+    static const struct {
+        const char *location, *read, *url;
+    } rows[] = {
+        {"/caf\xe9?q=\xff", "/caf%E9?q=%FF", "http://a.test/caf%E9?q=%FF"},
+        {"/caf\xc3\xa9", "/caf\xc3\xa9", "http://a.test/caf%C3%A9"},
+        {"//b.test/\xc3\xa9\xe9", "//b.test/\xc3\xa9%E9", "http://b.test/%C3%A9%E9"},
+    };
+    netlib_error *err = NULL;
+    netlib_url *base = NULL;
+    CHECK_OK(netlib_parse_url("http://a.test/x", NETLIB_NTS, &base, &err));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char head[128];
+        snprintf(head, sizeof head, "HTTP/1.1 302 Found\r\nLocation: %s\r\n\r\n", rows[i].location);
+        netlib_response *response = parse("GET", head, NULL);
+        CHECK_STR(rows[i].read, netlib_response_redirect_location(response, NULL));
+        CHECK_STR(rows[i].location, netlib_headers_get(netlib_response_headers(response), "location", NULL));
+        netlib_decision *decision = NULL;
+        CHECK_OK(netlib_retry_decide(netlib_retry_resolve(NULL, NULL), "GET", base, response, NULL, NULL, &decision, &err));
+        CHECK_STR(rows[i].url, netlib_url_url(netlib_decision_url(decision), NULL));
+        netlib_decision_free(decision);
+        netlib_response_free(response);
+    }
+    netlib_url_free(base);
 }
 
 static void interim_responses_are_skipped(void) {
@@ -282,6 +309,7 @@ int main(void) {
     heads_are_parsed();
     what_is_no_head_is_refused();
     a_head_has_a_largest_size();
+    a_location_that_is_not_utf8();
     interim_responses_are_skipped();
     responses_of_another_http();
     bodies_are_framed();

@@ -103,7 +103,17 @@ static void options_are_checked(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
     netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_context_new(options, &context, &err));
+    netlib_status above = netlib_tls_context_new(options, &context, &err);
+    CHECK_STR("netlib_tls_options_set_minimum_version: the minimum version TLS 1.3 is above the maximum TLS 1.2",
+              netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, above);
+    netlib_tls_options_free(options);
+    options = netlib_tls_options_new();
+    netlib_tls_options_set_system_trust(options, 0);
+    netlib_status nobody = netlib_tls_context_new(options, &context, &err);
+    CHECK_STR("netlib_tls_options_set_system_trust: certificates are to be verified, but no authority is trusted",
+              netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, nobody);
     netlib_tls_options_free(options);
 
     /* Python's tie. */
@@ -201,6 +211,12 @@ static void trust_and_identity_in_every_form(void) {
                 CHECK(strstr(netlib_error_message(err, NULL), rows[i].says) != NULL);
             }
             if (rows[i].status == NETLIB_IO) CHECK_INT(ENOENT, netlib_error_errno(err));
+            /* What is found out only now names its setter all the same. */
+            static const char *const setters[] = {
+                "netlib_tls_options_add_ca_file: ", "netlib_tls_options_add_ca_data: ",
+                "netlib_tls_options_set_identity_files: ", "netlib_tls_options_set_identity: "};
+            const char *setter = setters[(rows[i].chain != NULL ? 2 : 0) + from_memory];
+            if (rows[i].says != NULL) CHECK(strncmp(netlib_error_message(err, NULL), setter, strlen(setter)) == 0);
             CHECK_STATUS(rows[i].status, status);
             netlib_tls_context_free(context);
             netlib_tls_options_free(options);
@@ -212,6 +228,72 @@ static void trust_and_identity_in_every_form(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_data(options, ca, NETLIB_NTS);
     netlib_tls_context_free(context_of(options));
+}
+
+/* A shell's <(cat ca.pem): not a regular file, and gone once it is read. */
+static void authorities_come_from_a_pipe(void) {
+    char data[8192], path[32];
+    size_t len = slurp(CERTS "ca.pem", data, sizeof data);
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    CHECK(write(ends[1], data, len) == (ssize_t)len);
+    close(ends[1]);
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, path);
+    netlib_tls_context *context = context_of(options);
+    CHECK_INT(1, (long long)netlib_tls_context_trust_anchor_count(context));
+    netlib_tls_context_free(context);
+    close(ends[0]);
+}
+
+/* Sizes come from the caller: beyond what makes sense they are refused before anything is copied. */
+static void what_is_too_large_is_refused(void) {
+    size_t len = (size_t)16 * 1024 * 1024 + 1;
+    char *data = malloc(len + 1);
+    CHECK(data != NULL);
+    if (data == NULL) return;
+    memset(data, 'x', len);
+    data[len] = '\0';
+    enum { CA_DATA, CHAIN, KEY, CA_PATH, CHAIN_PATH, KEY_PATH };
+    static const char *const messages[] = {
+        "netlib_tls_options_add_ca_data: data must have at most 16 MiB; it has 16777217 bytes",
+        "netlib_tls_options_set_identity: chain must have at most 16 MiB; it has 16777217 bytes",
+        "netlib_tls_options_set_identity: key must have at most 16 MiB; it has 16777217 bytes",
+        "netlib_tls_options_add_ca_file: path has 16777217 bytes; a path has at most 4096",
+        "netlib_tls_options_set_identity_files: chain_path has 16777217 bytes; a path has at most 4096",
+        "netlib_tls_options_set_identity_files: key_path has 16777217 bytes; a path has at most 4096",
+    };
+    for (int what = CA_DATA; what <= KEY_PATH; what++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        switch (what) {
+        case CA_DATA: netlib_tls_options_add_ca_data(options, data, len); break;
+        case CHAIN: netlib_tls_options_set_identity(options, data, NETLIB_NTS, NULL, 0); break;
+        case KEY: netlib_tls_options_set_identity(options, "", 0, data, len); break;
+        case CA_PATH: netlib_tls_options_add_ca_file(options, data); break;
+        case CHAIN_PATH: netlib_tls_options_set_identity_files(options, data, NULL); break;
+        case KEY_PATH: netlib_tls_options_set_identity_files(options, "x", data); break;
+        }
+        netlib_error *err = NULL;
+        netlib_tls_context *context = NULL;
+        netlib_status status = netlib_tls_context_new(options, &context, &err);
+        CHECK_STR(messages[what], netlib_error_message(err, NULL));
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
+        netlib_tls_options_free(options);
+    }
+    /* Text that is only looked at is shown in part. */
+    netlib_error *err = NULL;
+    int32_t number = 99;
+    netlib_status status = netlib_resolve_cert_reqs(data, &number, &err);
+    CHECK(strlen(netlib_error_message(err, NULL)) < 250);
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
+    netlib_tls_context *context = client_context();
+    netlib_tls_stream *stream = NULL;
+    status = netlib_tls_wrap_fd(context, -1, data, &stream, &err);
+    CHECK_STR("server_hostname is not a host name", netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
+    netlib_tls_context_free(context);
+    free(data);
 }
 
 /* One session: an echo of a few bytes, and what is known of it. */
@@ -545,6 +627,8 @@ int main(void) {
     contexts_tell_what_they_are();
     options_are_checked();
     trust_and_identity_in_every_form();
+    authorities_come_from_a_pipe();
+    what_is_too_large_is_refused();
     both_versions_and_key_types();
     names_as_they_are_written();
     refused_certificates_explain_themselves();

@@ -138,19 +138,25 @@
 #define NETLIB_REDIRECT_STATUS_CODES 301, 302, 303, 307, 308
 /** The request headers that carry credentials: netlib_sensitive_headers(). */
 #define NETLIB_SENSITIVE_HEADERS \
-    "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "API-Key", "APIKey", "X-API-Key", "X-APIKey", \
-    "X-API-Token", "X-Auth", "X-Auth-Key", "X-Auth-Token", "X-Authorization", "X-Access-Token", \
-    "X-Client-Secret", "X-CSRF-Token", "X-Forwarded-Access-Token", "X-Refresh-Token", "X-Session-Token", \
+    "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Access-Token", "API-Key", "API-Token", \
+    "APIKey", "Auth-Token", "X-API-Key", "X-APIKey", "X-API-Secret", "X-API-Token", "X-Auth", "X-Auth-Key", \
+    "X-Auth-Token", "X-Authorization", "X-Access-Token", "X-Client-Secret", "X-CSRF-Token", \
+    "X-Forwarded-Access-Token", "X-ID-Token", "X-Refresh-Token", "X-Secret-Key", "X-Session-Token", \
     "X-Subject-Token", "X-Token", "X-XSRF-Token", "Circle-Token", "DD-API-Key", "DD-Application-Key", \
-    "Deploy-Token", "Job-Token", "Ocp-Apim-Subscription-Key", "Private-Token", "X-Amz-Security-Token", \
-    "X-Consul-Token", "X-Functions-Key", "X-GitHub-Token", "X-Goog-API-Key", "X-Goog-IAM-Authorization-Token", \
-    "X-Honeycomb-Team", "X-Insert-Key", "X-Ms-Authorization-Auxiliary", "X-Postmark-Server-Token", \
-    "X-RapidAPI-Key", "X-Shopify-Access-Token", "X-Vault-Token"
+    "Deploy-Token", "Job-Token", "Ocp-Apim-Subscription-Key", "Private-Token", "X-Algolia-API-Key", \
+    "X-Amz-Security-Token", "X-Appwrite-Key", "X-Cisco-Meraki-API-Key", "X-CMC_PRO_API_KEY", "X-Consul-Token", \
+    "X-Figma-Token", "X-Functions-Key", "X-GitHub-Token", "X-Gitlab-Token", "X-Goog-API-Key", \
+    "X-Goog-IAM-Authorization-Token", "X-Hasura-Admin-Secret", "X-Honeycomb-Team", "X-Insert-Key", \
+    "X-License-Key", "X-MBX-APIKEY", "X-Ms-Authorization-Auxiliary", "X-N8N-API-Key", "X-NuGet-ApiKey", \
+    "X-Parse-Master-Key", "X-Parse-REST-API-Key", "X-Plex-Token", "X-Postmark-Server-Token", "X-Query-Key", \
+    "X-RapidAPI-Key", "X-Redmine-API-Key", "X-Riot-Token", "X-Shopify-Access-Token", "X-TrackerToken", \
+    "X-Vault-Token", "XI-API-Key"
 
 /* The handles, in the order of their sections. */
 typedef struct netlib_error netlib_error;
 typedef struct netlib_limit netlib_limit;
 typedef struct netlib_url netlib_url;
+typedef struct netlib_url_readings netlib_url_readings;
 typedef struct netlib_timeout netlib_timeout;
 typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_retry netlib_retry;
@@ -250,6 +256,8 @@ enum netlib_status_code {
     NETLIB_TLS_PROTOCOL = 805,
     /** The connection ended without the TLS closing message. */
     NETLIB_TLS_TRUNCATED = 806,
+    /** The connection ended during the TLS handshake. */
+    NETLIB_TLS_HANDSHAKE_EOF = 807,
     /** The peer broke the HTTP protocol or dropped the connection. */
     NETLIB_PROTOCOL = 900,
     /** The body ended before its announced length. */
@@ -899,6 +907,220 @@ netlib_status netlib_url_resolve(const netlib_url *base,
 NETLIB_MUST_USE
 netlib_status netlib_url_same_origin(const netlib_url *a, const netlib_url *b, bool *same, netlib_error **err);
 
+/** A kind of program that reads URLs. */
+enum netlib_url_reader {
+    /**
+     * It splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2): the scheme is checked, and the port;
+     * but userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@". This is
+     * how many filters in front of servers read.
+     */
+    NETLIB_URL_READER_RFC3986 = 0,
+    /** It follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do. */
+    NETLIB_URL_READER_WHATWG = 1,
+    /** `netlib_parse_url`. */
+    NETLIB_URL_READER_NETLIB = 2
+};
+
+/** In what two readings of one text differ, as bits. */
+enum netlib_url_difference {
+    /** One finds a URL, the other none. */
+    NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
+    /** The schemes. */
+    NETLIB_URL_DIFFERENCE_SCHEME = 2,
+    /** The hosts. Letter case does not count, nor how an IPv6 address is written. */
+    NETLIB_URL_DIFFERENCE_HOST = 4,
+    /** The ports. An absent one is the scheme's. */
+    NETLIB_URL_DIFFERENCE_PORT = 8
+};
+
+/** What each kind of program sees in one text. **Immutable**. */
+struct netlib_url_readings;
+
+/**
+ * Parses an absolute http or https URL, and refuses what `netlib_parse_url` would repair and what programs are known to
+ * read differently. Use it for a URL that somebody else chose: whatever it accepts, `netlib_parse_url` and both standards'
+ * readers (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what
+ * `netlib_parse_url` gives for the same text.
+ *
+ * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character, non-ASCII letter or
+ * stray "%" or bracket. Further:
+ * "//" follows the scheme.
+ * Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
+ * The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a zone.
+ * A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
+ * at its end, at most 253 bytes, and a last label that is no number, hexadecimal ones included.
+ * Non-ASCII labels are allowed where IDNA changes nothing but letter case, and IDNA 2003 and 2008 agree; "xn--" labels
+ * where they are what their Unicode form becomes.
+ * The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
+ * The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
+ *
+ * Whether the host may be connected to is another question, which only its addresses answer.
+ *
+ * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param out out, owned: free it with `netlib_url_free`. Not NULL.
+ * @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
+ *        nothing of the text. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_parse_url_strict(const char *url,
+                                      size_t len,
+                                      netlib_url **out,
+                                      netlib_error **err);
+
+/**
+ * The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
+ * the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain,
+ * as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+ *
+ * What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
+ * too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_redacted(const netlib_url *url,
+                                size_t *len);
+
+/**
+ * The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
+ * encoded ":" is one of them.
+ *
+ * @param url the URL. Not NULL.
+ * @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo. Not NULL.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len, netlib_error **err);
+
+/**
+ * The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
+ *
+ * @param url the URL. Not NULL.
+ * @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
+ *        ":" in it. Not NULL.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len, netlib_error **err);
+
+/**
+ * Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. Where they differ, a filter that
+ * reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
+ * "http://good.example\@evil.example" is such a URL. `netlib_url_readings_differences` says whether and in what.
+ *
+ * @param text the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param readings out, owned: free it with `netlib_url_readings_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_url_compare_readers(const char *text,
+                                         size_t len,
+                                         netlib_url_readings **readings,
+                                         netlib_error **err);
+
+/**
+ * Another reference to the same readings.
+ *
+ * @param readings the readings. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_url_readings_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_url_readings *netlib_url_readings_clone(const netlib_url_readings *readings);
+
+/**
+ * Releases readings. What was borrowed from them ends with their last reference.
+ *
+ * @param readings owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_url_readings_free(netlib_url_readings *readings);
+
+/**
+ * In what two readers differ. If neither accepts the text, in nothing: nobody connects anywhere.
+ *
+ * @param readings the readings. May be NULL: -1 is returned.
+ * @param a a `netlib_url_reader`.
+ * @param b another.
+ * @return the sum of `netlib_url_difference` values, 0 for none; -1, which has every bit, for an unknown reader.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_url_readings_differences(const netlib_url_readings *readings, int32_t a, int32_t b);
+
+/**
+ * Whether a reader finds a URL in the text: a scheme or a host.
+ *
+ * @param readings the readings. May be NULL: false is returned.
+ * @param reader a `netlib_url_reader`.
+ * @return whether; false for an unknown reader.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_url_readings_accepted(const netlib_url_readings *readings, int32_t reader);
+
+/**
+ * The scheme that a reader sees, in lower case.
+ *
+ * @param readings the readings. May be NULL: NULL is returned.
+ * @param reader a `netlib_url_reader`.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `readings`, NUL-terminated; NULL when absent, and for a reader that is unknown or finds no URL.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_readings_scheme(const netlib_url_readings *readings,
+                                       int32_t reader,
+                                       size_t *len);
+
+/**
+ * The host that a reader sees, normalised as that reader does it.
+ *
+ * @param readings the readings. May be NULL: NULL is returned.
+ * @param reader a `netlib_url_reader`.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `readings`, NUL-terminated; NULL when absent, and for a reader that is unknown or finds no URL.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_readings_host(const netlib_url_readings *readings,
+                                     int32_t reader,
+                                     size_t *len);
+
+/**
+ * The port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp.
+ *
+ * @param readings the readings. May be NULL: -1 is returned.
+ * @param reader a `netlib_url_reader`.
+ * @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535; -1 when absent, and for a reader that
+ *         is unknown or finds no URL.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_url_readings_port(const netlib_url_readings *readings,
+                                 int32_t reader);
+
 /* ==================================================================================================================
  * timeout: Connect, read and total time limits.
  * ================================================================================================================== */
@@ -1137,8 +1359,11 @@ enum netlib_redirect_profile {
 struct netlib_retry_options;
 
 /**
- * Tells the time of day, for a Retry-After that is a date. It and its `ctx` must stay usable, on every thread that
- * uses the Retry, until the last Retry and options holding it are freed: that goes for all three callbacks.
+ * Tells the time of day, for a Retry-After that is a date.
+ *
+ * For all three callbacks: a Retry hands them on to every Retry made of it, so each and its `ctx` must stay usable
+ * until the last Retry, decision and options holding it are freed. Threads that share a Retry call them at the same
+ * time, on the thread that uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
  *
  * @param ctx as given to the setter.
  * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
@@ -1189,8 +1414,8 @@ void netlib_retry_options_free(netlib_retry_options *options);
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
- *        causing error comes back as it is, and redirects are returned, not followed. A negative number is a count
- *        that is used up.
+ *        causing error comes back as it is, a response is returned whatever its status, redirects too, and nothing
+ *        is ever `NETLIB_MAX_RETRY`. A negative number is a count that is used up.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1389,6 +1614,31 @@ void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *o
 void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 
 /**
+ * Lets only these request headers follow a redirect to another origin (scheme, host or port), and any request after
+ * that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that
+ * no list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed
+ * here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param names `count` header names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+ * @param count how many; 0 lets none follow.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options,
+                                                       const char *const *names,
+                                                       size_t count);
+
+/**
+ * Lets every request header follow a redirect to another origin that nothing else drops: the default.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
+
+/**
  * How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`.
  *
  * @param options the options. May be NULL: nothing happens.
@@ -1551,7 +1801,9 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
  * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
  * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
- * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL.
+ * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. Without an
+ * error, a `total` of `NETLIB_FALSE` fails with what would be the cause of `NETLIB_MAX_RETRY`, because no retries
+ * are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
  *
  * @param retry the Retry, which stays as it is. Not NULL.
  * @param method the request's method. May be NULL: unknown.
@@ -1561,7 +1813,8 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * @param error what failed; it goes before the response. May be NULL: nothing did.
  * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_INVALID_ARGUMENT` if the method is no
+ * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
+ *         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_FALSE`; `NETLIB_INVALID_ARGUMENT` if the method is no
  *         token.
  * @threads any
  * @since 0.1.0
@@ -1713,7 +1966,7 @@ netlib_status netlib_retry_sleep(const netlib_retry *retry,
  * Sleeps as long as the response's Retry-After header asks, whatever its status.
  *
  * @param retry the Retry. Not NULL.
- * @param response the last response. Not NULL.
+ * @param response the last response. May be NULL: there was none, and nothing to wait for.
  * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
  * @param slept out: false when there is no such header or it asks for no wait. Not NULL.
  * @param err out, owned. May be NULL.
@@ -1776,7 +2029,8 @@ struct netlib_decision;
  * 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
  * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
  * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
- * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`.
+ * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_FALSE` every
+ * response is returned, and an error comes back as it is.
  *
  * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
  * Make it with `netlib_decision_sleep`, or with a timer of your own.
@@ -1940,7 +2194,25 @@ const char *netlib_decision_method(const netlib_decision *decision, size_t *len)
 bool netlib_decision_resend_body(const netlib_decision *decision);
 
 /**
- * How many headers the next request must not carry.
+ * Whether the next request must not carry a header: the question that `netlib_decision_headers` asks for each.
+ *
+ * @param decision the decision. Not NULL.
+ * @param name the header's name, in any case of letters. Not NULL.
+ * @param drops out. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_decision_drops_header(const netlib_decision *decision,
+                                           const char *name,
+                                           bool *drops,
+                                           netlib_error **err);
+
+/**
+ * How many headers the next request must not carry, of those that are known by name. When only the headers of
+ * `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
  *
  * @param decision the decision. May be NULL: 0 is returned.
  * @return the count.
@@ -1951,7 +2223,7 @@ size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 
 /**
  * One of the headers that the next request must not carry, in lower case; they are sorted. Use
- * `netlib_decision_headers` to drop them.
+ * `netlib_decision_headers` to drop them, or ask `netlib_decision_drops_header` for each that you have.
  *
  * @param decision the decision. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -2194,6 +2466,39 @@ size_t netlib_retry_remove_header_count(const netlib_retry *retry);
  * @since 0.1.0
  */
 const char *netlib_retry_remove_header(const netlib_retry *retry, size_t index, size_t *len);
+
+/**
+ * Whether a redirect to another origin may take every header along that nothing drops: true unless
+ * `netlib_retry_options_set_keep_headers_on_redirect` gave a list.
+ *
+ * @param retry the Retry. May be NULL: true is returned.
+ * @return true or false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_retry_keeps_any_header(const netlib_retry *retry);
+
+/**
+ * How many headers may follow a redirect to another origin, if only listed ones may.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return the count; 0 also when every header may.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_retry_keep_header_count(const netlib_retry *retry);
+
+/**
+ * One of the headers that may follow a redirect to another origin, in lower case; they are sorted.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `retry`, NUL-terminated.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_retry_keep_header(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
  * How many entries the history has: one per call of `netlib_retry_increment`, in the order of the requests.
@@ -2493,7 +2798,7 @@ netlib_status netlib_make_headers(const netlib_headers_options *options,
  * calling their setter anew, the others were added with `netlib_headers_options_add_header`.
  *
  * @param headers the headers. May be NULL: NULL is returned.
- * @return owned: free them with `netlib_headers_options_free`. Never NULL.
+ * @return owned: free them with `netlib_headers_options_free`. NULL when there is no memory for them.
  * @threads any
  * @since 0.1.0
  */
@@ -2596,7 +2901,7 @@ const char *netlib_headers_get_at(const netlib_headers *headers, const char *nam
  *
  * @param headers the headers. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `headers`, NUL-terminated; "" for an empty list.
+ * @return borrowed from `headers`, NUL-terminated; "" for an empty list; NULL when there is no memory for it.
  * @threads any
  * @since 0.1.0
  */
@@ -2632,8 +2937,7 @@ struct netlib_response;
  * @param headers its headers; the response keeps its own reference. Not NULL.
  * @param response out, owned: free it with `netlib_response_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range;
- *         `NETLIB_INVALID_UTF8`.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
  * @threads any
  * @since 0.1.0
  */
@@ -2648,7 +2952,8 @@ netlib_status netlib_response_new(const char *request_method,
  * Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
  *
  * While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
- * it; each call reads from the start, which for a head of usual size is microseconds. What follows the head, from
+ * it. Until the empty line that ends the head is there, only the status line is read, so that it does not matter in how
+ * many pieces a head comes; what is wrong with a header is told once the head is complete. What follows the head, from
  * `head_len` on, is the body's. A response with a status of 100 to 199 other than 101 is an interim one: the next head
  * begins at `head_len`, so call again from there.
  *
@@ -2665,7 +2970,7 @@ netlib_status netlib_response_new(const char *request_method,
  * @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
  * @param err out, owned; its offset is where `head` is wrong. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
- *         `NETLIB_INVALID_ARGUMENT` for a method that is no token; `NETLIB_INVALID_UTF8` for the method.
+ *         `NETLIB_INVALID_ARGUMENT` for a method that is no token.
  * @threads any
  * @since 0.1.0
  */
@@ -2751,8 +3056,9 @@ const char *netlib_response_reason(const netlib_response *response, size_t *len)
 int32_t netlib_response_minor_version(const netlib_response *response);
 
 /**
- * Where the response redirects to: the Location of a 301, 302, 303, 307 or 308, as it was sent. It is a reference
- * to be resolved with `netlib_url_resolve`. Several Location headers read as one, joined with ", ".
+ * Where the response redirects to: the Location of a 301, 302, 303, 307 or 308. It is a reference to be resolved with
+ * `netlib_url_resolve`, and always UTF-8: bytes that are not were sent as they are by older servers, and are
+ * percent-encoded here, so that the server gets them back. Several Location headers read as one, joined with ", ".
  *
  * @param response the response. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -2946,7 +3252,27 @@ netlib_status netlib_body_new(netlib_body_read_fn read,
 void netlib_body_free(netlib_body *body);
 
 /**
- * Reads the next bytes of a body. A descriptor that blocks is waited for; a signal does not end the wait.
+ * Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it. Default:
+ * none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
+ *
+ * A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
+ * is not called once the limit has ended; how long it takes is its own affair.
+ *
+ * @param body the body. Not NULL.
+ * @param limit the limit. May be NULL: none.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads one call at a time on the body
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_body_set_limit(netlib_body *body,
+                                    const netlib_limit *limit,
+                                    netlib_error **err);
+
+/**
+ * Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit` if
+ * there is one; a signal does not end the wait.
  *
  * @param body the body. Not NULL.
  * @param buf where to put the bytes. Not NULL unless `len` is 0.
@@ -2954,7 +3280,8 @@ void netlib_body_free(netlib_body *body);
  * @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has
- *         nothing yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`.
+ *         nothing yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and
+ *         `NETLIB_DEADLINE_EXCEEDED` when the limit has ended, after which the read can be tried again.
  * @threads one call at a time on the body
  * @since 0.1.0
  */
@@ -3154,14 +3481,15 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
  * @param options borrowed. May be NULL: the defaults.
  * @param limit ends the call early; borrowed. May be NULL: no limit.
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: with one cause for each address tried, which says the address, the errno and how long it took.
- *        May be NULL.
+ * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
+ *        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_CONNECT_TIMEOUT` if the last address
- *         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise; `NETLIB_CANCELLED`,
+ *         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be
+ *         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
  *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
  *         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
  *         range; `NETLIB_INVALID_UTF8`; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
- *         process; `NETLIB_IO`: no thread or descriptor for a lookup.
+ *         process.
  * @threads any
  * @since 0.1.0
  */
@@ -3285,7 +3613,8 @@ void netlib_tls_options_free(netlib_tls_options *options);
  * with the path. Default: none, which leaves the system's trust.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param path the file, in PEM or DER; up to 16 MiB. Copied. Not NULL.
+ * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
+ *        Copied. Not NULL.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -3296,7 +3625,7 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options,
  * Trusts authorities from memory, beside those of earlier calls. As Python's cadata. Default: none.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param data certificates in PEM, or in DER one after the other. Copied. Not NULL unless `len` is 0.
+ * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
  * @param len its length in bytes, or `NETLIB_NTS`.
  * @threads one call at a time on the options
  * @since 0.1.0
@@ -3364,7 +3693,7 @@ void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t
  * Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param protocol its name, as "http/1.1": 1 to 255 bytes. Copied. Not NULL.
+ * @param protocol its name, as "http/1.1": 1 to 255 bytes, and 8192 of all of them together. Copied. Not NULL.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -3376,10 +3705,11 @@ void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const cha
  * `NETLIB_KEY_MISMATCH`; an encrypted one is `NETLIB_UNSUPPORTED` in this release.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param chain in PEM or DER: this side's certificate, then those that lead to an authority. Copied. Not NULL unless
- *        `chain_len` is 0.
+ * @param chain in PEM or DER: this side's certificate, then those that lead to an authority; up to 16 MiB. Copied. Not
+ *        NULL unless `chain_len` is 0.
  * @param chain_len its length in bytes, or `NETLIB_NTS`.
- * @param key in PEM or DER: PKCS#8, PKCS#1 or SEC1, not encrypted. Copied. May be NULL: it stands in `chain`.
+ * @param key in PEM or DER: PKCS#8, PKCS#1 or SEC1, not encrypted; up to 16 MiB. Copied. May be NULL: it stands
+ *        in `chain`.
  * @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
  * @threads one call at a time on the options
  * @since 0.1.0
@@ -3391,7 +3721,7 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
                                      size_t key_len);
 
 /**
- * As `netlib_tls_options_set_identity`, from files of up to 16 MiB. As Python's `load_cert_chain`.
+ * As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds. As Python's `load_cert_chain`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param chain_path the file with the certificates. Copied. Not NULL.
@@ -3399,7 +3729,9 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
+void netlib_tls_options_set_identity_files(netlib_tls_options *options,
+                                           const char *chain_path,
+                                           const char *key_path);
 
 /**
  * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are. Default: yes, except in a program with
@@ -3685,8 +4017,8 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the
- *         peer refuses; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_TRUNCATED` when the connection ends in the middle;
- *         `NETLIB_PROTOCOL` when it is reset; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+ *         peer refuses; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with
+ *         errno if it was reset; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
  *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`.
  * @threads any
  * @since 0.1.0

@@ -5,12 +5,16 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::memory;
 use crate::socket::sys;
+use crate::socket::wait::wait;
 use crate::status::Status;
 
 /// A request's body, read by one thread at a time.
 pub struct Body {
     source: Source,
+    limit: Option<Arc<Limit>>,
 }
 
 enum Source {
@@ -83,29 +87,41 @@ pub enum Read {
 impl Body {
     /// A copy of `data`.
     pub fn from_memory(data: &[u8]) -> Result<Body> {
-        let mut copy = Vec::new();
-        if copy.try_reserve_exact(data.len()).is_err() {
-            return Err(Error::new(Status::OutOfMemory, format!("no memory for a body of {} bytes", data.len())));
-        }
-        copy.extend_from_slice(data);
-        Ok(Body { source: Source::Memory { data: copy, position: 0 } })
+        Ok(Body::of(Source::Memory { data: memory::copy(data, "a body")?, position: 0 }))
     }
 
     pub fn from_fd(fd: RawFd) -> Result<Body> {
         if fd < 0 {
             return Err(Error::new(Status::InvalidArgument, format!("fd must not be negative; it is {fd}")));
         }
-        Ok(Body { source: Source::Descriptor(fd) })
+        Ok(Body::of(Source::Descriptor(fd)))
     }
 
     pub fn from_callbacks(callbacks: Callbacks) -> Body {
-        Body { source: Source::Callbacks(callbacks) }
+        Body::of(Source::Callbacks(callbacks))
+    }
+
+    fn of(source: Source) -> Body {
+        Body { source, limit: None }
+    }
+
+    /// What ends the reads that begin from now on.
+    pub fn set_limit(&mut self, limit: Option<Arc<Limit>>) {
+        self.limit = limit;
     }
 
     /// Fills the front of `buffer`. Nothing is asked of the source for an empty one.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Read> {
         if buffer.is_empty() {
             return Ok(Read::Bytes(0));
+        }
+        if let Some(limit) = &self.limit {
+            limit.check()?;
+            if let Source::Descriptor(fd) = self.source
+                && sys::is_blocking(fd)
+            {
+                wait(fd, sys::POLL_IN, None, Some(limit))?;
+            }
         }
         let count = match &mut self.source {
             Source::Memory { data, position } => {
@@ -293,6 +309,38 @@ mod tests {
         let (left, _right) = std::os::unix::net::UnixStream::pair().unwrap();
         left.set_nonblocking(true).unwrap();
         assert_eq!(Body::from_fd(left.as_raw_fd()).unwrap().read(&mut [0]).unwrap(), Read::WouldBlock);
+    }
+
+    #[test]
+    fn a_limit_ends_the_wait_for_a_descriptor() {
+        let (read, mut write) = std::io::pipe().unwrap();
+        let mut body = Body::from_fd(read.as_raw_fd()).unwrap();
+        let outcome = |body: &mut Body, seconds, cancel| {
+            let limit = Limit::new(seconds).unwrap();
+            if cancel {
+                limit.cancel();
+            }
+            body.set_limit(Some(Arc::new(limit)));
+            body.read(&mut [0; 4]).map_err(|error| error.status())
+        };
+        assert_eq!(outcome(&mut body, 0.01, false), Err(Status::DeadlineExceeded));
+        write.write_all(b"ab").unwrap();
+        assert_eq!(outcome(&mut body, f64::INFINITY, true), Err(Status::Cancelled));
+        assert_eq!(outcome(&mut body, 30.0, false), Ok(Read::Bytes(2)));
+        drop(write);
+        assert_eq!(outcome(&mut body, 30.0, false), Ok(Read::End));
+        body.set_limit(None);
+        assert_eq!(body.read(&mut [0]).unwrap(), Read::End);
+        // Every body obeys it, those that never wait included.
+        for mut body in [Body::from_memory(b"x").unwrap(), callbacks(None, None)] {
+            assert_eq!(outcome(&mut body, 0.0, false), Err(Status::DeadlineExceeded));
+            assert!(matches!(outcome(&mut body, 30.0, false), Ok(Read::Bytes(_))));
+        }
+        // What does not block is not waited for.
+        let (left, _right) = std::os::unix::net::UnixStream::pair().unwrap();
+        left.set_nonblocking(true).unwrap();
+        let mut body = Body::from_fd(left.as_raw_fd()).unwrap();
+        assert_eq!(outcome(&mut body, 30.0, false), Ok(Read::WouldBlock));
     }
 
     #[test]

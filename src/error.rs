@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
+use crate::memory;
 use crate::retry::Retry;
 use crate::status::{RetryKind, Status, StatusClass};
 
@@ -48,9 +49,14 @@ pub enum CertificateProblem {
 impl Error {
     /// The message is one line; bytes that would break it (controls, NUL) are shown escaped.
     pub fn new(status: Status, message: impl AsRef<str>) -> Error {
+        // netlib's own messages are short, so that only a process without any memory sees none.
+        Error::with_message(status, one_line(message.as_ref()).unwrap_or_default())
+    }
+
+    fn with_message(status: Status, message: CString) -> Error {
         Error {
             status,
-            message: one_line(message.as_ref()),
+            message,
             errno: 0,
             resolver_code: 0,
             tls_alert: None,
@@ -68,7 +74,7 @@ impl Error {
         let status = Status::from_code(code)
             .filter(|status| !matches!(status.class(), StatusClass::Success | StatusClass::Progress))
             .ok_or_else(|| Error::new(Status::InvalidArgument, format!("status {code} is not a failure")))?;
-        let error = Error::new(status, message);
+        let error = Error::with_message(status, one_line(message)?);
         Ok(match cause {
             Some(cause) => error.with_cause(cause),
             None => error,
@@ -109,7 +115,7 @@ impl Error {
 
     /// The setting that would change the outcome.
     pub fn with_advice(mut self, advice: Option<&str>) -> Error {
-        self.advice = advice.map(one_line);
+        self.advice = advice.and_then(|advice| one_line(advice).ok());
         self
     }
 
@@ -128,7 +134,7 @@ impl Error {
 
     /// The same error with words put before its message, as in "netlib_retry_options_set_total: …".
     pub fn prefixed(mut self, prefix: &str) -> Error {
-        self.message = one_line(&format!("{prefix}: {}", self.message()));
+        self.message = one_line(&format!("{prefix}: {}", self.message())).unwrap_or_default();
         self
     }
 
@@ -217,17 +223,26 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-fn one_line(text: &str) -> CString {
-    let mut clean = Vec::with_capacity(text.len());
+/// Controls are escaped. How long a message is may be the caller's choice: see `memory`.
+fn one_line(text: &str) -> Result<CString> {
+    let escaped = |c: char| if c.is_control() { c.escape_default().len() } else { c.len_utf8() };
+    let mut clean = Vec::new();
+    memory::reserve(&mut clean, text.chars().map(escaped).sum::<usize>() + 1, "a message")?;
     for c in text.chars() {
-        let mut utf8 = [0; 4];
         if c.is_control() {
             clean.extend(c.escape_default().map(|escaped| escaped as u8));
         } else {
-            clean.extend_from_slice(c.encode_utf8(&mut utf8).as_bytes());
+            clean.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
         }
     }
-    CString::new(clean).unwrap_or_default()
+    clean.push(0);
+    Ok(CString::from_vec_with_nul(clean).unwrap_or_default())
+}
+
+/// Text of a caller for a message: enough to recognise it by.
+pub(crate) fn shown(text: &str) -> &str {
+    const SHOWN: usize = 80;
+    text.char_indices().nth(SHOWN).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
 }
 
 /// The system's words without Rust's " (os error N)" tail: the number has its own accessor.

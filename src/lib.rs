@@ -7,6 +7,7 @@
 pub mod callback;
 pub mod error;
 pub mod limit;
+mod memory;
 pub mod status;
 
 pub mod url;

@@ -1,14 +1,17 @@
 //! Response heads: parsing them and asking them.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::headers::{Headers, is_token_byte, show_byte};
+use crate::memory;
 use crate::status::Status;
 
 mod framing;
 mod parse;
+mod reason;
 
 pub use framing::Framing;
 pub use parse::MAX_HEAD;
@@ -16,21 +19,22 @@ pub use parse::MAX_HEAD;
 /// The head of a response and the method that asked for it: immutable, cheap to share behind an `Arc`.
 #[derive(Debug)]
 pub struct Response {
-    request_method: CString,
+    request_method: Cow<'static, CStr>,
     status: u16,
     headers: Arc<Headers>,
-    reason: Option<CString>,
+    reason: Option<Cow<'static, CStr>>,
     minor_version: Option<u8>,
-    /// Of several Location fields, their values joined; one is lent from the headers.
-    joined_location: Option<CString>,
+    /// The Location of a redirect that is not in the headers as it is lent.
+    own_location: Option<CString>,
 }
 
 impl Response {
     pub fn new(request_method: &str, status: u16, headers: Arc<Headers>) -> Result<Response> {
-        let request_method = check_method(request_method)?;
+        check_method(request_method)?;
+        let request_method = reason::own_method(request_method.as_bytes())?;
         let status = check_status(status.into())?;
-        let joined_location = join_locations(&headers);
-        Ok(Response { request_method, status, headers, reason: None, minor_version: None, joined_location })
+        let own_location = if redirects(status) { own_location(&headers)? } else { None };
+        Ok(Response { request_method, status, headers, reason: None, minor_version: None, own_location })
     }
 
     pub fn request_method(&self) -> &CStr {
@@ -55,12 +59,12 @@ impl Response {
         self.minor_version
     }
 
-    /// Where a redirect leads: the Location of a 301, 302, 303, 307 or 308. An empty one leads nowhere.
+    /// Where a redirect leads: the Location of a 301, 302, 303, 307 or 308. An empty one leads nowhere. Always UTF-8.
     pub fn redirect_location(&self) -> Option<&CStr> {
-        if !matches!(self.status, 301 | 302 | 303 | 307 | 308) {
+        if !redirects(self.status) {
             return None;
         }
-        let location = self.joined_location.as_deref().or_else(|| self.headers.get("location"))?;
+        let location = self.own_location.as_deref().or_else(|| self.headers.get("location"))?;
         (!location.is_empty()).then_some(location)
     }
 
@@ -68,6 +72,10 @@ impl Response {
     pub fn is_response_to_head(&self) -> bool {
         self.request_method.to_bytes().eq_ignore_ascii_case(b"HEAD")
     }
+}
+
+fn redirects(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
 /// A status code: three digits, the first not 0.
@@ -78,7 +86,7 @@ pub fn check_status(status: i32) -> Result<u16> {
     }
 }
 
-fn check_method(method: &str) -> Result<CString> {
+fn check_method(method: &str) -> Result<()> {
     let invalid = |message: String, at| Err(Error::new(Status::InvalidArgument, message).at(at));
     if method.is_empty() {
         return invalid("request_method is empty".to_owned(), 0);
@@ -87,14 +95,36 @@ fn check_method(method: &str) -> Result<CString> {
         // What is no method may be a URL with a password in it, so it is not shown.
         return invalid(format!("request_method: {} is not allowed at byte {at}", show_byte(byte)), at);
     }
-    Ok(CString::new(method).unwrap_or_default())
+    Ok(())
 }
 
-/// What a list of several Location fields reads as; `None` for one or none.
-fn join_locations(headers: &Headers) -> Option<CString> {
-    let locations: Vec<&[u8]> = headers.get_all("location").map(CStr::to_bytes).collect();
-    if locations.len() < 2 { None } else { CString::new(locations.join(&b", "[..])).ok() }
+/// What the Location fields read as, if that is not the text of one. Several are a list. A byte that is not UTF-8 can only
+/// be meant as itself, so it is percent-encoded: the server gets back what it sent.
+fn own_location(headers: &Headers) -> Result<Option<CString>> {
+    const WHAT: &str = "a location";
+    let locations = || headers.get_all("location").map(CStr::to_bytes);
+    let is_alone = locations().nth(1).is_none();
+    if is_alone && locations().all(|location| str::from_utf8(location).is_ok()) {
+        return Ok(None);
+    }
+    let chunks = || locations().flat_map(<[u8]>::utf8_chunks);
+    let encoded: usize = chunks().map(|chunk| chunk.valid().len() + 3 * chunk.invalid().len()).sum();
+    let mut location = Vec::new();
+    memory::reserve(&mut location, encoded + ", ".len() * locations().count(), WHAT)?;
+    for (i, value) in locations().enumerate() {
+        location.extend_from_slice(if i == 0 { b"" } else { b", " });
+        for chunk in value.utf8_chunks() {
+            location.extend_from_slice(chunk.valid().as_bytes());
+            for byte in chunk.invalid() {
+                let digits = [byte >> 4, byte & 15].map(|digit| HEX.get(usize::from(digit)).copied().unwrap_or(b'0'));
+                location.extend_from_slice(&[b'%', digits[0], digits[1]]);
+            }
+        }
+    }
+    memory::copy_c(&location, WHAT).map(Some)
 }
+
+const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
 #[cfg(test)]
 mod tests {
@@ -120,6 +150,26 @@ mod tests {
         assert_eq!(response(302, &[("location", "")]).redirect_location(), None);
         // The reference reads several as one list.
         assert_eq!(response(302, &[("Location", "/a"), ("location", "/b")]).redirect_location(), Some(c"/a, /b"));
+    }
+
+    #[test]
+    fn a_location_that_is_not_utf8_keeps_its_bytes() {
+        let rows: &[(&[&[u8]], &CStr)] = &[
+            (&[b"/caf\xe9"], c"/caf%E9"),
+            (&["/caf\u{e9}".as_bytes()], c"/caf\xc3\xa9"),
+            (&[b"/\xc3\xa9\xff?\xc3#\x80"], c"/\xc3\xa9%FF?%C3#%80"),
+            (&[b"/a", b"/\xe9"], c"/a, /%E9"),
+        ];
+        for (values, expected) in rows {
+            let mut builder = HeadersBuilder::new();
+            for value in *values {
+                builder.add(b"Location", value).unwrap();
+            }
+            let headers = Arc::new(builder.build());
+            let response = |status| Response::new("GET", status, Arc::clone(&headers)).unwrap();
+            assert_eq!(response(302).redirect_location(), Some(*expected));
+            assert_eq!(response(200).redirect_location(), None);
+        }
     }
 
     #[test]

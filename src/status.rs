@@ -122,6 +122,7 @@ statuses! {
     TlsAlert            =  804 TLS_ALERT           Tls      Other   "the peer ended the session with an alert";
     TlsProtocol         =  805 TLS_PROTOCOL        Tls      Other   "the peer broke the TLS protocol";
     TlsTruncated        =  806 TLS_TRUNCATED       Tls      Read    "the connection ended without the TLS closing message";
+    TlsHandshakeEof     =  807 TLS_HANDSHAKE_EOF   Tls      Connect "the connection ended during the TLS handshake";
 
     Protocol            =  900 PROTOCOL            Http     Read    "the peer broke the HTTP protocol or dropped the connection";
     IncompleteRead      =  901 INCOMPLETE_READ     Http     Read    "the body ended before its announced length";

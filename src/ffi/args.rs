@@ -1,9 +1,12 @@
 //! Arguments on their way in. Each macro takes the parameter itself, so that the error names it as the header does.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 use crate::ffi::handle::null_argument;
+use crate::memory;
 use crate::status::Status;
 
 /// The length that says "up to the NUL".
@@ -121,6 +124,13 @@ macro_rules! arg_cstr_opt {
     };
 }
 
+/// The path of a file: a NUL-terminated string of any bytes.
+macro_rules! arg_path {
+    ($p:ident) => {
+        $crate::ffi::args::path(arg_cstr!($p).to_bytes(), stringify!($p))?
+    };
+}
+
 /// A C truth value: 0 or 1, anything else is refused.
 macro_rules! arg_bool {
     ($p:ident) => {
@@ -145,7 +155,7 @@ macro_rules! arg_port {
 
 pub(crate) use {
     arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_i32s, arg_method, arg_mut,
-    arg_opt, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg_opt, arg_path, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -218,9 +228,7 @@ pub(crate) unsafe fn c_strs<'a>(
     // SAFETY: the caller's promise.
     let pointers = unsafe { slice(p, count, name, count_name) }?;
     let mut strings = Vec::new();
-    strings
-        .try_reserve_exact(count)
-        .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for {count} strings of {name}")))?;
+    memory::reserve(&mut strings, count, name)?;
     for (i, string) in pointers.iter().enumerate() {
         if string.is_null() {
             return Err(null_argument(&format!("{name}[{i}]")));
@@ -238,6 +246,17 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
     })
 }
 
+/// The longest path that systems open: Linux's PATH_MAX. Everything that is made of a path is small so.
+const MAX_PATH: usize = 4096;
+
+pub(crate) fn path(bytes: &[u8], name: &str) -> Result<PathBuf> {
+    if bytes.len() > MAX_PATH {
+        let message = format!("{name} has {} bytes; a path has at most {MAX_PATH}", bytes.len());
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    Ok(PathBuf::from(OsStr::from_bytes(bytes)))
+}
+
 pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
     match value {
         0 => Ok(false),
@@ -246,16 +265,13 @@ pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
     }
 }
 
-/// Text for a function that has no way to report an error: `None` for NULL and for what is not UTF-8.
+/// A string for a function that has no way to report an error: `None` for NULL.
 ///
 /// # Safety
 /// As [`c_str`].
-pub(crate) unsafe fn text_or_none<'a>(p: *const c_char) -> Option<&'a str> {
-    if p.is_null() {
-        return None;
-    }
+pub(crate) unsafe fn bytes_or_none<'a>(p: *const c_char) -> Option<&'a [u8]> {
     // SAFETY: the caller's promise.
-    unsafe { CStr::from_ptr(p) }.to_str().ok()
+    if p.is_null() { None } else { Some(unsafe { CStr::from_ptr(p) }.to_bytes()) }
 }
 
 /// What the bytes hold before is never read: they are C's, and may not have been written yet.

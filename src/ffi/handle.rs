@@ -12,6 +12,7 @@ use std::sync::Arc;
 use triomphe::ThinArc;
 
 use crate::error::{Error, Result};
+use crate::ffi::guard;
 use crate::status::Status;
 use crate::url::Url;
 
@@ -228,7 +229,7 @@ where
     H::Ownership: Sharing<H::Value>,
 {
     // SAFETY: the caller's promise.
-    unsafe { share(handle, "handle") }.map_or(std::ptr::null_mut(), |value| give::<H>(value))
+    guard::value(std::ptr::null_mut(), || Ok(give::<H>(unsafe { share(handle, "handle") }?)))
 }
 
 /// # Safety

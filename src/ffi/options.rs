@@ -1,5 +1,7 @@
 //! Option builders: setters return nothing; the first bad value is kept and reported by the function that uses them.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
 use crate::ffi::guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
@@ -17,10 +19,10 @@ impl<T: Clone> Options<T> {
     }
 
     /// The collected options, or the first bad value's error.
-    pub(crate) fn check(&self) -> Result<T> {
+    fn check(&self) -> Result<&T> {
         match &self.first_error {
             Some(error) => Err(error.clone()),
-            None => Ok(self.value.clone()),
+            None => Ok(&self.value),
         }
     }
 }
@@ -44,18 +46,33 @@ where
     });
 }
 
-/// The value of options that may be NULL, which stands for all defaults.
+/// The value of options that may be NULL, which stands for all defaults. Borrowed: they may hold megabytes.
+///
+/// # Safety
+/// `options` is NULL or a live handle that stays alive for `'a`.
+pub(crate) unsafe fn borrowed<'a, H, T>(options: *const H) -> Result<Cow<'a, T>>
+where
+    H: Handle<Value = Options<T>, Ownership = Unique> + 'a,
+    T: Clone + Default + 'a,
+    Unique: Ownership<Options<T>, Borrowed<'a> = &'a Options<T>>,
+{
+    if options.is_null() {
+        return Ok(Cow::Owned(T::default()));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { handle::borrow(options, "options") }?.check().map(Cow::Borrowed)
+}
+
+/// A copy of [`borrowed`].
 ///
 /// # Safety
 /// `options` is NULL or a live handle.
 pub(crate) unsafe fn get<H, T>(options: *const H) -> Result<T>
 where
-    H: Handle<Value = Options<T>>,
+    H: Handle<Value = Options<T>, Ownership = Unique>,
     T: Clone + Default,
+    for<'a> Unique: Ownership<Options<T>, Borrowed<'a> = &'a Options<T>>,
 {
-    if options.is_null() {
-        return Ok(T::default());
-    }
     // SAFETY: the caller's promise.
-    unsafe { handle::borrow(options, "options") }?.check()
+    unsafe { borrowed(options) }.map(Cow::into_owned)
 }

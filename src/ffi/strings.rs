@@ -15,16 +15,7 @@ pub(crate) unsafe fn lend_text<H: Handle>(
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a CStr>,
 ) -> *const c_char {
     // SAFETY: the caller's promises. The text lives in the handle's value.
-    let (text, length) = unsafe {
-        read(handle, (std::ptr::null(), 0), |value| {
-            get(value).map_or((std::ptr::null(), 0), |text| (text.as_ptr(), text.count_bytes()))
-        })
-    };
-    // SAFETY: the caller's promise.
-    if let Some(len) = unsafe { len.as_mut() } {
-        *len = length;
-    }
-    text
+    unsafe { lend(handle, len, |value| get(value).map(|text| (text.as_ptr(), text.count_bytes()))) }
 }
 
 /// As [`lend_text`] for text whose last byte is its NUL: nothing looks for its end.
@@ -37,16 +28,7 @@ pub(crate) unsafe fn lend_terminated<H: Handle>(
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
 ) -> *const c_char {
     // SAFETY: the caller's promises. The text lives in the handle's value.
-    let (text, length) = unsafe {
-        read(handle, (std::ptr::null(), 0), |value| {
-            get(value).map_or((std::ptr::null(), 0), |text| (text.as_ptr().cast(), text.len().saturating_sub(1)))
-        })
-    };
-    // SAFETY: the caller's promise.
-    if let Some(len) = unsafe { len.as_mut() } {
-        *len = length;
-    }
-    text
+    unsafe { lend(handle, len, |value| get(value).map(|text| (text.as_ptr().cast(), text.len().saturating_sub(1)))) }
 }
 
 /// The body of a getter that lends bytes: NULL with length 0 when they are absent or the handle is NULL.
@@ -59,16 +41,37 @@ pub(crate) unsafe fn lend_bytes<H: Handle>(
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
 ) -> *const u8 {
     // SAFETY: the caller's promises. The bytes live in the handle's value.
-    let (bytes, length) = unsafe {
-        read(handle, (std::ptr::null(), 0), |value| {
-            get(value).map_or((std::ptr::null(), 0), |bytes| (bytes.as_ptr(), bytes.len()))
-        })
-    };
-    // SAFETY: the caller's promise.
-    if let Some(len) = unsafe { len.as_mut() } {
-        *len = length;
-    }
-    bytes
+    unsafe { lend(handle, len, |value| get(value).map(|bytes| (bytes.as_ptr(), bytes.len()))) }
+}
+
+/// # Safety
+/// As [`lend_text`].
+unsafe fn lend<H: Handle, T>(
+    handle: *const H,
+    len: *mut usize,
+    get: impl for<'a> FnOnce(&'a H::Value) -> Option<(*const T, usize)>,
+) -> *const T {
+    guard::value(std::ptr::null(), || {
+        // SAFETY: the caller's promise.
+        let len = unsafe { len.as_mut() };
+        // Zero until there is something to lend, a panic included.
+        let len = len.map(|len| {
+            *len = 0;
+            len
+        });
+        if handle.is_null() {
+            return Ok(std::ptr::null());
+        }
+        // SAFETY: the caller's promise.
+        let value = unsafe { handle::borrow(handle, "handle") }?;
+        let Some((start, length)) = get(&*value) else {
+            return Ok(std::ptr::null());
+        };
+        if let Some(len) = len {
+            *len = length;
+        }
+        Ok(start)
+    })
 }
 
 /// The body of a getter that cannot fail: `fallback` when the handle is NULL.
@@ -109,10 +112,7 @@ impl<const N: usize> TextList<N> {
     /// `count` is NULL or writable.
     pub(crate) unsafe fn lend(&'static self, count: *mut usize) -> *const *const c_char {
         // SAFETY: the caller's promise.
-        if let Some(count) = unsafe { count.as_mut() } {
-            *count = N;
-        }
-        self.0.as_ptr()
+        unsafe { lend_list(&self.0, count) }
     }
 }
 
@@ -122,8 +122,17 @@ impl<const N: usize> TextList<N> {
 /// `count` is NULL or writable.
 pub(crate) unsafe fn lend_numbers(numbers: &'static [i32], count: *mut usize) -> *const i32 {
     // SAFETY: the caller's promise.
-    if let Some(count) = unsafe { count.as_mut() } {
-        *count = numbers.len();
-    }
-    numbers.as_ptr()
+    unsafe { lend_list(numbers, count) }
+}
+
+/// # Safety
+/// `count` is NULL or writable.
+unsafe fn lend_list<T>(list: &'static [T], count: *mut usize) -> *const T {
+    guard::value(list.as_ptr(), || {
+        // SAFETY: the caller's promise.
+        if let Some(count) = unsafe { count.as_mut() } {
+            *count = list.len();
+        }
+        Ok(list.as_ptr())
+    })
 }

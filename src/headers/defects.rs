@@ -3,7 +3,7 @@
 //! The reference reads a block as a mail message's and complains about what the mail parser noted or left unread.
 //! The same complaints are found here in one pass over the lines. The block is everything up to its empty line.
 //! One difference: what stands after a bare CR that ends the headers early is always told, and never searched for the
-//! parts of a multipart body.
+//! parts of a multipart body (docs/differences.md, bare-cr).
 
 use std::sync::Arc;
 
@@ -310,76 +310,6 @@ fn trim_line(mut text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// As the reference names them, in alphabetical order; what is unread is told once.
-    fn names(block: &[u8]) -> String {
-        let found = find_defects(block);
-        assert_eq!(found.count, found.listed.len());
-        let mut names: Vec<&str> = found
-            .listed
-            .iter()
-            .map(|defect| match defect.kind {
-                DefectKind::NotAHeader => "MissingHeaderBodySeparatorDefect",
-                DefectKind::ContinuationFirst => "FirstHeaderLineIsContinuationDefect",
-                DefectKind::MisplacedEnvelope => "MisplacedEnvelopeHeaderDefect",
-                DefectKind::NoName => "InvalidHeaderDefect",
-                DefectKind::NoBoundary => "NoBoundaryInMultipartDefect",
-                DefectKind::MultipartEncoding => "InvalidMultipartContentTransferEncodingDefect",
-                DefectKind::UnreadData => "Unread",
-            })
-            .collect();
-        names.sort();
-        names.join(",")
-    }
-
-    /// Undoes Python's unicode_escape for ISO 8859-1.
-    fn unescape(text: &str) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        let mut letters = text.bytes();
-        while let Some(byte) = letters.next() {
-            bytes.push(match byte {
-                b'\\' => match letters.next().unwrap() {
-                    b'r' => b'\r',
-                    b'n' => b'\n',
-                    b't' => b'\t',
-                    b'x' => {
-                        let digits = [letters.next().unwrap(), letters.next().unwrap()];
-                        u8::from_str_radix(str::from_utf8(&digits).unwrap(), 16).unwrap()
-                    }
-                    other => other,
-                },
-                byte => byte,
-            });
-        }
-        bytes
-    }
-
-    fn compare(vectors: &str) -> usize {
-        let mut wrong = 0;
-        for (i, line) in vectors.lines().enumerate() {
-            let (block, expected) = line.split_once('\t').unwrap();
-            let found = names(&unescape(block));
-            if found != expected {
-                eprintln!("line {}: {block}\n    expected {expected}\n    found    {found}", i + 1);
-                wrong += 1;
-            }
-        }
-        assert_eq!(wrong, 0);
-        vectors.lines().count()
-    }
-
-    #[test]
-    fn defects_are_the_references() {
-        assert!(compare(include_str!("../../tests/vectors/header_defects.txt")) > 1000);
-    }
-
-    /// A longer comparison: `HEADER_DEFECTS` is a file that the script wrote with a number.
-    #[test]
-    fn defects_are_the_references_in_more_vectors() {
-        if let Some(path) = std::env::var_os("HEADER_DEFECTS") {
-            compare(&std::fs::read_to_string(path).unwrap());
-        }
-    }
 
     #[test]
     fn each_defect_has_its_place() {

@@ -1,20 +1,23 @@
 //! `make_headers`: the usual request headers from a few choices, in the reference's order.
 
+use std::collections::BTreeSet;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::{Headers, HeadersBuilder, MAX_BYTES, check_value, is_token_byte, show_byte, show_name};
+use super::{Fields, Headers, HeadersBuilder, MAX_BYTES, check_value, is_token_byte, show_byte, show_name};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::status::Status;
 
 /// What every HTTP client can be expected to decode.
-const ACCEPT_ENCODING: &[&str] = &["gzip", "deflate"];
+const ACCEPT_ENCODING: &[u8] = b"gzip,deflate";
 
 /// The choices. Each value was checked when it was set, so that the error names what set it.
 #[derive(Clone, Debug, Default)]
 pub struct HeaderOptions {
     accept_encoding: AcceptEncoding,
-    supported_codings: Vec<String>,
+    more_codings: Codings,
     user_agent: Option<Vec<u8>>,
     keep_alive: bool,
     /// The whole values, scheme included.
@@ -22,6 +25,15 @@ pub struct HeaderOptions {
     proxy_authorization: Option<Vec<u8>>,
     disable_cache: bool,
     added: HeadersBuilder,
+}
+
+/// Codings that a client was said to support beside [`ACCEPT_ENCODING`].
+#[derive(Clone, Debug, Default)]
+struct Codings {
+    /// Each with a comma before it, in the order of the calls.
+    list: Vec<u8>,
+    /// In lower case.
+    known: BTreeSet<Vec<u8>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,15 +73,8 @@ impl HeaderOptions {
         check_value(b"accept-encoding", coding)?;
         check_size("accept-encoding", coding)?;
         match &mut self.accept_encoding {
-            AcceptEncoding::List(list) => {
-                let joined = list.len().saturating_add(coding.len()).saturating_add(1);
-                if joined > MAX_BYTES || list.try_reserve(coding.len() + 1).is_err() {
-                    return Err(too_large("accept-encoding"));
-                }
-                list.push(b',');
-                list.extend_from_slice(coding);
-            }
-            other => *other = AcceptEncoding::List(coding.to_vec()),
+            AcceptEncoding::List(list) => append(list, coding)?,
+            other => *other = AcceptEncoding::List(memory::copy(coding, "a coding")?),
         }
         Ok(())
     }
@@ -84,14 +89,7 @@ impl HeaderOptions {
                 let message = format!("coding \"{coding}\": {byte} is not allowed at byte {at}");
                 Err(Error::new(Status::InvalidHeader, message).at(at))
             }
-            None => {
-                check_size("accept-encoding", coding.as_bytes())?;
-                let known = ACCEPT_ENCODING.iter().copied().chain(self.supported_codings.iter().map(String::as_str));
-                if !known.into_iter().any(|known| known.eq_ignore_ascii_case(coding)) {
-                    self.supported_codings.push(coding.to_owned());
-                }
-                Ok(())
-            }
+            None => self.more_codings.add(coding.as_bytes()),
         }
     }
 
@@ -116,24 +114,50 @@ impl HeaderOptions {
         self.added.add(name, value)
     }
 
-    /// The value of one of the six headers, in the order that [`ORDER`] gives.
-    fn value_of(&self, kind: Kind) -> Option<Vec<u8>> {
-        match kind {
+    /// The value of one of the six headers, in two parts.
+    fn value_of(&self, kind: Kind) -> Option<[&[u8]; 2]> {
+        let value = match kind {
             Kind::AcceptEncoding => match &self.accept_encoding {
-                AcceptEncoding::Absent => None,
-                AcceptEncoding::List(value) | AcceptEncoding::Given(value) => Some(value.clone()),
-                AcceptEncoding::Supported => {
-                    let more = self.supported_codings.iter().map(String::as_str);
-                    Some(ACCEPT_ENCODING.iter().copied().chain(more).collect::<Vec<_>>().join(",").into_bytes())
-                }
+                AcceptEncoding::Absent => return None,
+                AcceptEncoding::List(value) | AcceptEncoding::Given(value) => value,
+                AcceptEncoding::Supported => return Some([ACCEPT_ENCODING, &self.more_codings.list]),
             },
-            Kind::UserAgent => self.user_agent.clone(),
-            Kind::Connection => self.keep_alive.then(|| b"keep-alive".to_vec()),
-            Kind::Authorization => self.authorization.clone(),
-            Kind::ProxyAuthorization => self.proxy_authorization.clone(),
-            Kind::CacheControl => self.disable_cache.then(|| b"no-cache".to_vec()),
-        }
+            Kind::UserAgent => self.user_agent.as_deref()?,
+            Kind::Connection => self.keep_alive.then_some(b"keep-alive")?,
+            Kind::Authorization => self.authorization.as_deref()?,
+            Kind::ProxyAuthorization => self.proxy_authorization.as_deref()?,
+            Kind::CacheControl => self.disable_cache.then_some(b"no-cache")?,
+        };
+        Some([value, b""])
     }
+}
+
+impl Codings {
+    /// Again what is known already: nothing happens.
+    fn add(&mut self, coding: &[u8]) -> Result<()> {
+        check_size("accept-encoding", coding)?;
+        let mut name = memory::copy(coding, "a coding")?;
+        name.make_ascii_lowercase();
+        let is_known = ACCEPT_ENCODING.split(|&byte| byte == b',').any(|known| known == name);
+        if is_known || self.known.contains(&name) {
+            return Ok(());
+        }
+        append(&mut self.list, coding)?;
+        self.known.insert(name);
+        Ok(())
+    }
+}
+
+/// A comma and one more element.
+fn append(list: &mut Vec<u8>, element: &[u8]) -> Result<()> {
+    let more = element.len().saturating_add(1);
+    if list.len().saturating_add(more) > MAX_BYTES {
+        return Err(too_large("accept-encoding"));
+    }
+    memory::grow(list, more, "a coding")?;
+    list.push(b',');
+    list.extend_from_slice(element);
+    Ok(())
 }
 
 #[derive(Clone, Copy)]
@@ -157,16 +181,21 @@ const ORDER: [(Kind, &str); 6] = [
 ];
 
 pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
-    let mut builder = HeadersBuilder::new();
-    for (kind, name) in ORDER {
-        if let Some(value) = options.value_of(kind) {
-            builder.add(name.as_bytes(), &value)?;
-        }
+    let chosen = ORDER.map(|(kind, name)| options.value_of(kind).map(|value| (name.as_bytes(), value)));
+    let (mut count, mut bytes) = (options.added.len(), options.added.fields.bytes.len());
+    for (name, [front, back]) in chosen.iter().flatten() {
+        count += 1;
+        bytes = [name.len(), front.len(), back.len(), 2].into_iter().fold(bytes, usize::saturating_add);
+    }
+    // What is too large for a list is told below.
+    let mut fields = Fields::with_room(count, bytes.min(MAX_BYTES))?;
+    for (name, value) in chosen.into_iter().flatten() {
+        fields.push(name, value)?;
     }
     for (name, value) in options.added.fields.iter() {
-        builder.add(name.to_bytes(), value.to_bytes())?;
+        fields.push(name.to_bytes(), [value.to_bytes(), b""])?;
     }
-    Ok(builder.build())
+    Ok(fields.into())
 }
 
 impl Headers {
@@ -179,7 +208,10 @@ impl Headers {
         for (name, value) in self.iter() {
             let (name, value) = (name.to_bytes(), value.to_bytes());
             let choice = if leading { choices.find(|(_, made)| made.as_bytes() == name) } else { None };
-            leading = choice.is_some_and(|(kind, _)| options.choose(*kind, value));
+            leading = match choice {
+                Some((kind, _)) => options.choose(*kind, value)?,
+                None => false,
+            };
             if !leading {
                 options.added.add(name, value)?;
             }
@@ -190,20 +222,21 @@ impl Headers {
 
 impl HeaderOptions {
     /// Whether the choice can make this value.
-    fn choose(&mut self, kind: Kind, value: &[u8]) -> bool {
+    fn choose(&mut self, kind: Kind, value: &[u8]) -> Result<bool> {
+        let copy = || memory::copy(value, "a header's value");
         match kind {
-            Kind::AcceptEncoding => self.accept_encoding = AcceptEncoding::Given(value.to_vec()),
-            Kind::UserAgent => self.user_agent = Some(value.to_vec()),
+            Kind::AcceptEncoding => self.accept_encoding = AcceptEncoding::Given(copy()?),
+            Kind::UserAgent => self.user_agent = Some(copy()?),
             Kind::Connection => self.keep_alive = value == b"keep-alive",
-            Kind::Authorization => self.authorization = Some(value.to_vec()),
-            Kind::ProxyAuthorization => self.proxy_authorization = Some(value.to_vec()),
+            Kind::Authorization => self.authorization = Some(copy()?),
+            Kind::ProxyAuthorization => self.proxy_authorization = Some(copy()?),
             Kind::CacheControl => self.disable_cache = value == b"no-cache",
         }
-        match kind {
+        Ok(match kind {
             Kind::Connection => self.keep_alive,
             Kind::CacheControl => self.disable_cache,
             _ => true,
-        }
+        })
     }
 }
 
@@ -212,13 +245,23 @@ fn checked(name: &str, value: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
     let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
     check_value(name.as_bytes(), value)?;
     check_size(name, value)?;
-    Ok(Some(value.to_vec()))
+    Ok(Some(memory::copy(value, "a header's value")?))
 }
 
 fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
     let Some(credentials) = credentials.filter(|credentials| !credentials.is_empty()) else { return Ok(None) };
+    const SCHEME: &[u8] = b"Basic ";
     check_size(name, credentials)?;
-    Ok(Some(format!("Basic {}", BASE64.encode(credentials)).into_bytes()))
+    let encoded = base64::encoded_len(credentials.len(), true).unwrap_or(0);
+    let mut value = Vec::new();
+    memory::reserve(&mut value, SCHEME.len() + encoded, "credentials")?;
+    value.extend_from_slice(SCHEME);
+    value.resize(SCHEME.len() + encoded, 0);
+    if let Some(room) = value.get_mut(SCHEME.len()..) {
+        // The room is what the encoding needs, so it fits.
+        let _ = BASE64.encode_slice(credentials, room);
+    }
+    Ok(Some(value))
 }
 
 fn check_size(name: &str, value: &[u8]) -> Result<()> {
@@ -238,7 +281,7 @@ mod tests {
     fn wire(choose: Choose) -> String {
         let mut options = HeaderOptions::default();
         choose(&mut options).unwrap();
-        make_headers(&options).unwrap().wire().to_str().unwrap().to_owned()
+        make_headers(&options).unwrap().wire().unwrap().to_str().unwrap().to_owned()
     }
 
     #[test]
@@ -355,7 +398,7 @@ mod tests {
 
     #[test]
     fn the_order_is_the_references() {
-        assert_eq!(make_headers(&everything()).unwrap().wire().to_str().unwrap(), EVERYTHING);
+        assert_eq!(make_headers(&everything()).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);
     }
 
     #[test]
@@ -379,12 +422,12 @@ mod tests {
     fn options_of_a_list_make_it_again() {
         let made = make_headers(&everything()).unwrap();
         let mut options = made.to_options().unwrap();
-        assert_eq!(make_headers(&options).unwrap().wire().to_str().unwrap(), EVERYTHING);
+        assert_eq!(make_headers(&options).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);
         options.user_agent(Some(b"y")).unwrap();
         options.basic_auth(None).unwrap();
         let varied =
             EVERYTHING.replace("user-agent: x", "user-agent: y").replace("authorization: Basic YTpi\r\n", "");
-        assert_eq!(make_headers(&options).unwrap().wire().to_str().unwrap(), varied);
+        assert_eq!(make_headers(&options).unwrap().wire().unwrap().to_str().unwrap(), varied);
 
         let lists: &[&[(&str, &str)]] = &[
             &[],
@@ -399,7 +442,7 @@ mod tests {
                 builder.add(name.as_bytes(), value.as_bytes()).unwrap();
             }
             let list = builder.build();
-            assert_eq!(make_headers(&list.to_options().unwrap()).unwrap().wire(), list.wire());
+            assert_eq!(make_headers(&list.to_options().unwrap()).unwrap().wire().unwrap(), list.wire().unwrap());
         }
     }
 }

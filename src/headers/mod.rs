@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::status::Status;
 
 mod defects;
@@ -26,7 +27,7 @@ pub struct Headers {
     wire: OnceLock<CString>,
 }
 
-/// Names and values one after the other, each with its NUL, so that a field is lent as text without a copy and a list
+/// Names and values in one buffer, each with a NUL behind it, so that a field is lent as text without a copy and a list
 /// of any length is two allocations.
 #[derive(Clone, Debug, Default)]
 struct Fields {
@@ -34,24 +35,85 @@ struct Fields {
     spans: Vec<Span>,
 }
 
-/// Where a field's name and value begin; the value ends, NUL included, at `end`.
+/// Where a field's name and value are, without their NULs. [`MAX_BYTES`] fits 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Span {
-    name: usize,
-    value: usize,
-    end: usize,
+    name: u32,
+    name_length: u32,
+    value: u32,
+    value_length: u32,
+}
+
+impl Span {
+    fn new(name: usize, name_length: usize, value: usize, value_length: usize) -> Span {
+        Span {
+            name: name as u32,
+            name_length: name_length as u32,
+            value: value as u32,
+            value_length: value_length as u32,
+        }
+    }
 }
 
 impl Fields {
+    /// With room for so many fields of so many bytes, a NUL behind each name and value included.
+    fn with_room(fields: usize, bytes: usize) -> Result<Fields> {
+        let mut room = Fields::default();
+        memory::reserve(&mut room.bytes, bytes, "headers")?;
+        memory::reserve(&mut room.spans, fields, "headers")?;
+        Ok(room)
+    }
+
+    /// Adds a field that was checked. The value is the two parts together.
+    fn push(&mut self, name: &[u8], value: [&[u8]; 2]) -> Result<()> {
+        let [front, back] = value;
+        let more = [name.len(), front.len(), back.len(), 2].into_iter().fold(0, usize::saturating_add);
+        if self.bytes.len().saturating_add(more) > MAX_BYTES {
+            let message = format!("header {}: the list would hold more than {MAX_BYTES} bytes", show_name(name));
+            return Err(Error::new(Status::InvalidHeader, message));
+        }
+        memory::grow(&mut self.bytes, more, "a header")?;
+        memory::grow(&mut self.spans, 1, "a header")?;
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(name);
+        self.bytes.push(0);
+        let middle = self.bytes.len();
+        self.bytes.extend_from_slice(front);
+        self.bytes.extend_from_slice(back);
+        self.bytes.push(0);
+        self.spans.push(Span::new(start, name.len(), middle, front.len() + back.len()));
+        Ok(())
+    }
+
+    fn text(&self, start: u32, length: u32) -> Option<&CStr> {
+        let start = start as usize;
+        CStr::from_bytes_with_nul(self.bytes.get(start..start + length as usize + 1)?).ok()
+    }
+
+    fn value(&self, span: &Span) -> Option<&CStr> {
+        self.text(span.value, span.value_length)
+    }
+
     fn at(&self, index: usize) -> Option<(&CStr, &CStr)> {
         let span = self.spans.get(index)?;
-        let name = CStr::from_bytes_with_nul(self.bytes.get(span.name..span.value)?).ok()?;
-        let value = CStr::from_bytes_with_nul(self.bytes.get(span.value..span.end)?).ok()?;
-        Some((name, value))
+        Some((self.text(span.name, span.name_length)?, self.value(span)?))
     }
 
     fn iter(&self) -> impl Iterator<Item = (&CStr, &CStr)> {
         (0..self.spans.len()).filter_map(|index| self.at(index))
+    }
+
+    /// The values of a name. Most names are told apart by their length.
+    fn named(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
+        self.spans.iter().filter_map(move |span| {
+            let name = name.as_ref();
+            if span.name_length as usize != name.len() {
+                return None;
+            }
+            let start = span.name as usize;
+            let same = self.bytes.get(start..start + name.len())?.eq_ignore_ascii_case(name);
+            if same { self.value(span) } else { None }
+        })
     }
 }
 
@@ -74,46 +136,49 @@ impl Headers {
     }
 
     /// The first value of a name.
-    pub fn get(&self, name: &str) -> Option<&CStr> {
-        self.iter().find(|(field, _)| field.to_bytes().eq_ignore_ascii_case(name.as_bytes())).map(|(_, value)| value)
+    pub fn get(&self, name: impl AsRef<[u8]>) -> Option<&CStr> {
+        self.fields.named(name).next()
     }
 
     /// Every value of a name, in order.
-    pub fn get_all<'a>(&'a self, name: &str) -> impl Iterator<Item = &'a CStr> {
-        self.iter()
-            .filter(move |(field, _)| field.to_bytes().eq_ignore_ascii_case(name.as_bytes()))
-            .map(|(_, value)| value)
+    pub fn get_all(&self, name: impl AsRef<[u8]>) -> impl Iterator<Item = &CStr> {
+        self.fields.named(name)
     }
 
     /// The bytes to send: a line for each field, without the empty line that ends a head. Made once, then kept.
-    pub fn wire(&self) -> &CStr {
-        self.wire.get_or_init(|| {
-            // Two NULs of each field become ": " and CRLF: two bytes more than are held.
-            let mut lines = Vec::with_capacity(self.fields.bytes.len() + 2 * self.len() + 1);
-            for (name, value) in self.iter() {
-                lines.extend_from_slice(name.to_bytes());
-                lines.extend_from_slice(b": ");
-                lines.extend_from_slice(value.to_bytes());
-                lines.extend_from_slice(b"\r\n");
-            }
-            CString::new(lines).unwrap_or_default()
-        })
+    pub fn wire(&self) -> Result<&CStr> {
+        if self.wire.get().is_none() {
+            let made = self.make_wire()?;
+            // Another thread may have been faster, with the same bytes.
+            let _ = self.wire.set(made);
+        }
+        Ok(self.wire.get().map_or(c"", CString::as_c_str))
+    }
+
+    fn make_wire(&self) -> Result<CString> {
+        let mut lines = Vec::new();
+        // Two NULs of each field become ": " and CRLF: two bytes more than are held.
+        memory::reserve(&mut lines, self.fields.bytes.len() + 2 * self.len() + 1, "the lines of headers")?;
+        for (name, value) in self.iter() {
+            lines.extend_from_slice(name.to_bytes());
+            lines.extend_from_slice(b": ");
+            lines.extend_from_slice(value.to_bytes());
+            lines.extend_from_slice(b"\r\n");
+        }
+        lines.push(0);
+        Ok(CString::from_vec_with_nul(lines).unwrap_or_default())
     }
 
     /// A copy without the fields for which `drop`, given the name as it was added, says true.
-    pub fn without(&self, drop: impl Fn(&str) -> bool) -> Headers {
-        let mut kept = Fields::default();
+    pub fn without(&self, drop: impl Fn(&str) -> bool) -> Result<Headers> {
+        let mut kept = Fields::with_room(self.len(), self.fields.bytes.len())?;
         for (name, value) in self.iter() {
             // A name is a token, hence ASCII.
             if !drop(name.to_str().unwrap_or("")) {
-                let start = kept.bytes.len();
-                kept.bytes.extend_from_slice(name.to_bytes_with_nul());
-                let middle = kept.bytes.len();
-                kept.bytes.extend_from_slice(value.to_bytes_with_nul());
-                kept.spans.push(Span { name: start, value: middle, end: kept.bytes.len() });
+                kept.push(name.to_bytes(), [value.to_bytes(), b""])?;
             }
         }
-        Headers { fields: kept, wire: OnceLock::new() }
+        Ok(Headers { fields: kept, wire: OnceLock::new() })
     }
 }
 
@@ -141,36 +206,40 @@ impl HeadersBuilder {
     pub fn add(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         check_name(name)?;
         check_value(name, value)?;
-        let fields = &mut self.fields;
-        let more = name.len().saturating_add(value.len()).saturating_add(2);
-        if fields.bytes.len().saturating_add(more) > MAX_BYTES {
-            return Err(Error::new(
-                Status::InvalidHeader,
-                format!("header {}: the list would hold more than {MAX_BYTES} bytes", show_name(name)),
-            ));
-        }
-        if fields.bytes.try_reserve(more).is_err() || fields.spans.try_reserve(1).is_err() {
-            return Err(Error::new(Status::OutOfMemory, format!("no memory for a header of {more} bytes")));
-        }
-        let start = fields.bytes.len();
-        fields.bytes.extend_from_slice(name);
-        fields.bytes.push(0);
-        let middle = fields.bytes.len();
-        fields.bytes.extend_from_slice(value);
-        fields.bytes.push(0);
-        fields.spans.push(Span { name: start, value: middle, end: fields.bytes.len() });
-        Ok(())
+        self.fields.push(name, [value, b""])
     }
 
     pub fn build(self) -> Headers {
-        Headers { fields: self.fields, wire: OnceLock::new() }
+        self.fields.into()
+    }
+}
+
+impl From<Fields> for Headers {
+    fn from(fields: Fields) -> Headers {
+        Headers { fields, wire: OnceLock::new() }
     }
 }
 
 /// RFC 9110 section 5.6.2: the letters of a token.
-pub(crate) fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+pub(crate) const fn is_token_byte(byte: u8) -> bool {
+    TOKEN[byte as usize]
 }
+
+const TOKEN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let marks = b"!#$%&'*+-.^_`|~";
+        let mut mark = 0;
+        while mark < marks.len() {
+            table[marks[mark] as usize] = true;
+            mark += 1;
+        }
+        table[byte] |= (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    table
+};
 
 fn check_name(name: &[u8]) -> Result<()> {
     if name.is_empty() {
@@ -190,7 +259,7 @@ fn check_name(name: &[u8]) -> Result<()> {
 
 /// `name` is for the message, which never shows a value: it may be a credential.
 fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
-    match value.iter().position(|byte| matches!(byte, b'\r' | b'\n' | 0)) {
+    match memchr::memchr3(b'\r', b'\n', 0, value) {
         None => Ok(()),
         Some(at) => {
             let bad = value.get(at).copied().unwrap_or_default();
@@ -242,21 +311,21 @@ mod tests {
         assert_eq!(headers.get("SET-cookie"), Some(c"a=1"));
         assert_eq!(headers.get("cookie"), None);
         assert_eq!(headers.get_all("set-Cookie").collect::<Vec<_>>(), [c"a=1", c"b=2"]);
-        assert_eq!(headers.wire(), c"Set-Cookie: a=1\r\nX-Y: \r\nset-cookie: b=2\r\n");
-        assert!(std::ptr::eq(headers.wire(), headers.wire()));
+        assert_eq!(headers.wire().unwrap(), c"Set-Cookie: a=1\r\nX-Y: \r\nset-cookie: b=2\r\n");
+        assert!(std::ptr::eq(headers.wire().unwrap(), headers.wire().unwrap()));
     }
 
     #[test]
     fn an_empty_list_has_an_empty_wire_form() {
         let headers = HeadersBuilder::new().build();
-        assert_eq!((headers.len(), headers.at(0), headers.wire()), (0, None, c""));
+        assert_eq!((headers.len(), headers.at(0), headers.wire().unwrap()), (0, None, c""));
     }
 
     #[test]
     fn without_drops_by_name() {
         let headers = list(&[("Authorization", "x"), ("Accept", "*/*"), ("AUTHORIZATION", "y")]);
-        let kept = headers.without(|name| name.eq_ignore_ascii_case("authorization"));
-        assert_eq!(kept.wire(), c"Accept: */*\r\n");
+        let kept = headers.without(|name| name.eq_ignore_ascii_case("authorization")).unwrap();
+        assert_eq!(kept.wire().unwrap(), c"Accept: */*\r\n");
         assert_eq!(headers.len(), 3);
     }
 
@@ -293,7 +362,7 @@ mod tests {
         builder.add(b"n", &value).unwrap();
         assert_eq!(builder.add(b"n", b"").unwrap_err().status(), Status::InvalidHeader);
         assert_eq!(builder.len(), 1);
-        assert_eq!(builder.build().wire().count_bytes(), MAX_BYTES + 2);
+        assert_eq!(builder.build().wire().unwrap().count_bytes(), MAX_BYTES + 2);
     }
 
     #[test]

@@ -1,11 +1,9 @@
 //! The field lines of a head that a peer sent, by RFC 9112 section 5: one pass, every error with its byte.
 //!
 //! A parser of our own: the errors must name the byte, folded lines must be joined, and what is refused or mended
-//! is this library's to decide and to document.
+//! is this library's to decide and to document. It copies the block once, and puts the NULs into the copy.
 
-use std::borrow::Cow;
-
-use super::{Headers, HeadersBuilder, is_token_byte, show_byte, show_name};
+use super::{Fields, Headers, Span, is_token_byte, show_byte, show_name};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -48,10 +46,23 @@ impl<'a> Iterator for Lines<'a> {
     fn next(&mut self) -> Option<Line<'a>> {
         let rest = self.rest();
         let start = self.at;
-        let text = rest.get(..rest.iter().position(|&byte| byte == b'\n')?)?;
+        let text = rest.get(..memchr::memchr(b'\n', rest)?)?;
         self.at += text.len() + 1;
+        #[cfg(test)]
+        visited::add(text.len() + 1);
         Some(Line { text: text.strip_suffix(b"\r").unwrap_or(text), start })
     }
+}
+
+/// How long a block of header lines is, its empty line included; `None` while that is not there. Far cheaper than to
+/// read them, so that a block that comes byte by byte is read once and not for each of its bytes.
+pub(crate) fn find_end(lines: &[u8]) -> Option<usize> {
+    let empty_at = |start: usize| match lines.get(start..)? {
+        [b'\n', ..] => Some(start + 1),
+        [b'\r', b'\n', ..] => Some(start + 2),
+        _ => None,
+    };
+    empty_at(0).or_else(|| memchr::memchr_iter(b'\n', lines).find_map(|end| empty_at(end + 1)))
 }
 
 /// The error for what a peer sent wrong.
@@ -59,47 +70,141 @@ pub(crate) fn broken(what: impl std::fmt::Display, at: usize) -> Error {
     Error::new(Status::Protocol, format!("{what} at byte {at}")).at(at)
 }
 
-/// Reads fields up to and with the empty line that ends them. `None`: the buffer ends before.
-pub(crate) fn parse_fields(lines: &mut Lines<'_>) -> Result<Option<Headers>> {
-    let mut builder = HeadersBuilder::new();
-    // A field is whole when the next line turns out not to continue it.
-    let mut open: Option<(&[u8], Cow<'_, [u8]>)> = None;
-    for line in lines.by_ref() {
-        if matches!(line.text.first(), Some(b' ' | b'\t')) {
-            let Some((name, value)) = &mut open else {
-                return Err(broken("the first header line begins with whitespace", line.start));
-            };
-            check_value(name, line.text, line.start)?;
-            let value = value.to_mut();
-            if value.try_reserve(line.text.len()).is_err() {
-                return Err(Error::new(Status::OutOfMemory, "no memory for a folded header"));
+/// Reads the fields of a block that [`find_end`] has measured. `start` is where in the input the block begins.
+pub(crate) fn parse_fields(block: &[u8], start: usize) -> Result<Headers> {
+    let most = memchr::memchr_iter(b'\n', block).count().min(MAX_FIELDS + 1);
+    let mut fields = Fields::with_room(most, block.len())?;
+    fields.bytes.extend_from_slice(block);
+    let mut lines = Lines { input: block, at: 0 };
+    let mut is_folded = false;
+    loop {
+        let at = lines.at;
+        let field = match lines.usual_field() {
+            Some(field) => field,
+            None => {
+                let Some(line) = lines.next() else { break };
+                match line.text {
+                    [b' ' | b'\t', ..] => {
+                        fields.fold(&line, start)?;
+                        is_folded = true;
+                        continue;
+                    }
+                    [] => break,
+                    _ => split_field(&line, start)?,
+                }
             }
-            // Section 5.2: a fold is replaced by spaces; its own first byte is one, so this cannot grow.
-            value.push(b' ');
-            value.extend_from_slice(trim(line.text));
-            continue;
+        };
+        if std::mem::take(&mut is_folded) {
+            fields.trim_last();
         }
-        if let Some((name, value)) = open.take() {
-            builder.add(name, trim(&value))?;
+        if fields.spans.len() == MAX_FIELDS {
+            return Err(broken(format_args!("the head has more than {MAX_FIELDS} header fields"), start + at));
         }
-        if line.text.is_empty() {
-            return Ok(Some(builder.build()));
-        }
-        if builder.len() == MAX_FIELDS {
-            return Err(broken(format_args!("the head has more than {MAX_FIELDS} header fields"), line.start));
-        }
-        let (name, value) = split_field(&line)?;
-        open = Some((name, Cow::Borrowed(trim(value))));
+        let (name, value) = field;
+        let blanks = value.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let span = Span::new(at, name.len(), at + name.len() + 1 + blanks, trim(value).len());
+        fields.spans.push(span);
+        fields.end_texts(span);
     }
-    Ok(None)
+    if is_folded {
+        fields.trim_last();
+    }
+    Ok(fields.into())
 }
 
-fn split_field<'a>(line: &Line<'a>) -> Result<(&'a [u8], &'a [u8])> {
+impl<'a> Lines<'a> {
+    /// The name and value of a line that is a field without anything peculiar, which is read on.
+    fn usual_field(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+        let rest = self.rest();
+        let length = rest.iter().take_while(|&&byte| is_token_byte(byte)).count();
+        let (name, value) = (rest.get(..length)?, rest.get(length + 1..)?);
+        if name.is_empty() || rest.get(length) != Some(&b':') {
+            return None;
+        }
+        let end = memchr::memchr3(b'\r', b'\n', 0, value)?;
+        let line_end = match value.get(end..)? {
+            [b'\n', ..] => 1,
+            [b'\r', b'\n', ..] => 2,
+            _ => return None,
+        };
+        let whole = length + 1 + end + line_end;
+        #[cfg(test)]
+        visited::add(whole);
+        self.at += whole;
+        Some((name, value.get(..end)?))
+    }
+}
+
+impl Fields {
+    /// Puts the NULs behind a name and a value: over the colon, and over what came after the value.
+    fn end_texts(&mut self, span: Span) {
+        for (at, length) in [(span.name, span.name_length), (span.value, span.value_length)] {
+            if let Some(end) = self.bytes.get_mut(at as usize + length as usize) {
+                *end = 0;
+            }
+        }
+    }
+
+    /// Joins a line to the value before it. RFC 9112 section 5.2: a fold is replaced by spaces. It ends before the line
+    /// does that it came from, so that no later field is touched.
+    fn fold(&mut self, line: &Line<'_>, start: usize) -> Result<()> {
+        let Some(span) = self.spans.last_mut() else {
+            return Err(broken("the first header line begins with whitespace", start + line.start));
+        };
+        let name = span.name as usize;
+        let name = self.bytes.get(name..name + span.name_length as usize).unwrap_or_default();
+        check_value(name, line.text, start + line.start)?;
+        let more = trim(line.text);
+        // At the front of a value there is nothing to separate.
+        let space: &[u8] = if span.value_length > 0 { b" " } else { b"" };
+        let mut end = span.value as usize + span.value_length as usize;
+        for part in [space, more] {
+            if let Some(room) = self.bytes.get_mut(end..end + part.len()) {
+                room.copy_from_slice(part);
+            }
+            end += part.len();
+        }
+        span.value_length += (space.len() + more.len()) as u32;
+        let span = *span;
+        self.end_texts(span);
+        Ok(())
+    }
+
+    /// Takes the spaces off the end that folds of blank lines have left there.
+    fn trim_last(&mut self) {
+        let Some(span) = self.spans.last_mut() else { return };
+        let start = span.value as usize;
+        let value = self.bytes.get(start..start + span.value_length as usize).unwrap_or_default();
+        span.value_length = trim(value).len() as u32;
+        let span = *span;
+        self.end_texts(span);
+    }
+}
+
+/// What the parser has read, for a test of how often it reads the same.
+#[cfg(test)]
+pub(crate) mod visited {
+    use std::cell::Cell;
+
+    thread_local!(static BYTES: Cell<usize> = const { Cell::new(0) });
+
+    pub(crate) fn add(bytes: usize) {
+        BYTES.set(BYTES.get() + bytes);
+    }
+
+    pub(crate) fn take() -> usize {
+        BYTES.take()
+    }
+}
+
+/// A field, or what is wrong with the line. `start` is where the block of the line begins.
+fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])> {
+    let start = start + line.start;
     let length = line.text.iter().take_while(|&&byte| is_token_byte(byte)).count();
     let (name, rest) = line.text.split_at(length);
-    let at = line.start + length;
-    if !rest.contains(&b':') {
-        return Err(broken("a header line has no colon; the line begins", line.start));
+    let at = start + length;
+    if rest.first() != Some(&b':') && !rest.contains(&b':') {
+        return Err(broken("a header line has no colon; the line begins", start));
     }
     match rest {
         [b':', ..] if name.is_empty() => Err(broken("a header has no name", at)),
@@ -120,10 +225,10 @@ fn split_field<'a>(line: &Line<'a>) -> Result<(&'a [u8], &'a [u8])> {
 
 /// RFC 9110 section 5.5: CR and NUL are refused, not mended: a peer that sends them is broken or hostile.
 fn check_value(name: &[u8], value: &[u8], start: usize) -> Result<()> {
-    match value.iter().enumerate().find(|(_, byte)| matches!(byte, b'\r' | 0)) {
+    match memchr::memchr2(b'\r', 0, value) {
         None => Ok(()),
-        Some((at, &byte)) => {
-            let (name, byte) = (show_name(name), show_byte(byte));
+        Some(at) => {
+            let (name, byte) = (show_name(name), show_byte(value.get(at).copied().unwrap_or_default()));
             Err(broken(format_args!("header {name}: {byte} is not allowed in the value"), start + at))
         }
     }
@@ -142,8 +247,9 @@ mod tests {
     use super::*;
 
     fn parse(block: &[u8]) -> Result<Option<String>> {
-        let headers = parse_fields(&mut Lines::new(block))?;
-        Ok(headers.map(|headers| headers.wire().to_str().unwrap().to_owned()))
+        let Some(end) = find_end(block) else { return Ok(None) };
+        let headers = parse_fields(&block[..end], 0)?;
+        Ok(Some(headers.wire()?.to_str().unwrap().to_owned()))
     }
 
     #[test]
@@ -190,7 +296,7 @@ mod tests {
             ("A: b\r\n c\0\r\n", "header A: NUL is not allowed in the value", 8),
         ];
         for (block, what, at) in rows {
-            let error = parse(block.as_bytes()).unwrap_err();
+            let error = parse(format!("{block}\n").as_bytes()).unwrap_err();
             assert_eq!(error.message(), format!("{what} at byte {at}"), "{block:?}");
             assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(*at)));
         }

@@ -1,23 +1,21 @@
 //! A response head from the bytes a peer sent: the status line, and what the bytes are if they are not HTTP.
 
-use std::ffi::CString;
 use std::sync::Arc;
 
-use super::Response;
+use super::{Response, reason};
 use crate::error::{Error, Result};
-use crate::headers::parse::{Lines, broken, parse_fields, trim};
-use crate::headers::{show_byte, show_name};
-use crate::status::Status;
+use crate::headers::parse::{Lines, broken, find_end, parse_fields, trim};
+use crate::headers::{Headers, show_byte};
 
 /// The most bytes a head may have, empty lines before it included.
 pub const MAX_HEAD: usize = 256 * 1024;
 
 const BEGINNING: &[u8] = b"HTTP/1.";
 
-struct StatusLine {
+struct StatusLine<'a> {
     minor_version: u8,
     status: u16,
-    reason: CString,
+    reason: &'a [u8],
 }
 
 impl Response {
@@ -26,10 +24,10 @@ impl Response {
         super::check_method(request_method)?;
         let mut lines = Lines::new(head.get(..MAX_HEAD).unwrap_or(head));
         match parse_head(&mut lines)? {
-            Some((line, headers)) => {
+            Some((line, headers, length)) => {
                 let response = Response::new(request_method, line.status, Arc::new(headers))?;
-                let (reason, minor_version) = (Some(line.reason), Some(line.minor_version));
-                Ok(Some((Response { reason, minor_version, ..response }, lines.at())))
+                let (reason, minor_version) = (Some(reason::own(line.reason)?), Some(line.minor_version));
+                Ok(Some((Response { reason, minor_version, ..response }, length)))
             }
             None if head.len() >= MAX_HEAD => {
                 Err(broken(format_args!("the head has more than {MAX_HEAD} bytes; it did not end"), MAX_HEAD))
@@ -39,7 +37,8 @@ impl Response {
     }
 }
 
-fn parse_head(lines: &mut Lines<'_>) -> Result<Option<(StatusLine, crate::headers::Headers)>> {
+/// And how long the head is. The fields are read only once their end is there; what is wrong before is told at once.
+fn parse_head<'a>(lines: &mut Lines<'a>) -> Result<Option<(StatusLine<'a>, Headers, usize)>> {
     // Some servers end a body with a line end that its length does not count.
     while let [b'\n', ..] | [b'\r', b'\n', ..] = lines.rest() {
         lines.next();
@@ -47,7 +46,10 @@ fn parse_head(lines: &mut Lines<'_>) -> Result<Option<(StatusLine, crate::header
     check_beginning(lines.rest(), lines.at())?;
     let Some(line) = lines.next() else { return Ok(None) };
     let status_line = parse_status_line(line.text, line.start)?;
-    Ok(parse_fields(lines)?.map(|headers| (status_line, headers)))
+    let (rest, start) = (lines.rest(), lines.at());
+    let Some(length) = find_end(rest) else { return Ok(None) };
+    let headers = parse_fields(rest.get(..length).unwrap_or(rest), start)?;
+    Ok(Some((status_line, headers, start + length)))
 }
 
 /// Tells at the first byte that is not HTTP, without waiting for a line that may never end.
@@ -82,7 +84,7 @@ fn not_http(bytes: &[u8], start: usize) -> Error {
 }
 
 /// RFC 9112 section 4, with any run of spaces and tabs between the parts and the reason optional.
-fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine> {
+fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<'_>> {
     // What was taken off the front tells where a problem is.
     let at = |rest: &[u8]| start + (line.len() - rest.len());
     let rest = line.strip_prefix(BEGINNING).unwrap_or_default();
@@ -107,14 +109,14 @@ fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine> {
         let byte = show_byte(rest.get(bad).copied().unwrap_or_default());
         return Err(broken(format_args!("{byte} is not allowed in the reason"), at(rest) + bad));
     }
-    let reason = CString::new(trim(rest))
-        .map_err(|_| Error::new(Status::Protocol, format!("reason \"{}\" has a NUL", show_name(rest))))?;
-    Ok(StatusLine { minor_version, status, reason })
+    Ok(StatusLine { minor_version, status, reason: trim(rest) })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::headers::parse::visited;
+    use crate::status::Status;
 
     fn parse(head: &[u8]) -> Result<Option<(Response, usize)>> {
         Response::parse("GET", head)
@@ -138,7 +140,7 @@ mod tests {
                 assert_eq!(response.status(), *status, "{line:?}");
                 assert_eq!(response.minor_version(), Some(*minor_version));
                 assert_eq!(response.reason().unwrap().to_str(), Ok(*reason));
-                assert_eq!(response.headers().wire(), c"A: b\r\n");
+                assert_eq!(response.headers().wire().unwrap(), c"A: b\r\n");
                 assert_eq!(len, head.len() - "body".len());
                 for cut in 0..len {
                     assert!(parse(&head.as_bytes()[..cut]).unwrap().is_none(), "{:?}", &head[..cut]);
@@ -166,7 +168,7 @@ mod tests {
             ("\r\nHTTP/1.1 +20 OK\r\n", status, 11),
             ("HTTP/1.1 200 O\rK\r\n", "CR is not allowed in the reason", 14),
             ("HTTP/1.1 200 O\0K\r\n", "NUL is not allowed in the reason", 14),
-            ("HTTP/1.1 200 OK\r\nbad\r\n\r\n", "a header line has no colon; the line begins", 17),
+            ("HTTP/1.1 200 OK\r\nbad\r\n\n", "a header line has no colon; the line begins", 17),
         ];
         for (head, what, at) in rows {
             let error = parse(head.as_bytes()).unwrap_err();
@@ -209,6 +211,20 @@ mod tests {
         let endless = vec![b'\n'; MAX_HEAD];
         assert_eq!(parse(&endless).unwrap_err().status(), Status::Protocol);
         assert!(parse(&endless[1..]).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_head_that_comes_byte_by_byte_is_read_once() {
+        let head = format!("HTTP/1.1 200 OK\r\n{}\r\n", "Name: value\r\n fold\r\n".repeat(200));
+        let status_line = "HTTP/1.1 200 OK\r\n".len();
+        visited::take();
+        for end in 0..head.len() {
+            assert!(parse(&head.as_bytes()[..end]).unwrap().is_none());
+            // The status line alone is looked at again: it is refused without waiting for what follows.
+            assert_eq!(visited::take(), if end < status_line { 0 } else { status_line }, "{end}");
+        }
+        assert!(parse(head.as_bytes()).unwrap().is_some());
+        assert_eq!(visited::take(), head.len());
     }
 
     #[test]

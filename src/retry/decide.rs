@@ -78,7 +78,7 @@ impl Decision {
     }
 
     /// The headers of the next request, made from those of the last one.
-    pub fn headers(&self, request_headers: &Headers) -> Headers {
+    pub fn headers(&self, request_headers: &Headers) -> Result<Headers> {
         request_headers.without(|name| self.dropped_headers.contains(name.as_bytes()))
     }
 }

@@ -16,8 +16,6 @@ mod properties;
 mod redirect;
 mod retry_after;
 mod sleep;
-#[cfg(test)]
-mod vectors;
 
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};

@@ -10,6 +10,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::error::{Error, Result};
 use crate::limit::Limit;
+use crate::memory;
 use crate::socket::resolve::{Query, Resolver};
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -48,13 +49,8 @@ impl ConnectOptions {
     }
 
     pub fn add_socket_option(&mut self, level: i32, name: i32, value: &[u8]) -> Result<()> {
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(value.len()).map_err(|_| {
-            Error::new(Status::OutOfMemory, format!("no memory for a socket option of {} bytes", value.len()))
-        })?;
-        copy.extend_from_slice(value);
-        self.socket_options.push(SocketOption { level, name, value: copy });
-        Ok(())
+        let value = memory::copy(value, "a socket option")?;
+        memory::push(&mut self.socket_options, SocketOption { level, name, value }, "socket options")
     }
 }
 
@@ -87,15 +83,21 @@ fn connect_with(
 ) -> Result<OwnedFd> {
     let query = Query::new(host, port)?;
     let timeout = timeout::resolve(options.timeout, "timeout")?;
-    let source = options.source.as_ref().map(|source| Source::find(source, resolver, limit)).transpose()?;
-    let addresses = resolver.resolve(query, limit)?;
+    let before = |error| not_begun(host, port, error);
+    let source = options.source.as_ref().map(|source| Source::find(source, resolver, limit)).transpose();
+    let source = source.map_err(before)?;
+    let addresses = resolver.resolve(query, limit).map_err(before)?;
     let mut failures = Vec::new();
     for address in addresses {
         let attempt = Attempt { address, timeout, began: Instant::now() };
         match attempt.run(&options.socket_options, source.as_ref(), limit) {
             Ok(socket) => return Ok(socket.into()),
-            Err(Stopped::Address(failure)) => failures.push(failure),
-            Err(Stopped::Limit(error)) => return Err(with_causes(error, failures)),
+            Err(Stopped { failure, by_limit }) => {
+                failures.push(failure);
+                if by_limit {
+                    break;
+                }
+            }
         }
     }
     Err(all_failed(host, port, failures))
@@ -114,10 +116,7 @@ impl Source {
             return Ok(Source::Port(source.port));
         }
         let found = Query::new(&source.host, source.port).and_then(|query| resolver.resolve(query, limit));
-        found.map(Source::Addresses).map_err(|error| match error.status() {
-            Status::Cancelled | Status::DeadlineExceeded => error,
-            _ => error.prefixed("source address"),
-        })
+        found.map(Source::Addresses).map_err(|error| error.prefixed("source address"))
     }
 
     /// The address to bind a socket to that will connect to `address`.
@@ -138,11 +137,10 @@ struct Attempt {
 }
 
 /// Why an attempt gave no connection.
-enum Stopped {
-    /// This address failed; the next may do.
-    Address(Failure),
-    /// The limit ended: there is no time for another.
-    Limit(Error),
+struct Stopped {
+    failure: Failure,
+    /// There is no time for another address; else the next may do.
+    by_limit: bool,
 }
 
 struct Failure {
@@ -161,7 +159,7 @@ impl Attempt {
         limit: Option<&Limit>,
     ) -> std::result::Result<Socket, Stopped> {
         if let Some(limit) = limit {
-            limit.check().map_err(Stopped::Limit)?;
+            limit.check().map_err(|error| self.stopped(&error))?;
         }
         let socket = Socket::new(Domain::for_address(self.address), Type::STREAM, None)
             .map_err(|error| self.failed("cannot open a socket", &error))?;
@@ -204,10 +202,7 @@ impl Attempt {
                 Ok(Some(error)) | Err(error) => Err(self.failed("", &error)),
             },
             Ok(false) => Err(self.failure(Status::ConnectTimeout, 0, "the connect timeout passed".to_owned())),
-            Err(error) if matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) => {
-                Err(Stopped::Limit(error))
-            }
-            Err(error) => Err(self.failure(Status::NewConnection, error.errno(), error.message().to_owned())),
+            Err(error) => Err(self.stopped(&error)),
         }
     }
 
@@ -224,8 +219,16 @@ impl Attempt {
         self.failure(Status::NewConnection, 0, format!("the source address has no {family} form"))
     }
 
+    /// The wait ended otherwise than by an answer.
+    fn stopped(&self, error: &Error) -> Stopped {
+        let by_limit = is_by_limit(error);
+        let status = if by_limit { error.status() } else { Status::NewConnection };
+        Stopped { by_limit, ..self.failure(status, error.errno(), error.message().to_owned()) }
+    }
+
     fn failure(&self, status: Status, errno: i32, reason: String) -> Stopped {
-        Stopped::Address(Failure { address: self.address, status, errno, reason, took: self.began.elapsed() })
+        let failure = Failure { address: self.address, status, errno, reason, took: self.began.elapsed() };
+        Stopped { failure, by_limit: false }
     }
 }
 
@@ -237,8 +240,21 @@ impl From<Failure> for Error {
     }
 }
 
-fn with_causes(error: Error, failures: Vec<Failure>) -> Error {
-    failures.into_iter().fold(error, |error, failure| error.with_cause(Arc::new(failure.into())))
+fn is_by_limit(error: &Error) -> bool {
+    matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded)
+}
+
+/// What ended the call before there was an address to try. The limit knows of no host, so that is added; a system call
+/// that failed is one of connecting, of which the server has noticed nothing.
+fn not_begun(host: &str, port: u16, error: Error) -> Error {
+    let what = format!("cannot connect to {host} port {port}");
+    match error.status() {
+        Status::Io => {
+            Error::new(Status::NewConnection, format!("{what}: {}", error.message())).with_errno(error.errno())
+        }
+        _ if is_by_limit(&error) => error.prefixed(&what),
+        _ => error,
+    }
 }
 
 /// The last failure speaks for all; each is a cause.
@@ -253,7 +269,7 @@ fn all_failed(host: &str, port: u16, failures: Vec<Failure>) -> Error {
     };
     let error =
         Error::new(status, format!("cannot connect to {host} port {port}{tried}: {reason}")).with_errno(errno);
-    with_causes(error, failures)
+    failures.into_iter().fold(error, |error, failure| error.with_cause(Arc::new(failure.into())))
 }
 
 #[cfg(test)]
@@ -362,8 +378,40 @@ mod tests {
             connect_with(&answering(vec![dead, silent]), "name.test", 80, &ConnectOptions::default(), Some(&limit))
                 .unwrap_err();
         assert_eq!(error.status(), Status::DeadlineExceeded);
-        assert_eq!(error.causes().len(), 1);
-        assert_eq!(error.causes()[0].errno(), libc::ECONNREFUSED);
+        let expected =
+            "cannot connect to name.test port 80, 2 addresses tried, the last: the limit's deadline has passed";
+        assert_eq!(error.message(), expected);
+        let causes: Vec<_> = error.causes().iter().map(|cause| (cause.status(), cause.errno())).collect();
+        assert_eq!(causes, [(Status::NewConnection, libc::ECONNREFUSED), (Status::DeadlineExceeded, 0)]);
+        for (cause, address) in error.causes().iter().zip([dead, silent]) {
+            let beginning = format!("127.0.0.1 port {}: ", address.port());
+            assert!(cause.message().starts_with(&beginning), "{}", cause.message());
+        }
+    }
+
+    #[test]
+    fn the_limit_ends_before_an_address_is_known() {
+        let limit = Limit::new(30.0).unwrap();
+        limit.cancel();
+        let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
+        for (source, expected) in [
+            (None, "cannot connect to name.test port 80: the limit was cancelled"),
+            (source, "cannot connect to name.test port 80: source address: the limit was cancelled"),
+        ] {
+            let options = ConnectOptions { source, ..ConnectOptions::default() };
+            let error = connect_with(&answering(vec![]), "name.test", 80, &options, Some(&limit)).unwrap_err();
+            assert_eq!((error.status(), error.message()), (Status::Cancelled, expected));
+            assert!(error.causes().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_system_call_that_fails_before_the_connection_is_one_of_connecting() {
+        let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
+        let error = not_begun("name.test", 80, failed);
+        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EMFILE));
+        let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
+        assert_eq!(error.message(), expected);
     }
 
     #[test]

@@ -351,6 +351,13 @@ pub(crate) fn bytes_left(fd: RawFd) -> io::Result<Option<i64>> {
     Ok(Some((stat.st_size as i64).saturating_sub(tell(fd)?).max(0)))
 }
 
+/// Whether reading may wait. What is not open does not.
+pub(crate) fn is_blocking(fd: RawFd) -> bool {
+    // SAFETY: no pointers are passed.
+    let flags = unsafe { libc::fcntl(fd, libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_NONBLOCK == 0
+}
+
 pub(crate) fn is_open(fd: RawFd) -> bool {
     // SAFETY: no pointers are passed.
     unsafe { libc::fcntl(fd, libc::F_GETFD) >= 0 }

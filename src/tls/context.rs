@@ -10,7 +10,7 @@ use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion
 
 use super::identity;
 use super::names::Version;
-use super::options::{TlsOptions, VerifyMode};
+use super::options::{TlsOptions, VerifyMode, setter};
 use super::pool::Pool;
 use super::trust::{self, Environment};
 use super::verify::{Refused, ServerVerifier};
@@ -54,7 +54,8 @@ impl Context {
                     options.minimum_version.name(),
                     options.maximum_version.name()
                 ),
-            ));
+            )
+            .prefixed(setter::MINIMUM_VERSION));
         }
         // Never the process-wide default: two users of rustls in one process must not meet.
         let provider = Arc::new(aws_lc_rs::default_provider());
@@ -164,11 +165,18 @@ impl Parts<'_> {
             return Ok(None);
         }
         if self.roots.is_empty() {
-            return Err(nobody_trusted("certificates"));
+            return Err(self.nobody_trusted("certificates"));
         }
         let builder =
             WebPkiServerVerifier::builder_with_provider(Arc::clone(&self.roots), Arc::clone(&self.provider));
         builder.build().map(Some).map_err(|error| internal("the verifier of servers", error))
+    }
+
+    fn nobody_trusted(&self, what: &str) -> Error {
+        let message = format!("{what} are to be verified, but no authority is trusted");
+        let error = Error::new(Status::NoTrustAnchors, message)
+            .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"));
+        if self.options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
     }
 
     fn client(&self, refused: &Arc<Refused>) -> Result<ClientConfig> {
@@ -205,7 +213,7 @@ impl Parts<'_> {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
                 if self.roots.is_empty() {
-                    return Err(nobody_trusted("client certificates"));
+                    return Err(self.nobody_trusted("client certificates"));
                 }
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(Arc::clone(&self.roots), Arc::clone(&self.provider));
@@ -222,9 +230,4 @@ impl Parts<'_> {
 
 fn internal(what: &str, error: impl std::fmt::Display) -> Error {
     Error::new(Status::Internal, format!("{what} could not be made: {error}"))
-}
-
-fn nobody_trusted(what: &str) -> Error {
-    Error::new(Status::NoTrustAnchors, format!("{what} are to be verified, but no authority is trusted"))
-        .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"))
 }

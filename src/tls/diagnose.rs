@@ -48,7 +48,7 @@ impl Situation<'_> {
     pub(crate) fn truncated(&self, nothing_received: bool) -> Error {
         let peer = self.peer();
         Error::new(
-            Status::TlsTruncated,
+            if self.handshaking { Status::TlsHandshakeEof } else { Status::TlsTruncated },
             match (self.handshaking, nothing_received) {
                 (true, true) => format!("{peer} closed the connection without answering the TLS handshake"),
                 (true, false) => format!("{peer} closed the connection during the TLS handshake"),
@@ -327,7 +327,7 @@ mod tests {
         assert!(error.message().contains("116 (certificate_required)"), "{error}");
         // A closing message in the middle of the handshake is an end, not a refusal.
         let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify));
-        assert_eq!((error.status(), error.tls_alert()), (Status::TlsTruncated, Some(0)));
+        assert_eq!((error.status(), error.tls_alert()), (Status::TlsHandshakeEof, Some(0)));
     }
 
     #[test]

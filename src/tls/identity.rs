@@ -1,12 +1,13 @@
 //! Who we are: a certificate chain and its private key.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::InconsistentKeys;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::CertifiedKey;
 
+use super::options::setter;
 use super::pem;
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -18,23 +19,38 @@ pub(crate) enum Source {
     Files { chain: PathBuf, key: Option<PathBuf> },
 }
 
+/// An error begins with the setter that named the source.
 pub(crate) fn load(source: &Source, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>> {
-    let (chain, chain_name, key, key_name) = match source {
+    match source {
         Source::Data { chain, key } => {
-            let key_name = if key.is_some() { "key" } else { "chain" };
-            (chain.clone(), "chain".to_owned(), key.clone(), key_name.to_owned())
+            let (key, key_name) = key.as_ref().map_or((chain, "chain"), |key| (key, "key"));
+            parse(chain, "chain", key, key_name, provider).map_err(|error| error.prefixed(setter::IDENTITY))
         }
         Source::Files { chain, key } => {
-            let chain_bytes = pem::read_file(chain, "certificate chain")?;
-            let key_bytes = key.as_ref().map(|path| pem::read_file(path, "private key")).transpose()?;
-            let name = |path: &PathBuf| path.display().to_string();
-            (chain_bytes, name(chain), key_bytes, key.as_ref().map_or_else(|| name(chain), name))
+            load_files(chain, key.as_ref(), provider).map_err(|error| error.prefixed(setter::IDENTITY_FILES))
         }
-    };
-    let certificates = pem::certificates(&chain, &chain_name)?;
-    let key = pem::private_key(key.as_deref().unwrap_or(&chain), &key_name)?;
+    }
+}
+
+fn load_files(chain: &Path, key: Option<&PathBuf>, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>> {
+    let chain_bytes = pem::read_file(chain, "certificate chain")?;
+    let key_bytes = key.map(|path| pem::read_file(path, "private key")).transpose()?;
+    let name = |path: &Path| path.display().to_string();
+    let key_name = key.map_or_else(|| name(chain), |path| name(path));
+    parse(&chain_bytes, &name(chain), key_bytes.as_ref().unwrap_or(&chain_bytes), &key_name, provider)
+}
+
+fn parse(
+    chain: &[u8],
+    chain_name: &str,
+    key: &[u8],
+    key_name: &str,
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>> {
+    let certificates = pem::certificates(chain, chain_name)?;
+    let key = pem::private_key(key, key_name)?;
     let unusable = |what: &str, error| Error::new(Status::InvalidPem, format!("{what} cannot be used: {error}"));
-    let key = provider.key_provider.load_private_key(key).map_err(|error| unusable(&key_name, error))?;
+    let key = provider.key_provider.load_private_key(key).map_err(|error| unusable(key_name, error))?;
     let identity = CertifiedKey::new(certificates, key);
     match identity.keys_match() {
         // Unknown: a key that cannot tell its public half, as one in hardware.
@@ -43,6 +59,6 @@ pub(crate) fn load(source: &Source, provider: &CryptoProvider) -> Result<Arc<Cer
             Status::KeyMismatch,
             format!("the private key in {key_name} does not belong to the first certificate in {chain_name}"),
         )),
-        Err(error) => Err(unusable(&chain_name, error)),
+        Err(error) => Err(unusable(chain_name, error)),
     }
 }

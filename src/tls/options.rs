@@ -3,9 +3,13 @@
 use std::path::PathBuf;
 
 use super::names::Version;
-use super::{identity, trust};
+use super::{identity, pem, trust};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::status::Status;
+
+/// What fits beside everything else into the first message of a handshake, whose lengths have 16 bits.
+const MAX_ALPN: usize = 8192;
 
 /// What is asked of the peer's certificate, with the numbers of Python's `ssl` module.
 #[repr(i32)]
@@ -14,6 +18,16 @@ pub enum VerifyMode {
     None = 0,
     Optional = 1,
     Required = 2,
+}
+
+/// The setters of netlib.h, for errors that are found only when a context is made.
+pub(crate) mod setter {
+    pub(crate) const CA_FILE: &str = "netlib_tls_options_add_ca_file";
+    pub(crate) const CA_DATA: &str = "netlib_tls_options_add_ca_data";
+    pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
+    pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
+    pub(crate) const IDENTITY: &str = "netlib_tls_options_set_identity";
+    pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
 }
 
 #[derive(Clone)]
@@ -50,8 +64,9 @@ impl TlsOptions {
         self.custom_trust.push(trust::Source::File(path));
     }
 
-    pub fn add_ca_data(&mut self, bytes: &[u8]) {
-        self.custom_trust.push(trust::Source::Data(bytes.to_vec()));
+    pub fn add_ca_data(&mut self, bytes: &[u8]) -> Result<()> {
+        let data = copied(bytes, "data")?;
+        memory::push(&mut self.custom_trust, trust::Source::Data(data), "CA data")
     }
 
     pub fn set_system_trust(&mut self, on: bool) {
@@ -100,12 +115,20 @@ impl TlsOptions {
             let message = format!("protocol must have 1 to 255 bytes; it has {}", protocol.len());
             return Err(Error::new(Status::InvalidArgument, message));
         }
+        let offered: usize = self.alpn.iter().map(|protocol| protocol.len() + 1).sum();
+        if offered + protocol.len() + 1 > MAX_ALPN {
+            let message =
+                format!("all protocols together must have at most {MAX_ALPN} bytes, one more for each included");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
         self.alpn.push(protocol.to_vec());
         Ok(())
     }
 
-    pub fn set_identity(&mut self, chain: &[u8], key: Option<&[u8]>) {
-        self.identity = Some(identity::Source::Data { chain: chain.to_vec(), key: key.map(<[u8]>::to_vec) });
+    pub fn set_identity(&mut self, chain: &[u8], key: Option<&[u8]>) -> Result<()> {
+        let (chain, key) = (copied(chain, "chain")?, key.map(|key| copied(key, "key")).transpose()?);
+        self.identity = Some(identity::Source::Data { chain, key });
+        Ok(())
     }
 
     pub fn set_identity_files(&mut self, chain: PathBuf, key: Option<PathBuf>) {
@@ -133,9 +156,30 @@ impl TlsOptions {
     }
 }
 
+/// A copy of what is not larger than a file may be: what is parsed from it grows with it.
+fn copied(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
+    if bytes.len() as u64 > pem::MAX_FILE {
+        let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    memory::copy(bytes, name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn protocols_are_bounded_each_and_together() {
+        let mut options = TlsOptions::default();
+        for protocol in [&b""[..], &[b'x'; 256]] {
+            assert_eq!(options.add_alpn_protocol(protocol).unwrap_err().status(), Status::InvalidArgument);
+        }
+        for _ in 0..MAX_ALPN / 256 {
+            options.add_alpn_protocol(&[b'x'; 255]).unwrap();
+        }
+        assert_eq!(options.add_alpn_protocol(b"h2").unwrap_err().status(), Status::InvalidArgument);
+    }
 
     #[test]
     fn the_mode_and_the_name_are_tied() {

@@ -1,6 +1,6 @@
 //! The names of Python's `ssl` module for verification modes and protocol methods, as urllib3 resolves them.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, shown};
 use crate::status::Status;
 
 const CERT_REQS: &[(&str, i32)] = &[("NONE", 0), ("OPTIONAL", 1), ("REQUIRED", 2)];
@@ -43,7 +43,11 @@ fn resolve(candidate: &str, prefix: &str, table: &[(&str, i32)]) -> Result<i32> 
     let names: Vec<&str> = table.iter().map(|(name, _)| *name).collect();
     Err(Error::new(
         Status::InvalidArgument,
-        format!("{candidate:?} is neither a number nor one of {prefix}{}", names.join(&format!(", {prefix}"))),
+        format!(
+            "{:?} is neither a number nor one of {prefix}{}",
+            shown(candidate),
+            names.join(&format!(", {prefix}"))
+        ),
     ))
 }
 

@@ -9,6 +9,8 @@ use crate::status::Status;
 
 /// The longest host that a message shows; names have at most 253 bytes.
 const SHOWN: usize = 256;
+/// Longer than any name is before IDNA makes it shorter.
+const MAX_HOST: usize = 4096;
 
 /// A host as a URL or a program writes it. IP addresses may be in brackets; a zone id ("%eth0") names a network
 /// interface of this machine and so enters neither matching nor SNI. Text that is not ASCII becomes IDNA (UTS 46);
@@ -19,6 +21,9 @@ pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
         let shown = if host.contains('@') || host.len() > SHOWN { String::new() } else { format!("{host:?} ") };
         Error::new(Status::InvalidArgument, format!("server_hostname {shown}is not a host name"))
     };
+    if host.len() > MAX_HOST {
+        return Err(invalid());
+    }
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     if let Some(address) = parse_address(bare) {
         return Ok(ServerName::IpAddress(address.into()));
@@ -88,7 +93,7 @@ mod tests {
 
     #[test]
     fn messages_show_neither_passwords_nor_pages() {
-        for host in ["user:password@localhost".to_owned(), "a b".repeat(1000)] {
+        for host in ["user:password@localhost".to_owned(), "a b".repeat(1000), "a".repeat(MAX_HOST + 1)] {
             let error = parse(&host).unwrap_err();
             assert_eq!(error.message(), "server_hostname is not a host name");
         }

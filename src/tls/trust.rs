@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rustls::RootCertStore;
 use rustls_native_certs::load_certs_from_paths;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
 
+use super::options::setter;
 use super::pem;
 use crate::error::{Error, Result};
 use crate::socket::sys;
@@ -58,11 +61,12 @@ pub(crate) fn load(custom: &[Source], system: bool, environment: &Environment) -
     let mut trust = Trust { roots: RootCertStore::empty(), sources: 0 };
     for source in custom {
         match source {
-            Source::File(path) => {
-                let bytes = pem::read_file(path, "CA file")?;
-                trust.add_custom(&bytes, &format!("CA file {}", path.display()))?;
+            Source::File(path) => pem::read_file(path, "CA file")
+                .and_then(|bytes| trust.add_custom(&bytes, &format!("CA file {}", path.display())))
+                .map_err(|error| error.prefixed(setter::CA_FILE))?,
+            Source::Data(bytes) => {
+                trust.add_custom(bytes, "CA data").map_err(|error| error.prefixed(setter::CA_DATA))?;
             }
-            Source::Data(bytes) => trust.add_custom(bytes, "CA data")?,
         }
     }
     if system {
@@ -106,10 +110,13 @@ impl Trust {
     }
 }
 
-type Certificates = Vec<rustls_pki_types::CertificateDer<'static>>;
+type Certificates = Vec<CertificateDer<'static>>;
 
 fn from_environment(environment: &Environment) -> Certificates {
-    let mut certificates = load_certs_from_paths(environment.file.as_deref(), None).certs;
+    let read = |path: &PathBuf| pem::read_file(path, "SSL_CERT_FILE").ok();
+    let file = environment.file.as_ref().and_then(read).unwrap_or_default();
+    // As with any store, what cannot be used is left out.
+    let mut certificates: Certificates = CertificateDer::pem_slice_iter(&file).flatten().collect();
     for directory in &environment.directories {
         certificates.extend(load_certs_from_paths(None, Some(directory)).certs);
     }

@@ -48,7 +48,7 @@ impl Default for Authority {
 impl Authority {
     /// Reads the authority that begins at `start`; tells where it ends.
     pub(super) fn measure(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
-        match self.plain(text, start) {
+        match self.plain(text, start, normalised) {
             Some(end) => Ok(end),
             None => {
                 self.is_plain = false;
@@ -57,26 +57,32 @@ impl Authority {
         }
     }
 
-    /// The commonest: a host in its final form, perhaps a port.
-    fn plain(&mut self, text: &[u8], start: usize) -> Option<usize> {
-        let end = scan::skip(text, start, Class::Host);
-        (self.host_start, self.host_length) = (start, end - start);
-        match text.get(end) {
-            Some(b':') => {
-                let digits = text.get(end + 1..)?;
-                let length = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
-                if !digits.get(length).is_none_or(|&byte| ends_authority(byte)) {
-                    return None;
-                }
-                self.port = if length == 0 { None } else { Some(port_number(&digits[..length])?) };
-                Some(end + 1 + length)
+    /// The commonest: a name or an IPv4 address, perhaps a port. `None` for anything else.
+    #[inline]
+    fn plain(&mut self, text: &[u8], start: usize, normalised: bool) -> Option<usize> {
+        let mut end = scan::skip(text, start, Class::Host);
+        let mut host = Host::Final;
+        if text.get(end).is_some_and(u8::is_ascii_uppercase) {
+            end = scan::skip(text, end, Class::Name);
+            if normalised {
+                host = Host::Letters;
             }
-            next if next.is_none_or(|&byte| ends_authority(byte)) => {
-                self.slash_follows = next == Some(&b'/');
-                Some(end)
-            }
-            _ => None,
         }
+        let (mut port, mut authority_end) = (None, end);
+        if text.get(end) == Some(&b':') {
+            let digits = text.get(end + 1..)?;
+            let length = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+            port = if length == 0 { None } else { Some(port_number(&digits[..length])?) };
+            authority_end = end + 1 + length;
+        }
+        let next = text.get(authority_end);
+        if !next.is_none_or(|&byte| ends_authority(byte)) {
+            return None;
+        }
+        (self.host_start, self.host_length) = (start, end - start);
+        (self.host, self.port) = (host, port);
+        self.slash_follows = next == Some(&b'/') && authority_end == end;
+        Some(authority_end)
     }
 
     fn any(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
@@ -93,6 +99,9 @@ impl Authority {
             };
         }
         self.host_start = sign.map_or(start, |sign| start + sign + 1);
+        if sign.is_some() && self.plain(text, self.host_start, normalised) == Some(end) {
+            return Ok(end);
+        }
         let (host, port) = host::split_port(&authority[self.host_start..], self.host_start)?;
         (self.host_length, self.port) = (host.len(), port);
         self.host = if normalised { Host::measure(host, self.host_start)? } else { Host::Final };
@@ -134,6 +143,11 @@ impl Authority {
 
     /// Writes the host that stands in the source.
     pub(super) fn host_of_source(&self, writer: &mut Writer<'_>, source: &[u8]) {
+        if matches!(self.host, Host::Final) && self.slash_follows {
+            let start = writer.at();
+            writer.copy_short(source, self.host_start, self.host_length);
+            return writer.component(Component::Host, start);
+        }
         if !self.host_stays() {
             return self.write_host(writer, self.host_in(source));
         }

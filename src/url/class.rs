@@ -14,6 +14,8 @@ pub(super) enum Class {
     RawPath = 16,
     /// The same up to "#".
     Raw = 32,
+    /// As [`Class::Host`], and letters in upper case.
+    Name = 64,
 }
 
 /// For each byte the classes it is in.
@@ -29,8 +31,8 @@ pub(super) const CLASSES: [u8; 256] = {
         };
         table[byte] = raw
             | match c {
-                b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'~' => 15,
-                b'A'..=b'Z' => 7,
+                b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-' | b'~' => 15 | Class::Name as u8,
+                b'A'..=b'Z' => 7 | Class::Name as u8,
                 b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' | b':' => 7,
                 b'@' | b'/' => Class::Path as u8 | Class::Query as u8,
                 b'?' => Class::Query as u8,

@@ -5,13 +5,19 @@ mod block;
 mod class;
 mod host;
 mod measure;
+mod name;
 mod normalise;
 mod parse;
 mod parts;
+mod readings;
+mod redact;
 mod resolve;
 mod scan;
 mod serialise;
 mod split;
+mod strict;
+mod userinfo;
+mod visits;
 
 use std::ffi::CStr;
 
@@ -20,6 +26,7 @@ pub(crate) use block::Head;
 use block::{Block, Writer};
 pub(crate) use host::{Name, append_idna};
 pub use parts::UrlParts;
+pub use readings::{Differences, Reader, Reading, Readings};
 pub use serialise::Composite;
 pub use split::{FirstSplit, split_first};
 use triomphe::ThinArc;

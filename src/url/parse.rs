@@ -107,7 +107,7 @@ impl Parts {
 
     /// Whether there may be a byte beyond ASCII somewhere.
     fn may_be_no_text(&self) -> bool {
-        self.something_moves()
+        self.texts().iter().any(|text| text.escapes() > 0)
             || matches!(self.authority.host, Host::Rewritten(_))
             || !self.normalised && (!self.authority.is_plain || self.texts().iter().any(|text| text.beyond_ascii))
     }

@@ -71,13 +71,14 @@ mod avx2 {
     }
 
     /// By the position of the class's bit.
-    static TABLES: [Table; 6] = [
+    static TABLES: [Table; 7] = [
         table(Class::Userinfo),
         table(Class::Path),
         table(Class::Query),
         table(Class::Host),
         table(Class::RawPath),
         table(Class::Raw),
+        table(Class::Name),
     ];
 
     fn table_of(class: Class) -> usize {
@@ -157,7 +158,8 @@ mod avx2 {
 mod tests {
     use super::*;
 
-    const ALL: [Class; 6] = [Class::Userinfo, Class::Path, Class::Query, Class::Host, Class::RawPath, Class::Raw];
+    const ALL: [Class; 7] =
+        [Class::Userinfo, Class::Path, Class::Query, Class::Host, Class::RawPath, Class::Raw, Class::Name];
 
     /// Every byte at every place of texts around the width of one and of two blocks, from every start.
     #[test]

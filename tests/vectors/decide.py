@@ -1,13 +1,8 @@
-"""Makes decide.txt: the requests that urllib3's connection pool makes when the server answers with what is scripted.
+"""What is sent again: the requests of urllib3's connection pool, when the server answers with what the case says.
 
-    PYTHONPATH=<folder with urllib3 2.8.0> python3 tests/vectors/decide.py
-
-A `case` line has the settings (as in retry.txt), the method, and 1 if there is a body. Then `sent` (method, body,
-headers, and the sleep before it) and `reply` (as an event of retry.txt) take turns until `end`. Left out, because
-netlib differs on purpose: HEAD answered with 303, and Retry-After on other statuses than 413, 429, 503 and redirects.
+A case is settings as in retry.py, the headers to remove on a redirect, a method, whether there is a body, and the replies.
 """
 
-import os
 import random
 from unittest import mock
 
@@ -16,77 +11,134 @@ from urllib3.exceptions import HTTPError, MaxRetryError
 from urllib3.response import HTTPResponse
 from urllib3.util.retry import Retry
 
-from retry import ERRORS, HERE, MADE_BY, NOW, RANDOM, settings, show
+from common import UNKNOWN, failed, number, word, words
+from retry import AFTER_CODES, ERRORS, asked_settings, mended, refused, retry_of, settings
 
-HEADERS = {"Authorization": "a", "Content-Length": "1", "Content-Type": "t", "Cookie": "c", "X-Key": "k"}
-LOCATIONS = ["/c", "http://a/d", "http://a:80/e", "http://a:8080/f", "http://b/g", "https://a/h"]
+ABOUT = [
+    "> the settings as in retry.txt, the headers to remove on a redirect, the method, whether there is a body",
+    "> one line for each reply, as the events of retry.txt; after the last one comes 404",
+    "< sent, the method, whether there is a body, the headers in alphabetical order, and the sleep before; for each request",
+    "< end response and its status, end max, or end cause; or refused",
+]
+
+HEADERS = {"Authorization": "a", "Content-Length": "1", "Content-Type": "t", "Cookie": "c", "Proxy-Authorization": "p", "X-Key": "k"}
+LOCATIONS = ["/c", "http://a/d", "http://a:80/e", "http://a:8080/f", "http://b/g", "https://a/h", "http://A/i"]
 RAISED = [name for name in ERRORS if "/" not in name and name != "INVALID_URL"]
 
 
-def reply(rng):
-    kind = rng.random()
+def reply(pick):
+    kind = pick.random()
     if kind < 0.35:
-        name = rng.choice(RAISED)
-        return f"error {name}", ERRORS[name]()
-    after, location = "-", "-"
+        return "error", pick.choice(RAISED)
     if kind < 0.65:
-        code = rng.choice([301, 302, 303, 307, 308])
-        location = rng.choice(LOCATIONS)
-        after = rng.choice(["-", "-", "4"])
-    else:
-        code = rng.choice([200, 304, 404, 413, 429, 500, 502, 503, 503])
-        if code in Retry.RETRY_AFTER_STATUS_CODES:
-            after = rng.choice(["-", "0", "7", "100"])
-    headers = {name: value for name, value in (("Location", location), ("Retry-After", after)) if value != "-"}
-    return f"response {code} {location} {after}", HTTPResponse(status=code, headers=headers)
+        code = pick.choice([301, 302, 303, 307, 308])
+        return "response", code, pick.choice(LOCATIONS), pick.choice([None, None, "4"])
+    code = pick.choice([200, 304, 404, 413, 429, 500, 502, 503, 503])
+    after = pick.choice([None, "0", "7", "100"]) if code in AFTER_CODES or pick.random() < 0.3 else None
+    return "response", code, None, after
 
 
-def run(rng, out):
-    given = settings(rng)
-    method = rng.choice(["GET", "PUT", "POST", "PATCH", "HEAD"])
-    with_body = method in ("PUT", "POST", "PATCH") and rng.random() < 0.8
-    methods, codes = given["allowed_methods"], given["status_forcelist"]
-    words = [show(given[name]) for name in ("total", "connect", "read", "redirect", "status", "other")]
-    words.append("*" if methods is None else ",".join(sorted(methods)))
-    words.append("-" if codes is None else ",".join(map(str, codes)))
-    words += [repr(float(given[name])) for name in ("backoff_factor", "backoff_max", "backoff_jitter")]
-    words += [str(int(given[name])) for name in ("raise_on_redirect", "raise_on_status", "respect_retry_after_header")]
-    words += [str(given["retry_after_max"]), method, str(int(with_body))]
-    out.write(f"case {' '.join(words)}\n")
+def cases():
+    pick = random.Random(20261123)
+    for _ in range(1600):
+        given = settings(pick)
+        if pick.random() < 0.08:
+            given.update(total=False, status_forcelist=[500, 502, 503])
+        method = pick.choice(["GET", "PUT", "POST", "PATCH", "HEAD"])
+        body = method in ("PUT", "POST", "PATCH") and pick.random() < 0.8
+        remove = pick.choice([None, ["Authorization"], ["Authorization"], ["X-KEY", "cookie"], []])
+        yield given, remove, method, body, [reply(pick) for _ in range(pick.randint(1, 10))]
 
+
+def asked(case):
+    given, remove, method, body, replies = case
+    names = None if remove is None else ",".join(remove)
+    return [f"{asked_settings(given)} {words(names, method)} {int(body)}", *(words(*one) for one in replies)]
+
+
+class Strict(Retry):
+    """As in retry.py."""
+
+    def sleep(self, response=None):
+        super().sleep(response if response is not None and response.status in AFTER_CODES else None)
+
+
+def run(case, kind):
+    given, remove, method, body, replies = case
+    if remove is not None:
+        given = dict(given, remove_headers_on_redirect=remove)
+    retry = retry_of(given, kind)
+    if retry is None:
+        return [UNKNOWN]
     pool = urllib3.HTTPConnectionPool("a")
-    slept = []
+    lines, naps, left = [], [], list(replies)
 
     def make_request(conn, method, url, body=None, headers=None, **kw):
-        names = ",".join(sorted(name.lower() for name in headers)) or "-"
-        out.write(f"sent {method} {int(body is not None)} {names} {float(sum(slept))!r}\n")
-        slept.clear()
-        while True:
-            what, answer = reply(rng)
-            if not (method == "HEAD" and " 303 " in what):
-                break
-        out.write(f"reply {what}\n")
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        sent = ",".join(sorted(name.lower() for name in headers))
+        lines.append(f"sent {method} {int(body is not None)} {word(sent)} {number(sum(naps))}")
+        naps.clear()
+        what, *more = left.pop(0) if left else ("response", 404, None, None)
+        if what == "error":
+            raise ERRORS[more[0]]()
+        headers = {name: value for name, value in zip(("Location", "Retry-After"), more[1:]) if value is not None}
+        return HTTPResponse(status=more[0], headers=headers)
 
-    retry = Retry(**given, remove_headers_on_redirect=["Authorization"])
-    with mock.patch.object(pool, "_make_request", make_request), mock.patch("time.sleep", slept.append):
+    pool.ResponseCls = type("Made", (HTTPResponse,), {"from_httplib": classmethod(lambda kind, made, **kw: made)})
+    with mock.patch.object(pool, "_make_request", make_request), mock.patch("time.sleep", naps.append):
         try:
             response = pool.urlopen(
-                method, "/", body=b"x" if with_body else None, headers=HEADERS, retries=retry, assert_same_host=False
+                method, "/", body=b"x" if body else None, headers=HEADERS, retries=retry, assert_same_host=False
             )
-            out.write(f"end response {response.status}\n")
+            lines.append(f"end response {response.status}")
         except MaxRetryError:
-            out.write("end max\n")
+            lines.append("end max")
         except HTTPError:
-            out.write("end cause\n")
+            lines.append("end cause")
+    return lines
 
 
-if __name__ == "__main__":
-    rng = random.Random(20261123)
-    with open(os.path.join(HERE, "decide.txt"), "w") as out:
-        out.write(MADE_BY.replace("retry.py", "decide.py"))
-        with mock.patch("time.time", lambda: NOW), mock.patch("random.random", lambda: RANDOM):
-            for _ in range(800):
-                run(rng, out)
+def answer(case, kind=Retry):
+    try:
+        return run(case, kind)
+    except Exception as error:
+        return failed(error)
+
+
+def expected(case, given):
+    settings, remove, method, body, replies = case
+    if refused(settings):
+        return ["refused-values"], ["refused"]
+    settings, names = mended(settings)
+    classes, now = [], given
+
+    def asked_instead(name, kind, **changed):
+        nonlocal now, settings, remove
+        settings, remove = changed.get("settings", settings), changed.get("remove", remove)
+        before, now = now, answer((settings, remove, method, body, replies), kind)
+        if now != before:
+            classes.append(name)
+
+    for name in names:
+        asked_instead(name, Retry)
+    if remove is None:
+        asked_instead("only-authorization", Retry, remove=["Authorization"])
+    asked_instead("retry-after-statuses", Strict)
+    if settings["total"] is False:
+        # Statuses are given back as redirects are.
+        asked_instead("disabled", Strict, settings=dict(settings, raise_on_status=False))
+    if method == "HEAD" and any(one[1] == 303 for one in replies):
+        # 303 as 302, which keeps the method; only then the content's headers go, from the next request on.
+        before, replies = now, [(one[0], 302, *one[2:]) if one[1] == 303 else one for one in replies]
+        now, content = answer((settings, remove, method, body, replies), Strict), True
+        sent = -1
+        for i, line in enumerate(now):
+            sent += line.startswith("sent ")
+            if not content:
+                now[i] = line.replace("content-length,content-type,", "")
+            if line == "end response 302" and case[4][sent][1] == 303:
+                now[i] = "end response 303"
+            if sent < len(replies) and case[4][sent][1] == 303:
+                content = False
+        if now != before:
+            classes.append("head-stays-head")
+    return classes, now

@@ -1,231 +1,276 @@
-"""Makes retry.txt and retry_after.txt: what urllib3's Retry answers to random settings and events.
+"""Retry: random settings, random events, the whole state after each.
 
-    PYTHONPATH=<folder with urllib3 2.8.0> python3 tests/vectors/retry.py
-
-retry.txt: a `case` line with the settings, then for each event an `event` line and a `then` line with the state after
-it. Left out, because netlib differs on purpose: an empty allowed_methods, False for status and other, and Retry-After
-on a status outside 413, 429 and 503 when sleeping. retry_after.txt: a header value in quotes, then the seconds from
-NOW, or "invalid".
+A case is the settings and a list of events. What differs on purpose is asked again of the reference with the settings
+that netlib reads them as, or with a sleep of its own.
 """
 
-import os
-import platform
+import math
 import random
+import time
 from unittest import mock
 
-import urllib3
-from urllib3.exceptions import (
-    ConnectTimeoutError,
-    HTTPError,
-    InvalidHeader,
-    LocationParseError,
-    MaxRetryError,
-    NameResolutionError,
-    NewConnectionError,
-    ProtocolError,
-    ProxyError,
-    ReadTimeoutError,
-    SSLError,
-)
+from urllib3 import exceptions
 from urllib3.response import HTTPResponse
 from urllib3.util.retry import Retry
 
+from common import UNKNOWN, count, failed, number, word, words
+
+ABOUT = [
+    "> total connect read redirect status other allowed_methods status_forcelist backoff_factor backoff_max backoff_jitter",
+    ">   raise_on_redirect raise_on_status respect_retry_after_header retry_after_max; * is any method",
+    "> method url, then: error NAME, or: response STATUS Location Retry-After, or: nothing",
+    "< the state: six counts, raise_on_redirect, is_exhausted, get_backoff_time, sleep(None), how long the history is, and",
+    "<   its last entry; or refused",
+    "< for each event, if it is a response: answered, is_retry, get_retry_after, sleep(response), sleep_for_retry(response);",
+    "<   then what increment did: next and the new state, or max, the reason and the exhausted state, or cause and the error",
+    "< F is False. The wall clock stands at 1700000000.25, random() at 0.375. After an event that failed the sequence goes",
+    "<   on with the Retry before it.",
+]
+
 NOW = 1_700_000_000.25
 RANDOM = 0.375
-HERE = os.path.dirname(__file__)
-MADE_BY = f"# Made by retry.py with urllib3 {urllib3.__version__} on Python {platform.python_version()}.\n"
-METHODS = ["GET", "HEAD", "PUT", "POST", "DELETE", "get", "PATCH", "OPTIONS"]
-CODES = [200, 301, 302, 303, 304, 307, 308, 404, 413, 429, 500, 502, 503]
+mock.patch("time.time", lambda: NOW).start()
+mock.patch("random.random", lambda: RANDOM).start()
 
+METHODS = ["GET", "HEAD", "PUT", "POST", "DELETE", "get", "PATCH", "OPTIONS", None]
+CODES = [200, 301, 302, 303, 304, 307, 308, 404, 413, 429, 500, 502, 503]
+AFTER_CODES = [413, 429, 503]
 ERRORS = {
-    "CONNECT_TIMEOUT": lambda: ConnectTimeoutError("x"),
-    "NEW_CONNECTION": lambda: NewConnectionError(None, "x"),
-    "NAME_RESOLUTION": lambda: NameResolutionError("h", None, OSError("x")),
-    "READ_TIMEOUT": lambda: ReadTimeoutError(None, "/", "x"),
-    "PROTOCOL": lambda: ProtocolError("x"),
-    "CERTIFICATE_VERIFY": lambda: SSLError("x"),
-    "INVALID_URL": lambda: LocationParseError("x"),
-    "PROXY/CONNECT_TIMEOUT": lambda: ProxyError("x", ConnectTimeoutError("x")),
-    "PROXY/NEW_CONNECTION": lambda: ProxyError("x", NewConnectionError(None, "x")),
-    "PROXY/READ_TIMEOUT": lambda: ProxyError("x", ReadTimeoutError(None, "/", "x")),
+    "CONNECT_TIMEOUT": lambda: exceptions.ConnectTimeoutError("x"),
+    "NEW_CONNECTION": lambda: exceptions.NewConnectionError(None, "x"),
+    "NAME_RESOLUTION": lambda: resolution_error(),
+    "READ_TIMEOUT": lambda: exceptions.ReadTimeoutError(None, "/", "x"),
+    "PROTOCOL": lambda: exceptions.ProtocolError("x"),
+    "CERTIFICATE_VERIFY": lambda: exceptions.SSLError("x"),
+    "INVALID_URL": lambda: exceptions.LocationParseError("x"),
+    "PROXY/CONNECT_TIMEOUT": lambda: exceptions.ProxyError("x", exceptions.ConnectTimeoutError("x")),
+    "PROXY/NEW_CONNECTION": lambda: exceptions.ProxyError("x", exceptions.NewConnectionError(None, "x")),
+    "PROXY/READ_TIMEOUT": lambda: exceptions.ProxyError("x", exceptions.ReadTimeoutError(None, "/", "x")),
+    "PROXY/PROTOCOL": lambda: exceptions.ProxyError("x", exceptions.ProtocolError("x")),
 }
 
 
-def show(value):
-    if value is None:
-        return "-"
-    if value is False:
-        return "F"
-    if value is True:
-        return "1"
-    return str(value)
+def resolution_error():
+    if hasattr(exceptions, "NameResolutionError"):
+        return exceptions.NameResolutionError("h", None, OSError("x"))
+    # As the older variant reports it.
+    return exceptions.NewConnectionError(None, "x")
 
 
-def settings(rng):
-    def count(*words):
-        return rng.choice([None, None, None, 0, 1, 2, 3, 5, -1, *words])
+def settings(pick):
+    def limit(*more):
+        return pick.choice([None] * 6 + [0, 0, 1, 1, 2, 2, 3, 5, -1, *more])
+
+    def seldom(usual, *others):
+        return pick.choice(others) if pick.random() < 0.012 else pick.choice(usual)
 
     return dict(
-        total=rng.choice([None, False, 0, 1, 2, 3, 10, 10, -2]),
-        connect=count(False),
-        read=count(False),
-        redirect=count(False),
-        status=count(),
-        other=count(),
-        allowed_methods=rng.choice([None, Retry.DEFAULT_ALLOWED_METHODS, ["GET"], ["POST", "PATCH"]]),
-        status_forcelist=rng.choice([None, [500, 502], [503], [200, 429, 500]]),
-        backoff_factor=rng.choice([0, 0.1, 0.5, 3.0]),
-        backoff_max=rng.choice([120, 1.5, 0]),
-        backoff_jitter=rng.choice([0.0, 0.0, 0.25, 8.0]),
-        raise_on_redirect=rng.random() < 0.5,
-        raise_on_status=rng.random() < 0.5,
-        respect_retry_after_header=rng.random() < 0.7,
-        retry_after_max=rng.choice([21600, 60]),
+        total=pick.choice([None, None, False, 0, 1, 2, 3, 3, 5, 10, 10, 10, -2]),
+        connect=limit(False, False),
+        read=limit(False, False),
+        redirect=limit(False, False),
+        status=False if pick.random() < 0.008 else limit(),
+        other=False if pick.random() < 0.008 else limit(),
+        allowed_methods=methods_of(pick),
+        status_forcelist=pick.choice([None, [500, 502], [503], [200, 429, 500]]),
+        backoff_factor=seldom([0, 0.1, 0.5, 3.0], -1.0, math.nan, 1e308, math.inf),
+        backoff_max=seldom([120, 120, 1.5, 0], -2.0, math.inf, math.nan),
+        backoff_jitter=seldom([0.0] * 10 + [0.25, 8.0], -0.5),
+        raise_on_redirect=pick.random() < 0.5,
+        raise_on_status=pick.random() < 0.5,
+        respect_retry_after_header=pick.random() < 0.7,
+        retry_after_max=seldom([21600] * 12 + [60, math.inf], -5.0),
     )
 
 
-def state(retry):
-    slept = []
-    with mock.patch("time.sleep", slept.append):
-        retry.sleep(None)
-    last = retry.history[-1] if retry.history else None
-    parts = [show(getattr(retry, name)) for name in ("total", "connect", "read", "redirect", "status", "other")]
-    parts += [show(retry.raise_on_redirect).replace("F", "0"), str(int(retry.is_exhausted())), str(len(retry.history))]
-    parts += [repr(retry.get_backoff_time() + 0.0), repr(float(sum(slept)))]
-    if last:
-        parts += [show(last.method), show(last.url), "E" if last.error else "-", show(last.status)]
-        parts += [show(last.redirect_location)]
+def methods_of(pick):
+    if pick.random() < 0.04:
+        return pick.choice([[], ["Get", "post"]])
+    return pick.choice([None, DEFAULT_METHODS, DEFAULT_METHODS, ["GET"], ["PATCH", "POST"]])
+
+
+DEFAULT_METHODS = sorted(Retry.DEFAULT_ALLOWED_METHODS)
+DATES = ["Tue, 14 Nov 2023 22:13:50 GMT", "Tue, 14 Nov 2023 22:12:00 GMT", "Wednesday, 15-Nov-23 00:00:00 GMT"]
+
+
+def event(pick):
+    method = pick.choice(METHODS)
+    url = pick.choice(["/", "http://a/b", None, "/é?a b", ""])
+    kind = pick.random()
+    if kind < 0.45:
+        return method, url, "error", pick.choice(list(ERRORS))
+    if kind < 0.5:
+        return method, url, "nothing"
+    location = pick.choice([None, None, "/c", "http://b/", ""])
+    code = pick.choice(CODES)
+    after = pick.choice([None, None, None, "0", "7", "100", "99999", *DATES, "", "soon"])
+    if code not in AFTER_CODES and pick.random() < 0.85:
+        after = None
+    return method, url, "response", code, location, after
+
+
+def cases():
+    pick = random.Random(20261121)
+    for _ in range(2400):
+        yield settings(pick), [event(pick) for _ in range(pick.randint(1, 8))]
+
+
+def asked_settings(given):
+    limits = [count(given[name]) for name in ("total", "connect", "read", "redirect", "status", "other")]
+    methods, codes = given["allowed_methods"], given["status_forcelist"]
+    lists = ["*" if methods is None else word(",".join(methods)), "-" if codes is None else ",".join(map(str, codes))]
+    seconds = [number(given[name]) for name in ("backoff_factor", "backoff_max", "backoff_jitter")]
+    flags = [str(int(given[name])) for name in ("raise_on_redirect", "raise_on_status", "respect_retry_after_header")]
+    return " ".join([*limits, *lists, *seconds, *flags, number(given["retry_after_max"])])
+
+
+def asked(case):
+    given, events = case
+    return [asked_settings(given), *(f"{words(*one[:2])} {words(*one[2:])}" for one in events)]
+
+
+def retry_of(given, kind=Retry):
+    """None where the version has no such setting."""
+    if hasattr(Retry, "DEFAULT_RETRY_AFTER_MAX"):
+        return kind(**given)
+    given = dict(given)
+    maximum = given.pop("backoff_max")
+    if given.pop("backoff_jitter") != 0 or given.pop("retry_after_max") != 21600:
+        return None
+    return type("Bounded", (kind,), {"DEFAULT_BACKOFF_MAX": maximum})(**given)
+
+
+class Spied(Retry):
+    """Keeps the last Retry that was asked whether it is exhausted: increment asks the new one."""
+
+    asked = None
+
+    def is_exhausted(self):
+        Spied.asked = self
+        return super().is_exhausted()
+
+
+class Strict(Spied):
+    """Sleeps as specification 2.1.1 rule 5 says: Retry-After counts for three statuses."""
+
+    def sleep(self, response=None):
+        super().sleep(response if response is not None and response.status in AFTER_CODES else None)
+
+
+def slept(call, *arguments):
+    """The seconds, or what went wrong."""
+    naps = []
+    with mock.patch("time.sleep", naps.append):
+        try:
+            call(*arguments)
+        except exceptions.InvalidHeader:
+            return "invalid"
+    if any(nap < 0 for nap in naps):
+        raise ValueError("sleep length must be non-negative")
+    return number(sum(naps))
+
+
+def state(retry, names):
+    parts = [count(getattr(retry, name)) for name in ("total", "connect", "read", "redirect", "status", "other")]
+    parts += [str(int(retry.raise_on_redirect)), str(int(Retry.is_exhausted(retry))), number(retry.get_backoff_time())]
+    parts += [slept(retry.sleep), str(len(retry.history))]
+    if retry.history:
+        method, url, error, status, location = retry.history[-1]
+        parts.append(words(method, url, error and names[id(error)], status, location))
     return " ".join(parts)
 
 
-def event(rng):
-    method = rng.choice(METHODS + [None])
-    url = rng.choice(["/", "http://a/b", None])
-    kind = rng.random()
-    if kind < 0.45:
-        name = rng.choice(list(ERRORS))
-        return method, url, None, ERRORS[name](), f"error {name}"
-    if kind < 0.5:
-        return method, url, None, None, "nothing -"
-    code = rng.choice(CODES)
-    headers = {}
-    if rng.random() < 0.5:
-        headers["Location"] = rng.choice(["/c", "http://b/", ""])
-    if rng.random() < 0.5:
-        headers["Retry-After"] = rng.choice(["0", "7", "100", "Tue, 14 Nov 2023 22:13:50 GMT", ""])
-        if headers["Retry-After"] == "" and code in Retry.RETRY_AFTER_STATUS_CODES:
-            del headers["Retry-After"]
-    response = HTTPResponse(status=code, headers=headers)
-    after = headers.get("Retry-After")
-    words = f"response {code} {headers.get('Location', '-') or '~'} {'-' if after is None else (after or '~').replace(' ', '_')}"
-    return method, url, response, None, words
+def answered(retry, method, response):
+    after = response.headers.get("Retry-After")
+    is_retry = "-" if method is None else str(int(bool(retry.is_retry(method, response.status, bool(after)))))
+    try:
+        asked_for = retry.get_retry_after(response)
+        asked_for = "-" if asked_for is None else number(asked_for)
+    except exceptions.InvalidHeader:
+        asked_for = "invalid"
+    return f"answered {is_retry} {asked_for} {slept(retry.sleep, response)} {slept(retry.sleep_for_retry, response)}"
 
 
-def policies(path):
-    rng = random.Random(20261121)
-    with open(path, "w") as out:
-        out.write(MADE_BY)
-        out.write("# case total connect read redirect status other methods forcelist factor max jitter raise_on_redirect\n")
-        out.write("#   raise_on_status respect retry_after_max, then the state\n")
-        out.write("# event method url kind what..., then is_retry and the sleep after the event (responses only)\n")
-        out.write("# then ok|max|cause; the state: six counts, raise_on_redirect, is_exhausted, history length,\n")
-        out.write("#   get_backoff_time, sleep(None), and the last entry of the history\n")
-        for _ in range(600):
-            given = settings(rng)
-            retry = Retry(**given)
-            words = [show(v) for k, v in given.items() if k in ("total", "connect", "read", "redirect", "status", "other")]
-            methods, codes = given["allowed_methods"], given["status_forcelist"]
-            words.append("*" if methods is None else ",".join(sorted(methods)))
-            words.append("-" if codes is None else ",".join(map(str, codes)))
-            words += [repr(float(given[name])) for name in ("backoff_factor", "backoff_max", "backoff_jitter")]
-            words += [str(int(given[name])) for name in ("raise_on_redirect", "raise_on_status", "respect_retry_after_header")]
-            words.append(str(given["retry_after_max"]))
-            out.write(f"case {' '.join(words)}\nthen ok {state(retry)}\n")
-            for _ in range(rng.randint(1, 8)):
-                method, url, response, error, what = event(rng)
-                extra = "- -"
-                if response is not None and method is not None:
-                    after = response.headers.get("Retry-After")
-                    is_retry = retry.is_retry(method, response.status, bool(after))
-                    slept = []
-                    with mock.patch("time.sleep", slept.append):
-                        honoured = after is None or response.status in Retry.RETRY_AFTER_STATUS_CODES
-                        retry.sleep(response if honoured else None)
-                    extra = f"{int(is_retry)} {float(sum(slept))!r}"
-                out.write(f"event {show(method)} {show(url)} {what} {extra}\n")
-                try:
-                    retry = retry.increment(method, url, response, error)
-                    out.write(f"then ok {state(retry)}\n")
-                except MaxRetryError:
-                    out.write("then max\n")
-                    break
-                except HTTPError as raised:
-                    assert raised is error
-                    out.write("then cause\n")
+def reason_of(reason, names):
+    if id(reason) in names:
+        return names[id(reason)]
+    text = str(reason)
+    code = "".join(filter(str.isdigit, text))
+    return "redirects" if "redirects" in text else f"status {code}" if code else "nothing"
 
 
-SEEDS = [
-    "Sun, 06 Nov 2033 08:49:37 GMT",
-    "Sunday, 06-Nov-33 08:49:37 GMT",
-    "Sun Nov  6 08:49:37 2033",
-    "Tue, 14 Nov 2023 22:13:50 +0000",
-    "Tue, 14 Nov 2023 23:13:50 +0100",
-    "Tue, 14 Nov 2023 17:13:50 EST",
-    "Tue, 14 November 2023 22:13:50",
-    "14 Nov 2023 22:13:50 Z",
-    "Nov 14, 2023 22:14:00 GMT",
-    "14 Nov 23 22:14 UT",
-    "Tue, 14 Nov 2023 22.14.00 PDT",
-    "14-Nov-2023 22:14:00 GMT",
-    "Tue,14 Nov 2023 22:14:00-0000",
-    "3600",
-    "  15\t",
-]
-PIECES = ["", " ", ",", ":", "-", "+", ".", "0", "7", "Jan", "dec", "Mon,", "mon", "2044", "99", "69", "GMT", "+0530", "x", "12:30"]
+def run(given, events, kind=Spied):
+    retry = retry_of(given, kind)
+    if retry is None:
+        return [UNKNOWN]
+    names, kept = {}, []
+    lines = [state(retry, names)]
+    for method, url, what, *more in events:
+        response = error = None
+        if what == "error":
+            error = ERRORS[more[0]]()
+            names[id(error)] = more[0]
+            kept.append(error)
+        elif what == "response":
+            headers = {name: value for name, value in zip(("Location", "Retry-After"), more[1:]) if value is not None}
+            response = HTTPResponse(status=more[0], headers=headers)
+            lines.append(answered(retry, method, response))
+        try:
+            retry = retry.increment(method, url, response, error)
+            lines.append(f"next {state(retry, names)}")
+        except exceptions.MaxRetryError as raised:
+            lines.append(f"max {reason_of(raised.reason, names)} {state(Spied.asked, names)}")
+        except exceptions.HTTPError as raised:
+            lines.append(f"cause {names[id(raised)]}")
+    return lines
 
 
-def mutated(rng, text):
-    for _ in range(rng.choice([0, 1, 1, 2, 3])):
-        words = text.split(" ")
-        at = rng.randrange(len(words))
-        do = rng.random()
-        if do < 0.25:
-            words[at] = rng.choice(PIECES)
-        elif do < 0.4:
-            words.insert(at, rng.choice(PIECES))
-        elif do < 0.55:
-            del words[at]
-        elif do < 0.7 and len(words) > 1:
-            other = rng.randrange(len(words))
-            words[at], words[other] = words[other], words[at]
-        else:
-            letters = list(words[at])
-            if letters:
-                letters[rng.randrange(len(letters))] = rng.choice("0123456789,:-+. aT")
-            words[at] = "".join(letters)
-        text = " ".join(words)
-    return text
+def answer(case, kind=Spied):
+    try:
+        return run(*case, kind)
+    except Exception as error:
+        return failed(error)
 
 
-def retry_after(path, count):
-    rng = random.Random(20261122)
-    retry = Retry(retry_after_max=10**30)
-    values = list(SEEDS)
-    while len(values) < count:
-        values.append(mutated(rng, rng.choice(SEEDS)))
-    with open(path, "w") as out:
-        out.write(MADE_BY)
-        out.write(f"# A value in quotes, then the seconds from {NOW!r}, or invalid.\n")
-        for value in dict.fromkeys(values):
-            try:
-                answer = repr(float(retry.parse_retry_after(value)))
-            except (InvalidHeader, ValueError, IndexError):
-                # The reference's date library fails on years that are none, and on some broken text.
-                answer = "invalid"
-            out.write(f'"{value}" {answer}\n')
+def refused(given):
+    """Settings that netlib refuses. Infinity is None in C, which a factor cannot be."""
+    if math.inf in (given["backoff_factor"], given["backoff_jitter"]):
+        return True
+    seconds = [given[name] for name in ("backoff_factor", "backoff_max", "backoff_jitter", "retry_after_max")]
+    return given["status"] is False or given["other"] is False or any(not value >= 0 for value in seconds)
 
 
-if __name__ == "__main__":
-    with mock.patch("time.time", lambda: NOW), mock.patch("random.random", lambda: RANDOM):
-        policies(os.path.join(HERE, "retry.txt"))
-        retry_after(os.path.join(HERE, "retry_after.txt"), int(os.environ.get("DATES", "700")))
+def mended(given):
+    """The settings that have netlib's meaning for the reference, and their classes."""
+    methods, classes = given["allowed_methods"], []
+    if methods == []:
+        methods = ["NO-METHOD"]
+        classes.append("empty-allowed-methods")
+    elif methods and methods != [name.upper() for name in methods]:
+        methods = [name.upper() for name in methods]
+        classes.append("upper-case-methods")
+    return dict(given, allowed_methods=methods), classes
+
+
+def disabled(line, total):
+    """What increment does with a response or nothing when retries are disabled."""
+    if total is False and line.startswith("max "):
+        line = " ".join(["cause", *line.split(" ")[1 : 3 if line.startswith("max status") else 2]])
+    return line
+
+
+def expected(case, given):
+    settings, events = case
+    if refused(settings):
+        return ["refused-values"], ["refused"]
+    settings, classes = mended(settings)
+    plain = answer((settings, events))
+    if plain == given:
+        classes = []
+    strict = answer((settings, events), Strict)
+    if strict != plain:
+        classes.append("retry-after-statuses")
+    lines = [disabled(line, settings["total"]) for line in strict]
+    if lines != strict:
+        classes.append("disabled")
+    return classes, lines

@@ -1,14 +1,21 @@
-"""Records what urllib3's parse_url answers, as the reference for netlib_parse_url.
+"""parse_url: every field and property.
 
-    PYTHONPATH=<a urllib3 2.8.0 with idna> python3 tests/vectors/url.py > tests/vectors/url.tsv
-
-A line of the output is the input, then scheme, auth, host, port, path, query, fragment, authority, netloc,
-request_uri and url, with tabs between; or the input and "!" where the reference refuses it. A character that is not
-printable ASCII stands as \\u{hex}, a backslash too; an absent component is \\-. The inputs come from a fixed seed.
+A case is a text. What differs on purpose is asked again of the reference in the form that netlib reads the text as:
+`expected` has one paragraph for each class of docs/differences.md.
 """
 
+import ipaddress
 import random
-import sys
+import re
+import unicodedata
+
+import idna
+from urllib3.exceptions import LocationParseError
+from urllib3.util import parse_url
+
+from common import UNKNOWN, failed, word, words
+
+ABOUT = ["scheme auth host port path query fragment authority netloc request_uri url; or ! where it is refused."]
 
 SCHEMES = ["http://", "http://", "http://", "https://", "HTTP://", "//", "", "", "ftp://", "FTP://", "a+b-c://", "a.b://",
            "http:", "mailto:", "x:", "1a://", "http:/", "http:///", "ws://", "://", ":", "h+://"]
@@ -31,6 +38,7 @@ FRAGMENTS = ["", "", "", "#", "#f", "#a#b", "#é", "#%zz", "#%2f", "#?/", "#a b"
 ALPHABET = "ab1:/?#@[]%.\\ é-\t2fF~+;"
 
 BY_HAND = [
+    "http://0X7F.0X1:80/", "http://u@0XaB", "http://[::256.1.1.1]", "http://[1::255.255.255.1000]", "http://[::1.2.3.04%25e]:80",
     "", "/", "//", "///", "////x", "///x", "?", "#", "?q#f", "#f?q", "google.com:80", "/foo?bar", "http://google.com/mail/",
     "google.com/mail", "localhost:80", "localhost:8080/x", "localhost:99999", "tel:5551234", "http:80", "g:h", "user:pw@h",
     "user@h:80/p", "http://:80", "http://@", "http://u@", "http:..", "http:a/..", "http:../a", "http:./a", "..", ".", "./a",
@@ -59,26 +67,185 @@ def inputs(count, seed):
                + pick.choice(QUERIES) + pick.choice(FRAGMENTS))
 
 
-def written(text):
-    if text is None:
-        return "\\-"
-    return "".join(c if " " <= c <= "~" and c != "\\" else "\\u{%x}" % ord(c) for c in str(text))
+# Bytes that no URL holds, at every place of these.
+SEEDS = ["http://u:p@host/p?q#f", "ftp://u:p@host/p?q#f", "//h/p", "h:80/p", "http://[::1%25e]/", "HTTPS://h"]
+CONTROLS = [*map(chr, range(0x21)), "\x7f"]
 
 
-def main():
-    import idna
-    import urllib3
-    from urllib3.util import parse_url
+# Of many scripts: letters, marks, digits, joiners, dots, what is mapped, ignored or forbidden.
+SCRIPTS = [
+    "aAzZ09-_", "àÀßẞÿŒœſ", "αΑςσΣΐ", "бБёЁ", "אבגד֑", "ابةت٠٣ۀ", "अआक्ष\u094d", "กขา", "한국ㄱ가", "日本語ー々", "ａＺ０．ー", "ⅣⅷK℃Ω",
+    "☃♥→💩🏳", "\u0301\u0308\u0327", "\u200c\u200d\u00ad\u2060\ufe0f", "。．｡·・", "\u2028\u00a0\u3000", "㍿ﬁﬀﷺ", "\ufdd0\ue000\u0378",
+]
 
-    print("# urllib3 %s, idna %s, Python %s" % (urllib3.__version__, idna.__version__, sys.version.split()[0]))
-    for text in inputs(3000, 1):
+
+def international(count, seed):
+    pick = random.Random(seed)
+    for _ in range(count):
+        labels = []
+        for _ in range(pick.choice([1, 1, 2, 3])):
+            scripts = pick.choices(SCRIPTS, k=pick.choice([1, 1, 1, 2, 3]))
+            labels.append("".join(pick.choice(pick.choice(scripts)) for _ in range(pick.choice([1, 2, 3, 4, 6, 20]))))
+        yield "http://" + ".".join(labels)
+
+
+def cases():
+    yield from inputs(6800, 1)
+    yield from international(600, 3)
+    pick = random.Random(2)
+    for seed in SEEDS:
+        for control in CONTROLS:
+            for at in sorted(pick.sample(range(len(seed) + 1), 3)):
+                yield seed[:at] + control + seed[at:]
+
+
+def asked(text):
+    return [word(text)]
+
+
+def answer(text):
+    try:
+        url = parse_url(text)
+    except LocationParseError:
+        return ["!"]
+    except Exception as error:
+        return failed(error)
+    authority = words(getattr(url, "authority")) if hasattr(url, "authority") else UNKNOWN
+    return [f"{words(*url)} {authority} {words(url.netloc, url.request_uri, url.url)}"]
+
+
+def expected(text, given):
+    classes, given = as_parsed(text, given)
+    if given != ["!"]:
+        fields = given[0].split(" ")
+        written = that_parses_back(fields)
+        if written != fields[-1]:
+            classes.append("round-trip")
+            given = [" ".join([*fields[:-1], written])]
+    return classes, given
+
+
+def that_parses_back(fields):
+    """The whole text, as a word, in the first form that has the same parts again; as it is if none has."""
+    scheme, _, host, _, path, _, _, authority, *_, written = fields
+    forms = [written]
+    if scheme in ("-", "http", "https") and "%25" in host:
+        # RFC 6874: "%25" stands before a zone.
+        forms.append(written.replace(host, host.replace("%25", "%2525"), 1))
+    if scheme == "-":
+        # RFC 3986 section 4.2: neither may the authority look like a scheme, nor the path like an authority.
+        forms.append("/." + written if authority in ("-", "\\e") else "//" + written)
+    for form in forms:
+        text = plain(form)
+        _, again = as_parsed(text, answer(text))
+        if parts(again[0].split(" ")) == parts(fields):
+            return form
+    return written
+
+
+def parts(fields):
+    """An empty host is none once it is written: RFC 3986 section 3.2.2."""
+    return [*fields[:2], ["-" if host == "\\e" else host for host in fields[2:3]], *fields[3:7]]
+
+
+def plain(form):
+    """The text that a word means."""
+    form = "" if form == "\\e" else form.replace("\\s", " ")
+    data = re.sub(r"\\x(..)", lambda found: chr(int(found[1], 16)), form)
+    return data.encode("latin-1").decode()
+
+
+def as_parsed(text, given):
+    """What netlib reads, with the whole text as the reference writes it."""
+    classes = []
+
+    def asked_instead(name, other):
+        nonlocal text, given
+        if other != text:
+            before, text = given, other
+            given = answer(text)
+            if given != before:
+                classes.append(name)
+
+    # <host>:<port> has no scheme; http and https stay schemes.
+    found = re.match(r"([A-Za-z][A-Za-z0-9+-]*):([0-9]+)(?=[/?#]|\Z)", text)
+    if found and found[1].lower() not in ("http", "https") and int(found[2]) <= 65535:
+        asked_instead("host-and-port", "//" + text)
+    # International names by UTS 46.
+    try:
+        asked_instead("uts46", with_host(text, uts46))
+    except ValueError:
+        if given != ["!"]:
+            classes.append("uts46")
+            given = ["!"]
+    # A host in lower case, also where it looks like a number.
+    if given != ["!"] and "0X" in text:
+        asked_instead("lower-case-host", with_host(text, str.lower))
+    # The IPv4 address at the end of an IPv6 one.
+    if given != ["!"] and (host := parse_url(text).host or "").startswith("["):
         try:
-            url = parse_url(text)
-            answer = [*url, url.authority, url.netloc, url.request_uri, url.url]
-        except urllib3.exceptions.LocationParseError:
-            answer = ["!"]
-        print("\t".join([written(text)] + [written(part) for part in answer]))
+            ipaddress.IPv6Address(host[1:-1].partition("%")[0])
+        except ValueError:
+            given = ["!"]
+            classes.append("ipv4-in-ipv6")
+    # Line ends and NUL, which the reference leaves in the components of other schemes.
+    if given != ["!"] and any(c in str(part) for part in parse_url(text) for c in "\r\n\0"):
+        given = ["!"]
+        classes.append("line-ends")
+    return classes, given
 
 
-if __name__ == "__main__":
-    main()
+def with_host(text, change):
+    """The text with its host changed, where that is a name that will be normalised."""
+    scheme = re.match(r"([a-zA-Z][a-zA-Z0-9+-]*):", text)
+    if scheme is None and not text.startswith("/"):
+        text = "//" + text
+    start = scheme.end() if scheme else 0
+    if not text.startswith("//", start) or scheme and scheme[1].lower() not in ("http", "https"):
+        return text
+    end = re.compile(r"[\\/?#]|\Z").search(text, start + 2).start()
+    start = max(start + 2, text.rfind("@", start + 2, end) + 1)
+    name = text[start:end].partition(":")[0]
+    return text if name.startswith("[") else text[:start] + change(name) + text[start + len(name):]
+
+
+def uts46(host):
+    """UTS 46 ToASCII, non-transitional, of the labels beyond ASCII."""
+    if host.isascii() or re.search(r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})", host):
+        return host
+    decoded = re.sub("%([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)) if chr(int(m[1], 16)) in UNRESERVED else m[0], host)
+    return ".".join(label if label.isascii() else ascii_label(label) for label in decoded.split("."))
+
+
+UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-~"
+
+
+def ascii_label(text):
+    # The characters that only STD 3 forbids have other reasons to fail.
+    mapped = idna.uts46_remap(text, std3_rules=False, transitional=False)
+    if re.search(r"[^a-z0-9.-]", re.sub(r"[^\x00-\x7f]", "", mapped)):
+        raise ValueError("STD 3")
+    labels = mapped.split(".")
+    made = []
+    for label in labels:
+        if label and not label.startswith("xn--"):
+            idna.check_hyphen_ok(label)
+        if label.isascii() and not label.startswith("xn--"):
+            made.append(label)
+            continue
+        if label.startswith("xn--"):
+            label = label[4:].encode().decode("punycode")
+            idna.check_hyphen_ok(label)
+        idna.check_nfc(label)
+        if unicodedata.category(label[0])[0] == "M":
+            raise ValueError("a mark at the start")
+        if any(c in "\u200c\u200d" and not idna.valid_contextj(label, i) for i, c in enumerate(label)):
+            raise ValueError("a joiner")
+        made.append("xn--" + label.encode("punycode").decode())
+    if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in mapped):
+        for label in filter(None, labels):
+            idna.check_bidi(label, check_ltr=True)
+    lengths = [len(label) for label in made]
+    if any(length > 63 for length in lengths) or 0 in lengths[:-1] or not any(lengths):
+        raise ValueError("a length")
+    return ".".join(made)

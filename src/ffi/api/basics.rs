@@ -107,7 +107,7 @@ pub extern "C" fn netlib_version() -> *const c_char {
         Ok(version) => version,
         Err(_) => c"",
     };
-    VERSION.as_ptr()
+    guard::value(VERSION.as_ptr(), || Ok(VERSION.as_ptr()))
 }
 
 /// The version of the library that is loaded, as a number: major * 1,000,000 + minor * 1,000 + patch, as
@@ -130,7 +130,7 @@ pub extern "C" fn netlib_version_number() -> i32 {
     const NUMBER: i32 = number(env!("CARGO_PKG_VERSION_MAJOR")) * 1_000_000
         + number(env!("CARGO_PKG_VERSION_MINOR")) * 1_000
         + number(env!("CARGO_PKG_VERSION_PATCH"));
-    NUMBER
+    guard::value(NUMBER, || Ok(NUMBER))
 }
 
 /// The constant's name of a status, as "NETLIB_MAX_RETRY".
@@ -141,7 +141,8 @@ pub extern "C" fn netlib_version_number() -> i32 {
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_name(status: netlib_status) -> *const c_char {
-    Status::from_code(status).map_or(c"NETLIB_UNKNOWN_STATUS", Status::name).as_ptr()
+    const UNKNOWN: &CStr = c"NETLIB_UNKNOWN_STATUS";
+    guard::value(UNKNOWN.as_ptr(), || Ok(Status::from_code(status).map_or(UNKNOWN, Status::name).as_ptr()))
 }
 
 /// What a status means, in one sentence. An error's own message says more: see `netlib_error_message`.
@@ -152,7 +153,8 @@ pub extern "C" fn netlib_status_name(status: netlib_status) -> *const c_char {
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_text(status: netlib_status) -> *const c_char {
-    Status::from_code(status).map_or(c"unknown status", Status::text).as_ptr()
+    const UNKNOWN: &CStr = c"unknown status";
+    guard::value(UNKNOWN.as_ptr(), || Ok(Status::from_code(status).map_or(UNKNOWN, Status::text).as_ptr()))
 }
 
 /// The group a status belongs to.
@@ -163,7 +165,8 @@ pub extern "C" fn netlib_status_text(status: netlib_status) -> *const c_char {
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_class(status: netlib_status) -> i32 {
-    Status::from_code(status).map_or(StatusClass::System, Status::class) as i32
+    const UNKNOWN: StatusClass = StatusClass::System;
+    guard::value(UNKNOWN as i32, || Ok(Status::from_code(status).map_or(UNKNOWN, Status::class) as i32))
 }
 
 /// Which retry counter a failure with this status consumes.
@@ -174,7 +177,7 @@ pub extern "C" fn netlib_status_class(status: netlib_status) -> i32 {
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> i32 {
-    Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)
+    guard::value(0, || Ok(Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)))
 }
 
 /// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.

@@ -4,7 +4,8 @@ use std::ffi::{c_int, c_void};
 
 use crate::body::{Body, Position, Read};
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::args::{arg_buffer, arg_bytes, arg_mut};
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::args::{arg_buffer, arg_bytes, arg_mut, arg_shared_opt};
 use crate::ffi::body_callbacks::callbacks;
 use crate::ffi::handle::null_argument;
 use crate::ffi::out::outs;
@@ -151,7 +152,32 @@ pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
     guard::nothing(|| handle::free(body));
 }
 
-/// Reads the next bytes of a body. A descriptor that blocks is waited for; a signal does not end the wait.
+/// Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it. Default:
+/// none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
+///
+/// A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
+/// is not called once the limit has ended; how long it takes is its own affair.
+///
+/// @param body the body. Not NULL.
+/// @param limit the limit. May be NULL: none.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads one call at a time on the body
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_set_limit(
+    body: *mut netlib_body,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        arg_mut!(body).set_limit(arg_shared_opt!(limit));
+        Ok(())
+    })
+}
+
+/// Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit` if
+/// there is one; a signal does not end the wait.
 ///
 /// @param body the body. Not NULL.
 /// @param buf where to put the bytes. Not NULL unless `len` is 0.
@@ -159,7 +185,8 @@ pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
 /// @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has
-///         nothing yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`.
+///         nothing yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and
+///         `NETLIB_DEADLINE_EXCEEDED` when the limit has ended, after which the read can be tried again.
 /// @threads one call at a time on the body
 /// @since 0.1.0
 #[unsafe(no_mangle)]

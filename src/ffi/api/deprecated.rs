@@ -68,7 +68,7 @@ pub unsafe extern "C" fn netlib_retry_default_redirect_headers_blacklist(count: 
 #[deprecated(note = "use netlib_retry_default_backoff_max")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_backoff_max() -> f64 {
-    retry::Backoff::DEFAULT_MAX
+    guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))
 }
 
 /// The old constant DEFAULT: a Retry with total 3. `netlib_retry_resolve` falls back to it.

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_str, text_or_none};
+use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_str, bytes_or_none};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options};
@@ -246,7 +246,8 @@ pub unsafe extern "C" fn netlib_make_headers(
 ) -> netlib_status {
     guard::status(err, || {
         let headers = outs!(headers);
-        headers.give(Arc::new(make_headers(&options::get(options)?)?));
+        let options = options::borrowed::<_, HeaderOptions>(options)?;
+        headers.give(Arc::new(make_headers(&options)?));
         Ok(())
     })
 }
@@ -255,7 +256,7 @@ pub unsafe extern "C" fn netlib_make_headers(
 /// calling their setter anew, the others were added with `netlib_headers_options_add_header`.
 ///
 /// @param headers the headers. May be NULL: NULL is returned.
-/// @return owned: free them with `netlib_headers_options_free`. Never NULL.
+/// @return owned: free them with `netlib_headers_options_free`. NULL when there is no memory for them.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -343,7 +344,7 @@ pub unsafe extern "C" fn netlib_headers_get(
     name: *const c_char,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(headers, len, |headers| headers.get(text_or_none(name)?))
+    lend_text(headers, len, |headers| headers.get(bytes_or_none(name)?))
 }
 
 /// How many fields have a name.
@@ -355,7 +356,7 @@ pub unsafe extern "C" fn netlib_headers_get(
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers, name: *const c_char) -> usize {
-    read(headers, 0, |headers| text_or_none(name).map_or(0, |name| headers.get_all(name).count()))
+    read(headers, 0, |headers| bytes_or_none(name).map_or(0, |name| headers.get_all(name).count()))
 }
 
 /// One of the values of a name, in the order of the list.
@@ -374,7 +375,7 @@ pub unsafe extern "C" fn netlib_headers_get_at(
     n: usize,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(headers, len, |headers| headers.get_all(text_or_none(name)?).nth(n))
+    lend_text(headers, len, |headers| headers.get_all(bytes_or_none(name)?).nth(n))
 }
 
 /// The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the
@@ -382,10 +383,10 @@ pub unsafe extern "C" fn netlib_headers_get_at(
 ///
 /// @param headers the headers. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `headers`, NUL-terminated; "" for an empty list.
+/// @return borrowed from `headers`, NUL-terminated; "" for an empty list; NULL when there is no memory for it.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_wire(headers: *const netlib_headers, len: *mut usize) -> *const c_char {
-    lend_text(headers, len, |headers| Some(headers.wire()))
+    lend_text(headers, len, |headers| headers.wire().ok())
 }

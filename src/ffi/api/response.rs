@@ -66,7 +66,8 @@ pub unsafe extern "C" fn netlib_response_new(
 /// Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
 ///
 /// While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
-/// it; each call reads from the start, which for a head of usual size is microseconds. What follows the head, from
+/// it. Until the empty line that ends the head is there, only the status line is read, so that it does not matter in how
+/// many pieces a head comes; what is wrong with a header is told once the head is complete. What follows the head, from
 /// `head_len` on, is the body's. A response with a status of 100 to 199 other than 101 is an interim one: the next head
 /// begins at `head_len`, so call again from there.
 ///
@@ -187,8 +188,9 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
     read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
 }
 
-/// Where the response redirects to: the Location of a 301, 302, 303, 307 or 308, as it was sent. It is a reference
-/// to be resolved with `netlib_url_resolve`. Several Location headers read as one, joined with ", ".
+/// Where the response redirects to: the Location of a 301, 302, 303, 307 or 308. It is a reference to be resolved with
+/// `netlib_url_resolve`, and always UTF-8: bytes that are not were sent as they are by older servers, and are
+/// percent-encoded here, so that the server gets them back. Several Location headers read as one, joined with ", ".
 ///
 /// @param response the response. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.

@@ -132,8 +132,10 @@ pub unsafe extern "C" fn netlib_retry_resolve(
     per_request: *const netlib_retry,
     pool_default: *const netlib_retry,
 ) -> *const netlib_retry {
-    let given = [per_request, pool_default].into_iter().find(|retry| !retry.is_null());
-    guard::value(std::ptr::null(), || Ok(given.unwrap_or_else(|| handle::lend(Some(Retry::default_retry())))))
+    guard::value(std::ptr::null(), || {
+        let given = [per_request, pool_default].into_iter().find(|retry| !retry.is_null());
+        Ok(given.unwrap_or_else(|| handle::lend(Some(Retry::default_retry()))))
+    })
 }
 
 /// Counts one more request that was not the last, and makes the Retry for the next one.

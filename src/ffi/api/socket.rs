@@ -158,14 +158,15 @@ pub unsafe extern "C" fn netlib_connect_options_add_socket_option(
 /// @param options borrowed. May be NULL: the defaults.
 /// @param limit ends the call early; borrowed. May be NULL: no limit.
 /// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
-/// @param err out, owned: with one cause for each address tried, which says the address, the errno and how long it took.
-///        May be NULL.
+/// @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
+///        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_CONNECT_TIMEOUT` if the last address
-///         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise; `NETLIB_CANCELLED`,
+///         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be
+///         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
 ///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
 ///         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
 ///         range; `NETLIB_INVALID_UTF8`; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
-///         process; `NETLIB_IO`: no thread or descriptor for a lookup.
+///         process.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -179,7 +180,7 @@ pub unsafe extern "C" fn netlib_create_connection(
 ) -> netlib_status {
     guard::status(err, || {
         let fd = out_fd!(fd);
-        let options: ConnectOptions = builder::get(options)?;
+        let options = builder::borrowed::<_, ConnectOptions>(options)?;
         let connected = create_connection(arg_str!(host), arg_port!(port), &options, arg_opt!(limit))?;
         fd.set(connected.into_raw_fd());
         Ok(())

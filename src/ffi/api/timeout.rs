@@ -259,5 +259,5 @@ pub unsafe extern "C" fn netlib_set_default_timeout(seconds: f64, err: *mut *mut
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_default_timeout() -> f64 {
-    timeout::process_default()
+    guard::value(timeout::DEFAULT, || Ok(timeout::process_default()))
 }

@@ -2,13 +2,11 @@
 
 pub mod stream;
 
-use std::ffi::{OsStr, c_char, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_cstr_opt, arg_str_opt};
+use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_path, arg_str_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options as builder};
@@ -99,13 +97,14 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
 /// with the path. Default: none, which leaves the system's trust.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param path the file, in PEM or DER; up to 16 MiB. Copied. Not NULL.
+/// @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
+///        Copied. Not NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_add_ca_file", |options: &mut TlsOptions| {
-        options.add_ca_file(path_of(arg_cstr!(path).to_bytes()));
+        options.add_ca_file(arg_path!(path));
         Ok(())
     });
 }
@@ -113,7 +112,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
 /// Trusts authorities from memory, beside those of earlier calls. As Python's cadata. Default: none.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param data certificates in PEM, or in DER one after the other. Copied. Not NULL unless `len` is 0.
+/// @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
 /// @param len its length in bytes, or `NETLIB_NTS`.
 /// @threads one call at a time on the options
 /// @since 0.1.0
@@ -124,8 +123,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
     len: usize,
 ) {
     builder::set(options, "netlib_tls_options_add_ca_data", |options: &mut TlsOptions| {
-        options.add_ca_data(arg_bytes!(data, len));
-        Ok(())
+        options.add_ca_data(arg_bytes!(data, len))
     });
 }
 
@@ -204,7 +202,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(options: *mut ne
 /// Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param protocol its name, as "http/1.1": 1 to 255 bytes. Copied. Not NULL.
+/// @param protocol its name, as "http/1.1": 1 to 255 bytes, and 8192 of all of them together. Copied. Not NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -222,10 +220,11 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
 /// `NETLIB_KEY_MISMATCH`; an encrypted one is `NETLIB_UNSUPPORTED` in this release.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param chain in PEM or DER: this side's certificate, then those that lead to an authority. Copied. Not NULL unless
-///        `chain_len` is 0.
+/// @param chain in PEM or DER: this side's certificate, then those that lead to an authority; up to 16 MiB. Copied. Not
+///        NULL unless `chain_len` is 0.
 /// @param chain_len its length in bytes, or `NETLIB_NTS`.
-/// @param key in PEM or DER: PKCS#8, PKCS#1 or SEC1, not encrypted. Copied. May be NULL: it stands in `chain`.
+/// @param key in PEM or DER: PKCS#8, PKCS#1 or SEC1, not encrypted; up to 16 MiB. Copied. May be NULL: it stands
+///        in `chain`.
 /// @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
@@ -240,12 +239,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     builder::set(options, "netlib_tls_options_set_identity", |options: &mut TlsOptions| {
         let chain = arg_bytes!(chain, chain_len);
         let bytes = arg_bytes!(key, key_len);
-        options.set_identity(chain, if key.is_null() { None } else { Some(bytes) });
-        Ok(())
+        options.set_identity(chain, if key.is_null() { None } else { Some(bytes) })
     });
 }
 
-/// As `netlib_tls_options_set_identity`, from files of up to 16 MiB. As Python's `load_cert_chain`.
+/// As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds. As Python's `load_cert_chain`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param chain_path the file with the certificates. Copied. Not NULL.
@@ -259,8 +257,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
     key_path: *const c_char,
 ) {
     builder::set(options, "netlib_tls_options_set_identity_files", |options: &mut TlsOptions| {
-        let chain = path_of(arg_cstr!(chain_path).to_bytes());
-        let key = arg_cstr_opt!(key_path).map(|path| path_of(path.to_bytes()));
+        let chain = arg_path!(chain_path);
+        let key = if key_path.is_null() { None } else { Some(arg_path!(key_path)) };
         options.set_identity_files(chain, key);
         Ok(())
     });
@@ -301,7 +299,7 @@ pub unsafe extern "C" fn netlib_tls_context_new(
 ) -> netlib_status {
     guard::status(err, || {
         let context = outs!(context);
-        let options = builder::get(options)?;
+        let options = builder::borrowed::<_, TlsOptions>(options)?;
         context.give(Arc::new(Context::new(&options)?));
         Ok(())
     })
@@ -437,8 +435,4 @@ pub unsafe extern "C" fn netlib_resolve_ssl_version(
         number.set(resolve::ssl_version(arg_str_opt!(candidate))?);
         Ok(())
     })
-}
-
-fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(bytes))
 }

@@ -1,5 +1,7 @@
 //! Parsing URLs, and what they are made of.
 
+pub mod safety;
+
 use std::ffi::c_char;
 
 use crate::error::{Error, Result};

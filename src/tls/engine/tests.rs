@@ -10,8 +10,8 @@ const KEY: &[u8] = include_bytes!("../../../tests/certs/server.key");
 
 fn context(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     let mut options = TlsOptions::default();
-    options.add_ca_data(CA);
-    options.set_identity(CHAIN, Some(KEY));
+    options.add_ca_data(CA).unwrap();
+    options.set_identity(CHAIN, Some(KEY)).unwrap();
     change(&mut options);
     Arc::new(Context::new(&options).unwrap())
 }
@@ -296,7 +296,7 @@ fn every_truncation_of_the_first_flights_is_an_error_and_no_more() {
         client.end_input();
         // The flight answers another hello, so it is refused somewhere, or it ends first.
         let error = client.handshake().unwrap_err();
-        assert!(matches!(error.status(), Status::TlsTruncated | Status::TlsProtocol), "{cut}: {error}");
+        assert!(matches!(error.status(), Status::TlsHandshakeEof | Status::TlsProtocol), "{cut}: {error}");
         assert_eq!(client.handshake().unwrap_err().status(), error.status());
     }
     for cut in 0..hello.len() {
@@ -304,7 +304,7 @@ fn every_truncation_of_the_first_flights_is_an_error_and_no_more() {
         feed(&mut server, &hello[..cut]);
         assert!(!server.handshake().unwrap());
         server.end_input();
-        assert_eq!(server.handshake().unwrap_err().status(), Status::TlsTruncated, "{cut}");
+        assert_eq!(server.handshake().unwrap_err().status(), Status::TlsHandshakeEof, "{cut}");
     }
 }
 
@@ -368,7 +368,7 @@ fn who_must_be_named() {
     // Only the name is forgiven.
     let stranger = include_bytes!("../../../tests/certs/self-signed.pem");
     let key = include_bytes!("../../../tests/certs/self-signed.key");
-    let other = context(|options| options.set_identity(stranger, Some(key)));
+    let other = context(|options| options.set_identity(stranger, Some(key)).unwrap());
     let (mut client, mut server) = (Engine::client(&nameless, None).unwrap(), Engine::server(&other).unwrap());
     client.handshake().unwrap();
     feed(&mut server, &drain(&mut client));

@@ -1,5 +1,6 @@
 //! Shaking hands on a descriptor.
 
+use super::transport::is_broken;
 use super::{Held, Io, Role, Stream};
 use crate::error::{Error, Result};
 use crate::socket::sys;
@@ -27,8 +28,8 @@ impl Stream {
                 Ok(true) => {}
                 Ok(false) => return Ok(Some(Io::WantWrite)),
                 // A peer that is gone may have left something to read.
-                Err(error) if error.status() == Status::Protocol && done => {}
-                Err(error) if error.status() == Status::Protocol => {
+                Err(error) if is_broken(&error) && done => {}
+                Err(error) if is_broken(&error) => {
                     let reason = self.last_words(error);
                     return Err(self.lock()?.engine.fail(reason));
                 }

@@ -52,7 +52,7 @@ impl Stream {
                 Err(error) => {
                     core.engine.take_back(input);
                     let error = self.transport_failure("receive from", &core.engine, &error);
-                    return Err(if error.status() == Status::Protocol { core.engine.fail(error) } else { error });
+                    return Err(if is_broken(&error) { core.engine.fail(error) } else { error });
                 }
             }
         }
@@ -127,7 +127,7 @@ impl Stream {
                 Err(error) => {
                     let mut core = self.lock()?;
                     let error = self.transport_failure("send to", &core.engine, &error);
-                    let broken = error.status() == Status::Protocol;
+                    let broken = is_broken(&error);
                     return Err(if broken { core.engine.fail_sending(error) } else { error });
                 }
             }
@@ -163,12 +163,19 @@ impl Stream {
             libc::EHOSTDOWN,
             libc::EHOSTUNREACH,
         ];
-        let status = if error.raw_os_error().is_some_and(|errno| broken.contains(&errno)) {
-            Status::Protocol
-        } else {
-            Status::Io
+        let is_gone = error.raw_os_error().is_some_and(|errno| broken.contains(&errno));
+        let status = match (is_gone, engine.is_handshaking()) {
+            (false, _) => Status::Io,
+            // Nothing of a request has been sent yet.
+            (true, true) => Status::TlsHandshakeEof,
+            (true, false) => Status::Protocol,
         };
         let shaking = if engine.is_handshaking() { " during the TLS handshake" } else { "" };
         Error::from_io(status, format!("cannot {what} {}{shaking}", engine.peer()), error)
     }
+}
+
+/// Whether the connection is no more, as [`Stream::transport_failure`] says it.
+pub(super) fn is_broken(error: &Error) -> bool {
+    matches!(error.status(), Status::Protocol | Status::TlsHandshakeEof)
 }

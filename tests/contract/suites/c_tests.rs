@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::env::{Env, has, parallel, stem};
+use crate::env::{Env, Ran, has, parallel, stem};
 use crate::model::Header;
 use crate::report::Report;
 
@@ -86,11 +86,15 @@ pub fn run_counted(env: &Env, program: &Path, library: &Path, before: &[&str], r
     let mut command: Vec<PathBuf> = before.iter().map(PathBuf::from).collect();
     command.push(program.to_owned());
     let ran = env.command(&command[0]).args(&command[1..]).load_from(library).run(SECONDS);
+    take_counts(stem(program), &ran, report);
+}
+
+/// Takes what such a program counted.
+pub fn take_counts(what: &str, ran: &Ran, report: &mut Report) {
     let counts = ran.out.lines().rev().find_map(counts);
     if let Some((passed, failed)) = counts {
         report.add(passed, failed);
     }
-    let what = stem(program);
     match counts {
         None => report.fail(format!("{what} printed no count\n{}", ran.text)),
         Some((0, 0)) => report.fail(format!("{what} checked nothing")),

@@ -47,15 +47,15 @@ pub fn run(env: &Env, report: &mut Report) {
     programs(env, report);
 }
 
-/// The programs that teach: the one that netlib.h opens with, and those of the README.
+/// The programs that teach: the one that netlib.h opens with, and those of the pages.
 fn programs(env: &Env, report: &mut Report) {
     let scratch = env.scratch("header");
     let mut programs = vec![("the program of netlib.h", program_of_header(&env.header_text()))];
-    match fs::read_to_string(env.root.join("README.md")) {
-        Ok(readme) => {
-            programs.extend(programs_of_markdown(&readme).into_iter().map(|text| ("a program of README.md", text)))
+    for (file, what) in [("README.md", "a program of README.md"), ("docs/url.md", "a program of docs/url.md")] {
+        match fs::read_to_string(env.root.join(file)) {
+            Ok(page) => programs.extend(programs_of_markdown(&page).into_iter().map(|text| (what, text))),
+            Err(_) => report.skip(format!("there is no {file}")),
         }
-        Err(_) => report.skip("there is no README.md"),
     }
     for (i, (what, text)) in programs.iter().enumerate() {
         let (source, program) = (scratch.join(format!("program_{i}.c")), scratch.join(format!("program_{i}")));

@@ -9,6 +9,7 @@ pub mod docs;
 pub mod examples;
 pub mod fetch;
 pub mod generated;
+pub mod guards;
 pub mod install;
 pub mod library;
 pub mod matrix;
@@ -21,6 +22,7 @@ pub mod symbols;
 pub mod threads;
 pub mod unit;
 pub mod unsafe_code;
+pub mod vectors;
 
 pub struct Suite {
     pub name: &'static str,
@@ -50,12 +52,15 @@ pub const ALL: &[Suite] = &[
     suite("statuses", "every status from C equals the table", statuses::run),
     suite("panic", "a panic inside the library is a status", panics::run),
     suite("spec-map", "docs/spec-map.md has every row, and what it says is so", spec_map::run),
+    suite("guards", "every exported function runs in one panic guard", guards::run),
     suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
     suite("install", "make install, moved; programs built from there only", install::run),
     suite("examples", "examples-c compile, and end cleanly", examples::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
+    suite("vectors", "what urllib3 answered, through the C ABI; docs/differences.md", vectors::run),
+    suite("vectors-leaks", "some of them under valgrind", vectors::valgrind),
     suite("negative", "each of these suites fails on what it is there to find", negative::run),
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
     suite("fetch-leaks", "the same under valgrind", fetch::valgrind),

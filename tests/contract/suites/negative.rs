@@ -8,8 +8,8 @@ use crate::model::Header;
 use crate::report::Report;
 use crate::suites::examples::Example;
 use crate::suites::{
-    c_tests, docs, examples, generated, install, matrix, nulls, panics, spec_map, statuses, symbols, threads, unit,
-    unsafe_code,
+    c_tests, docs, examples, generated, guards, install, matrix, nulls, panics, spec_map, statuses, symbols, threads,
+    unit, unsafe_code, vectors,
 };
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -24,12 +24,14 @@ pub fn run(env: &Env, report: &mut Report) {
         status_table,
         panic_guard,
         map_of_the_specification,
+        unguarded_functions,
         unsafe_sources,
         threads_and_dlopen,
         installed_tree,
         example_programs,
         c_programs,
         memory_errors,
+        recorded_answers,
     ] {
         gate(env, &scratch, report);
     }
@@ -273,6 +275,32 @@ fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report) {
     });
 }
 
+fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {
+    let function =
+        |body: &str| format!("pub unsafe extern \"C\" fn netlib_bad(x: *const netlib_x) -> i32 {{\n    {body}\n}}\n");
+    for body in [
+        "guard::value(0, || Ok(1))",
+        "const N: i32 = [1; 2][0];\n    static M: i32 = 1;\n    const fn f() -> i32 {\n        { 1 }\n    }\n    read(x, N, |x| x.f(')'))",
+        "options::set(x, \"netlib_bad\", |x| x.set(\"(\"));",
+    ] {
+        let mut inner = Report::default();
+        report.check(guards::check("a.rs", &function(body), &mut inner) == 1, "a function is found");
+        report.check(inner.failed() == 0, format!("the gate accepts {body}: {:?}", inner.failures));
+    }
+    for (body, complaint) in [
+        ("x.number()", "outside the guard: x.number()"),
+        ("let n = x.number();\n    guard::value(0, || Ok(n))", "outside the guard: let n = x.number();"),
+        ("guard::value(0, || Ok(1)) + x.number()", "outside the guard: + x.number()"),
+        ("guard::value(0, || Ok(1));\n    x.number()", "outside the guard: ;"),
+        ("handle::give(x)", "outside the guard: handle::give(x)"),
+        ("", "outside the guard: nothing is called"),
+    ] {
+        finds(report, "guards", &[complaint], |inner| {
+            guards::check("a.rs", &function(body), inner);
+        });
+    }
+}
+
 fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
     for (file, text, complaint) in [
         ("src/url/mod.rs", "#![allow(unsafe_code)]\n", "may not allow unsafe code: line 1"),
@@ -372,4 +400,44 @@ fn memory_errors(env: &Env, scratch: &Path, report: &mut Report) {
             inner.merge(c_tests::valgrind_test(env, &source, scratch, env.library()));
         });
     }
+}
+
+/// Three cases, one of them another than urllib3's, and what must not be beside them.
+fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
+    let folder = scratch.join("vectors");
+    let write = |version: &str, text: &str| {
+        fs::create_dir_all(folder.join(version)).expect("target is writable");
+        fs::write(folder.join(version).join("split_first.txt"), text).expect("target is writable");
+    };
+    write("urllib3-2.8.0", "> a/b /\n< a b /\n> ab /\n< ab \\e -\n> a?b ?\n< wrong\n");
+    write("urllib3-1.26.20", "> a/b /\n< a c /\n> gone /\n< a\n");
+    write("differences", "> ab /\n= made-up\n< other\n");
+    let complaints = [
+        "asked: a?b ?\nurllib3: wrong\nnetlib: a b ?",
+        "netlib answers as urllib3 does, where it should not",
+        "expected 2, got 1",
+        "split_first vectors, urllib3 2.8.0: 2 equal, 0 differ in 0 classes, 1 unexplained",
+        "split_first vectors, urllib3 1.26.20: 1 equal, 1 differ in 1 classes, 1 unexplained",
+    ];
+    finds(report, "vectors", &complaints, |inner| {
+        let source = env.root.join("c-tests/vectors/split_first.c");
+        let arguments = ["1".as_ref(), folder.as_path()];
+        match vectors::program(env, &source, scratch, env.library(), &[], &arguments) {
+            Ok(ran) => vectors::take("split_first", &ran, &mut vectors::Hits::new(), inner),
+            Err(text) => inner.fail(text),
+        }
+    });
+    let mut document: String =
+        (0..21).map(|i| format!("\n## class-{i}\n- netlib: \n- urllib3: \n- Reason: \n")).collect();
+    document += "- Tests: c-tests/test_nowhere.c\n";
+    let hits = vectors::Hits::from([("class-1".to_owned(), 2), ("met".to_owned(), 3)]);
+    let complaints = [
+        "21 classes",
+        "no case of the vectors is of the class class-0",
+        "class-1 has no \"- Tests: \"",
+        "the reason of class-2 is neither",
+        "class-20 has no test \"c-tests/test_nowhere.c\"",
+        "has no class met, of which there are 3 cases",
+    ];
+    finds(report, "vectors", &complaints, |inner| vectors::check(env, &document, &hits, inner));
 }

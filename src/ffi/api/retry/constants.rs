@@ -2,6 +2,7 @@
 
 use std::ffi::c_char;
 
+use crate::ffi::guard;
 use crate::ffi::strings::{TextList, lend_numbers};
 use crate::retry;
 
@@ -73,5 +74,5 @@ pub unsafe extern "C" fn netlib_redirect_status_codes(count: *mut usize) -> *con
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_default_backoff_max() -> f64 {
-    retry::Backoff::DEFAULT_MAX
+    guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))
 }

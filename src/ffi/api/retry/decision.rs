@@ -325,7 +325,7 @@ pub unsafe extern "C" fn netlib_decision_headers(
     guard::status(err, || {
         let next_headers = outs!(next_headers);
         let decision = arg!(decision);
-        next_headers.give(Arc::new(decision.headers(arg!(request_headers))));
+        next_headers.give(Arc::new(decision.headers(arg!(request_headers))?));
         Ok(())
     })
 }

@@ -1,0 +1,214 @@
+/* Near the end of memory: what a caller gives is copied, or refused with a status. Each row runs in a process of its own,
+ * whose address space has no room for one more copy of the text. */
+#define _GNU_SOURCE
+/* Some results are of no interest here: what comes after them is. */
+#define NETLIB_MUST_USE
+#include "harness.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Below every limit on sizes, and far above what is free in the heap; small where no memory is taken away. */
+static size_t size = (size_t)12 * 1024 * 1024;
+static char *text;
+
+/* ---- what is called, in steps: before the memory is gone, and after ---- */
+
+static netlib_headers_options *header_options;
+static netlib_headers *headers;
+
+static void nothing(void) {}
+
+static netlib_status error_message(void) {
+    netlib_error *error = NULL;
+    netlib_status status = netlib_error_new(NETLIB_IO, text, NULL, &error, NULL);
+    netlib_error_free(error);
+    return status;
+}
+
+static netlib_status made(netlib_headers_options *options) {
+    netlib_headers *made_headers = NULL;
+    netlib_status status = netlib_make_headers(options, &made_headers, NULL);
+    netlib_headers_free(made_headers);
+    netlib_headers_options_free(options);
+    return status;
+}
+
+#define SETTER(name, call)                                            \
+    static netlib_status name(void) {                                 \
+        netlib_headers_options *options = netlib_headers_options_new(); \
+        call;                                                         \
+        return made(options);                                         \
+    }
+SETTER(accept_encoding, netlib_headers_options_set_accept_encoding(options, text))
+SETTER(add_accept_encoding, netlib_headers_options_add_accept_encoding(options, text))
+SETTER(next_accept_encoding, netlib_headers_options_add_accept_encoding(options, "gzip");
+       netlib_headers_options_add_accept_encoding(options, text))
+SETTER(supported_coding, netlib_headers_options_add_supported_coding(options, text))
+SETTER(user_agent, netlib_headers_options_set_user_agent(options, text))
+SETTER(basic_auth, netlib_headers_options_set_basic_auth(options, text + size / 2))
+SETTER(proxy_basic_auth, netlib_headers_options_set_proxy_basic_auth(options, text + size / 2))
+SETTER(header_name, netlib_headers_options_add_header(options, text, ""))
+SETTER(header_value, netlib_headers_options_add_header(options, "n", text))
+
+static void choose_user_agent(void) {
+    header_options = netlib_headers_options_new();
+    netlib_headers_options_set_user_agent(header_options, text);
+}
+
+static void make_user_agent(void) {
+    choose_user_agent();
+    CHECK(netlib_make_headers(header_options, &headers, NULL) == NETLIB_OK);
+    netlib_headers_options_free(header_options);
+}
+
+static netlib_status make_headers(void) { return made(header_options); }
+
+static netlib_status wire(void) {
+    size_t len = 99;
+    bool failed = netlib_headers_wire(headers, &len) == NULL;
+    CHECK(!failed || len == 0);
+    netlib_headers_free(headers);
+    return failed ? NETLIB_OUT_OF_MEMORY : NETLIB_OK;
+}
+
+static netlib_status to_options(void) {
+    netlib_headers_options *options = netlib_headers_to_options(headers);
+    netlib_headers_free(headers);
+    netlib_headers_options_free(options);
+    return options == NULL ? NETLIB_OUT_OF_MEMORY : NETLIB_OK;
+}
+
+static void make_no_headers(void) { CHECK(netlib_make_headers(NULL, &headers, NULL) == NETLIB_OK); }
+
+static netlib_status response_method(void) {
+    netlib_response *response = NULL;
+    netlib_status status = netlib_response_new(text, 200, headers, &response, NULL);
+    netlib_response_free(response);
+    netlib_headers_free(headers);
+    return status;
+}
+
+static netlib_status body(void) {
+    netlib_body *copy = NULL;
+    netlib_status status = netlib_body_from_memory(text, size, &copy, NULL);
+    netlib_body_free(copy);
+    return status;
+}
+
+static netlib_status socket_option(void) {
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_add_socket_option(options, 0, 0, text, size);
+    int fd = -1;
+    netlib_status status = netlib_create_connection("127.0.0.1", 0, options, NULL, &fd, NULL);
+    netlib_connect_options_free(options);
+    return status;
+}
+
+static netlib_status context(netlib_tls_options *options) {
+    netlib_tls_context *made_context = NULL;
+    netlib_status status = netlib_tls_context_new(options, &made_context, NULL);
+    netlib_tls_context_free(made_context);
+    netlib_tls_options_free(options);
+    return status;
+}
+
+static netlib_status ca_data(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_data(options, text, size);
+    return context(options);
+}
+
+static netlib_status identity_chain(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity(options, text, size, NULL, 0);
+    return context(options);
+}
+
+static netlib_status identity_key(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity(options, "x", 1, text, size);
+    return context(options);
+}
+
+/* ---- running them ---- */
+
+/* Valgrind and AddressSanitizer need memory of their own: under them the calls are made, but nothing is taken away. */
+static bool can_limit_memory(void) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#else
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded == NULL || strstr(preloaded, "vgpreload") == NULL;
+#endif
+}
+
+/* As much address space as is in use, and a little for errors and their messages. */
+static void limit_memory(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file != NULL && fscanf(file, "%lu", &pages) == 1);
+    if (file != NULL) fclose(file);
+    rlim_t in_use = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+    struct rlimit limit = {in_use + 1024 * 1024, in_use + 1024 * 1024};
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+}
+
+static void copies_are_made_or_refused(void) {
+    static const struct {
+        const char *what;
+        void (*before)(void);
+        netlib_status (*call)(void);
+    } rows[] = {
+        {"an error's message", nothing, error_message},
+        {"set_accept_encoding", nothing, accept_encoding},
+        {"add_accept_encoding", nothing, add_accept_encoding},
+        {"add_accept_encoding, the second", nothing, next_accept_encoding},
+        {"add_supported_coding", nothing, supported_coding},
+        {"set_user_agent", nothing, user_agent},
+        {"set_basic_auth", nothing, basic_auth},
+        {"set_proxy_basic_auth", nothing, proxy_basic_auth},
+        {"add_header, name", nothing, header_name},
+        {"add_header, value", nothing, header_value},
+        {"make_headers", choose_user_agent, make_headers},
+        {"headers_wire", make_user_agent, wire},
+        {"headers_to_options", make_user_agent, to_options},
+        {"response_new", make_no_headers, response_method},
+        {"body_from_memory", nothing, body},
+        {"add_socket_option", nothing, socket_option},
+        {"add_ca_data", nothing, ca_data},
+        {"set_identity, chain", nothing, identity_chain},
+        {"set_identity, key", nothing, identity_key},
+    };
+    bool limited = can_limit_memory();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            rows[i].before();
+            if (limited) limit_memory();
+            netlib_status status = rows[i].call();
+            bool good = checks_failed == 0 && (status == NETLIB_OUT_OF_MEMORY) == limited;
+            if (!good) fprintf(stderr, "%s: %s\n", rows[i].what, netlib_status_name(status));
+            free(text);
+            _exit(good ? 0 : 1);
+        }
+        int how = 0;
+        CHECK(waitpid(child, &how, 0) == child);
+        if (WIFSIGNALED(how)) fprintf(stderr, "%s: signal %d\n", rows[i].what, WTERMSIG(how));
+        CHECK(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+    }
+}
+
+int main(void) {
+    if (!can_limit_memory()) size = 4096;
+    text = malloc(size + 1);
+    CHECK(text != NULL);
+    if (text == NULL) return EXIT_FAILURE;
+    memset(text, 'x', size);
+    text[size] = '\0';
+    copies_are_made_or_refused();
+    free(text);
+    return report("memory");
+}

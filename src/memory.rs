@@ -1,0 +1,60 @@
+//! Copies of what a caller gives. How large that is is the caller's choice, so that a copy for which there is no memory
+//! must be an error: an allocation that cannot fail would end the process.
+
+use std::ffi::CString;
+
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// `what` names the thing in the message, as in "a body".
+pub(crate) fn copy(bytes: &[u8], what: &str) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    reserve(&mut copy, bytes.len(), what)?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
+/// With a NUL behind it. `bytes` has none: what could hold one is checked before, and a NUL here ends the text.
+pub(crate) fn copy_c(bytes: &[u8], what: &str) -> Result<CString> {
+    let text = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    let mut copy = Vec::new();
+    reserve(&mut copy, text.len() + 1, what)?;
+    copy.extend_from_slice(text);
+    copy.push(0);
+    Ok(CString::from_vec_with_nul(copy).unwrap_or_default())
+}
+
+/// Room for `more` elements, and no more than that.
+pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
+    list.try_reserve_exact(more).map_err(|_| none_left(more.saturating_mul(size_of::<T>()), what))
+}
+
+/// Room for `more` elements in a list to which others will be added.
+pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
+    list.try_reserve(more).map_err(|_| none_left(more.saturating_mul(size_of::<T>()), what))
+}
+
+pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
+    grow(list, 1, what)?;
+    list.push(element);
+    Ok(())
+}
+
+fn none_left(bytes: usize, what: &str) -> Error {
+    Error::new(Status::OutOfMemory, format!("no memory for {what} of {bytes} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_an_error() {
+        let mut list: Vec<u64> = Vec::new();
+        let error = reserve(&mut list, usize::MAX / 16, "a list").unwrap_err();
+        assert_eq!(error.status(), Status::OutOfMemory);
+        assert_eq!(error.message(), format!("no memory for a list of {} bytes", usize::MAX / 16 * 8));
+        assert_eq!(copy(b"ab", "x").unwrap(), b"ab");
+        assert_eq!(copy_c(b"ab", "x").unwrap(), c"ab".to_owned());
+    }
+}

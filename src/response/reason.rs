@@ -1,0 +1,51 @@
+//! Texts that most responses share: they are lent, not copied.
+
+use std::borrow::Cow;
+use std::ffi::CStr;
+
+use crate::error::Result;
+use crate::memory;
+
+/// What servers write behind their most frequent statuses (RFC 9110 section 15).
+const REASONS: &[&CStr] = &[
+    c"OK",
+    c"",
+    c"Found",
+    c"Moved Permanently",
+    c"Not Modified",
+    c"Not Found",
+    c"No Content",
+    c"Partial Content",
+    c"Created",
+    c"Accepted",
+    c"See Other",
+    c"Temporary Redirect",
+    c"Permanent Redirect",
+    c"Bad Request",
+    c"Unauthorized",
+    c"Forbidden",
+    c"Too Many Requests",
+    c"Internal Server Error",
+    c"Bad Gateway",
+    c"Service Unavailable",
+    c"Gateway Timeout",
+];
+
+const METHODS: &[&CStr] = &[c"GET", c"HEAD", c"POST", c"PUT", c"DELETE", c"PATCH", c"OPTIONS", c"CONNECT", c"TRACE"];
+
+/// A reason, which has no NUL.
+pub(super) fn own(reason: &[u8]) -> Result<Cow<'static, CStr>> {
+    shared_or_copied(REASONS, reason, "a reason")
+}
+
+/// A method, which has no NUL.
+pub(super) fn own_method(method: &[u8]) -> Result<Cow<'static, CStr>> {
+    shared_or_copied(METHODS, method, "a method")
+}
+
+fn shared_or_copied(list: &[&'static CStr], text: &[u8], what: &str) -> Result<Cow<'static, CStr>> {
+    match list.iter().find(|known| known.to_bytes() == text) {
+        Some(known) => Ok(Cow::Borrowed(known)),
+        None => memory::copy_c(text, what).map(Cow::Owned),
+    }
+}

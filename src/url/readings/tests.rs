@@ -1,0 +1,342 @@
+use super::*;
+
+const READERS: [Reader; 3] = [Reader::Rfc3986, Reader::Whatwg, Reader::Netlib];
+
+#[test]
+fn numbers_are_readers() {
+    for reader in READERS {
+        assert_eq!(Reader::from_code(reader as i32), Some(reader));
+    }
+    assert_eq!((Reader::from_code(-1), Reader::from_code(3)), (None, None));
+}
+
+#[test]
+fn differences_are_symmetric() {
+    let mut all = 0;
+    for text in
+        ["http://a\\@b:1", "http:///h", "foo", "//h", "localhost:80", "HTTP://H:80", "http://h:65536", "a b://c"]
+    {
+        let readings = Readings::of(text.as_bytes()).unwrap();
+        for a in READERS {
+            assert_eq!(readings.differences(a, a), Differences::NONE, "{text:?}");
+            for b in READERS {
+                assert_eq!(readings.differences(a, b), readings.differences(b, a), "{text:?}");
+                all |= readings.differences(a, b).0;
+            }
+        }
+    }
+    assert_eq!(all, 15, "each kind of difference was met");
+}
+
+/// Pseudo-random numbers (xorshift64*), the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
+
+/// Of each component, first what strict accepts.
+const SCHEMES: &[&str] =
+    &["http://", "https://", "HTTP://", "hTTps://", "http:/", "http:", "http:///", "ws://", "ftp://", "//", ""];
+const USERINFO: &[&str] = &[
+    "",
+    "",
+    "",
+    "",
+    "u@",
+    "u:p@",
+    "u:@",
+    ":p@",
+    ":@",
+    "@",
+    "u%40h:p%3A@",
+    "a@b@",
+    "good.example:80@",
+    "u%2f@",
+    "u;x=1:p@",
+    "u\\@",
+    "u[@",
+    "%00@",
+    "u:p:q@",
+    "'\"@",
+];
+const HOSTS: &[&str] = &[
+    "example.com",
+    "EXAMPLE.com",
+    "a.b-c.d_e",
+    "localhost",
+    "1.2.3.4",
+    "127.0.0.1",
+    "255.255.255.255",
+    "0.0.0.0",
+    "[::1]",
+    "[1:2::3.4.5.6]",
+    "[2001:DB8::A]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::ffff:1.2.3.4]",
+    "b\u{fc}cher.de",
+    "B\u{dc}CHER.de",
+    "xn--bcher-kva.de",
+    "XN--BCHER-KVA.DE",
+    "\u{65e5}\u{672c}.jp",
+    "\u{5d0}\u{5d1}.com",
+    "1a.\u{5d0}",
+    "\u{645}\u{635}\u{631}",
+    "fa\u{df}.de",
+    "xn--fa-hia.de",
+    "\u{ff41}.com",
+    "a\u{3002}b",
+    "a\u{ad}b",
+    "xn--a",
+    "xn--example-.org",
+    "example.org.xn--",
+    "0x7f.1",
+    "0177.0.0.1",
+    "127.1",
+    "2130706433",
+    "1.2.3.4.",
+    "1.2.3.4.5",
+    "a.1",
+    "a.0x",
+    "example.com.",
+    "a..b",
+    ".a",
+    "-a",
+    "a-",
+    "ab--c",
+    "r3---sn.x",
+    "a,b",
+    "a b",
+    "a%62c",
+    "a%2fb",
+    "a%00b",
+    "[::1%25eth0]",
+    "[v1.x]",
+    "[::1].p",
+    "p.[::1]",
+    "a\\b",
+    "a\tb",
+    "",
+    "a|b",
+    "a^b",
+    "\u{3c3}\u{3c2}.gr",
+    "\u{3a3}\u{3a3}.gr",
+    "\u{130}.com",
+    "\u{1e9e}.de",
+    "\u{13a0}.com",
+    "\u{2126}.com",
+    "\u{fb01}.com",
+    "bu\u{308}cher.de",
+    "\u{1f4a9}.la",
+    "\u{640}a.com",
+    "\u{930}\u{93c}.in",
+    "\u{378}.com",
+    "\u{10d0}.ge",
+    "\u{10a0}.ge",
+    "\u{1c90}.ge",
+    "\u{1f88}.gr",
+    "\u{387}.gr",
+    "l\u{b7}l.cat",
+    "xn--ll-0ea.cat",
+    "\u{ab70}.com",
+];
+const PORTS: &[&str] = &[
+    "", "", "", "", ":80", ":443", ":1", ":65535", ":8080", ":", ":0", ":080", ":65536", ":a", ":80:80", ":-1",
+    ": 80", ":8\t0",
+];
+const PATHS: &[&str] = &[
+    "",
+    "/",
+    "/a",
+    "/a/b/",
+    "/a/../b",
+    "/./a",
+    "/a//../b",
+    "/..",
+    "/a/../../b",
+    "/%2e%2e/a",
+    "/%2E/",
+    "/.%2e/x",
+    "/a%2fb",
+    "/@b",
+    "/a:80",
+    "//x",
+    "/a;b",
+    "/a/..//b",
+    "/%",
+    "/%41",
+    "/%00",
+    "\\@x",
+    "/\u{e9}",
+    "/a b",
+    "/a\\..\\b",
+    "/...",
+    "/a/.../b/..",
+];
+const QUERIES: &[&str] = &["", "", "?", "?a=b", "?@x", "?a/../b", "?'", "?%00", "?[", "?a\\b", "?\u{e9}"];
+const FRAGMENTS: &[&str] = &["", "", "", "#", "#a", "#@x", "#a#b", "#\\", "#%41"];
+
+fn by_grammar(random: &mut Random) -> String {
+    // Mostly what is good, so that all of a text often is.
+    let mut pick = |from: &[&'static str]| {
+        let bound = if random.below(8) == 0 { from.len() } else { from.len() / 3 + 1 };
+        from[random.below(bound)]
+    };
+    [SCHEMES, USERINFO, HOSTS, PORTS, PATHS, QUERIES, FRAGMENTS].map(&mut pick).concat()
+}
+
+/// What is put into a text that was good, cut from it, or written over it.
+const BITS: &[&str] = &[
+    "@",
+    ":",
+    "/",
+    "//",
+    "\\",
+    "?",
+    "#",
+    "[",
+    "]",
+    "%",
+    "%2e",
+    "%2f",
+    "%40",
+    "%00",
+    "%5c",
+    ".",
+    "..",
+    "/..",
+    "-",
+    "_",
+    "0",
+    "0x",
+    "1",
+    "9",
+    "a",
+    "z",
+    "A",
+    "xn--",
+    " ",
+    "\t",
+    "\n",
+    "\0",
+    "\u{7f}",
+    "\u{e9}",
+    "\u{ad}",
+    "\u{3002}",
+    "\u{ff0f}",
+    "\u{ff11}",
+    "\u{661}",
+    "\u{301}",
+    "\u{200d}",
+    "\u{5d0}",
+    "\u{df}",
+    "\u{130}",
+    "\u{1f600}",
+    "&",
+    ";",
+    "=",
+    ",",
+    "'",
+    "|",
+    "^",
+    "~",
+    "*",
+    "+",
+    "$",
+    "http://",
+    "::",
+    "::1",
+    "1.",
+    ".1",
+    "80",
+    "65536",
+];
+
+fn mutated(random: &mut Random) -> String {
+    let mut text = by_grammar(random);
+    for _ in 0..=random.below(3) {
+        let boundaries: Vec<usize> = (0..=text.len()).filter(|&at| text.is_char_boundary(at)).collect();
+        let which = random.below(boundaries.len());
+        let at = boundaries[which];
+        let end = match random.below(2) {
+            0 => at,
+            _ => boundaries.get(which + 1).copied().unwrap_or(at),
+        };
+        let bit = if random.below(5) == 0 { "" } else { random.pick(BITS) };
+        text.replace_range(at..end, bit);
+    }
+    text
+}
+
+/// What is percent-encoded is the same whether or not, but for the case of the digits.
+fn decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut i = 0;
+    while let Some(&byte) = text.as_bytes().get(i) {
+        match percent_decoded(text.as_bytes(), i) {
+            Some(byte) => (bytes.push(byte), i += 3).1,
+            None => (bytes.push(byte), i += 1).1,
+        }
+    }
+    bytes
+}
+
+/// The promise of the strict profile: what it accepts, all three readers read alike, and as its own result says.
+#[test]
+fn r10_what_strict_accepts_all_read_alike() {
+    let mut random = Random(0x006e_6574_6c69_6221);
+    let (mut accepted, mut differing) = (0, 0);
+    for round in 0..240_000 {
+        let text = if round % 3 == 0 { by_grammar(&mut random) } else { mutated(&mut random) };
+        let strict = Url::parse_strict(text.as_bytes());
+        // Most of what is refused need not be read by the others; some is, to see that the readers can differ.
+        if strict.is_err() && round % 16 != 0 {
+            continue;
+        }
+        let readings = Readings::of(text.as_bytes()).unwrap();
+        let Ok(url) = strict else {
+            differing += usize::from(readings.differences(Reader::Rfc3986, Reader::Whatwg) != Differences::NONE);
+            continue;
+        };
+        accepted += 1;
+        for reader in READERS {
+            let reading = readings.get(reader).unwrap_or_else(|| panic!("{text:?}: {reader:?} refuses"));
+            assert_eq!(reading.scheme.as_deref(), url.scheme(), "{text:?}: {reader:?}");
+            assert!(same_host(reading.host.as_deref(), url.host()), "{text:?}: {reader:?}: {:?}", reading.host);
+            assert!(!url.host().unwrap().is_empty(), "{text:?}");
+            assert_eq!(reading.port, url.effective_port().map(u32::from), "{text:?}: {reader:?}");
+            assert_eq!(readings.differences(reader, Reader::Rfc3986), Differences::NONE, "{text:?}: {reader:?}");
+        }
+        // And so is the rest, as far as the WHATWG's reader tells.
+        let other = url::Url::parse(&text).unwrap();
+        let own = |part: Option<&CStr>| decoded(part.unwrap_or_default().to_str().unwrap());
+        // The url crate lets no ".." take away a drive letter, "a:", which the standard says of file alone.
+        if !text.contains("..") || text.matches(":/").count() == 1 {
+            assert_eq!(
+                own(Some(url.request_uri().unwrap())),
+                decoded(&other[url::Position::BeforePath..url::Position::AfterQuery]),
+                "{text:?}"
+            );
+        }
+        assert_eq!(own(url.fragment()), decoded(other.fragment().unwrap_or("")), "{text:?}");
+        assert_eq!(url.username().unwrap().unwrap_or_default().to_bytes(), decoded(other.username()), "{text:?}");
+        assert_eq!(
+            url.password().unwrap().unwrap_or_default().to_bytes(),
+            decoded(other.password().unwrap_or("")),
+            "{text:?}"
+        );
+        // What it is written as is strict too, and the same.
+        assert_eq!(Url::parse_strict(url.url().unwrap().to_bytes()).unwrap(), url, "{text:?}");
+    }
+    assert!(accepted > 20_000 && differing > 2_000, "{accepted} accepted, {differing} read differently");
+    println!("{accepted} accepted, {differing} read differently");
+}

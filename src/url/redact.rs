@@ -1,0 +1,103 @@
+//! A URL for logs: without what is a secret, or could be one.
+
+use std::ffi::{CStr, CString};
+use std::sync::OnceLock;
+
+use super::Url;
+
+const HIDDEN: &[u8] = b"***";
+
+/// What is made of a URL when it is first asked for, beside the composed texts. Few URLs are ever asked.
+#[derive(Default)]
+pub(super) struct Derived {
+    pub(super) redacted: OnceLock<CString>,
+    pub(super) username: OnceLock<CString>,
+    pub(super) password: OnceLock<CString>,
+}
+
+impl Url {
+    /// The whole URL with "***" for the userinfo, for each value of the query, and for the fragment. Only printable
+    /// ASCII: a log line stays one.
+    pub fn redacted(&self) -> &CStr {
+        self.derived().redacted.get_or_init(|| CString::new(write(self)).unwrap_or_default())
+    }
+
+    pub(super) fn derived(&self) -> &Derived {
+        self.block.head().derived.get_or_init(Box::default)
+    }
+}
+
+fn write(url: &Url) -> Vec<u8> {
+    let mut text = Vec::new();
+    if let Some(scheme) = url.scheme() {
+        add(&mut text, scheme.to_bytes());
+        text.extend_from_slice(b"://");
+    }
+    if url.auth().is_some() {
+        text.extend_from_slice(HIDDEN);
+        text.push(b'@');
+    }
+    if let Some(host) = url.host() {
+        add(&mut text, host.to_bytes());
+    }
+    if let Some(port) = url.port() {
+        add(&mut text, format!(":{port}").as_bytes());
+    }
+    if let Some(path) = url.path() {
+        add_path(&mut text, path.to_bytes(), url.host().is_some());
+    }
+    if let Some(query) = url.query() {
+        text.push(b'?');
+        add_query(&mut text, query.to_bytes());
+    }
+    if let Some(fragment) = url.fragment() {
+        text.push(b'#');
+        hide(&mut text, fragment.to_bytes());
+    }
+    text
+}
+
+/// Without a host, as in "user:password@host", what stands before an "@" may be a password that lost its "//".
+fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool) {
+    match path.iter().rposition(|&byte| byte == b'@') {
+        Some(sign) if !has_host => {
+            text.extend_from_slice(b"/");
+            text.extend_from_slice(HIDDEN);
+            add(text, &path[sign..]);
+        }
+        _ => add(text, path),
+    }
+}
+
+/// Names stay; what has no "=" may be a value.
+fn add_query(text: &mut Vec<u8>, query: &[u8]) {
+    for (i, pair) in query.split(|&byte| byte == b'&').enumerate() {
+        if i > 0 {
+            text.push(b'&');
+        }
+        match pair.iter().position(|&byte| byte == b'=') {
+            Some(sign) => {
+                add(text, &pair[..=sign]);
+                hide(text, &pair[sign + 1..]);
+            }
+            None => hide(text, pair),
+        }
+    }
+}
+
+/// What is empty hides nothing.
+fn hide(text: &mut Vec<u8>, secret: &[u8]) {
+    if !secret.is_empty() {
+        text.extend_from_slice(HIDDEN);
+    }
+}
+
+/// Under schemes that are not normalised, components may hold any byte.
+fn add(text: &mut Vec<u8>, part: &[u8]) {
+    for &byte in part {
+        match byte.is_ascii_graphic() {
+            true => text.push(byte),
+            false => text.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The user and the password that the userinfo encodes.
+
+use std::ffi::{CStr, CString};
+
+use super::strict::percent_decoded;
+use super::{Url, invalid};
+use crate::error::Result;
+
+/// User or password.
+#[derive(Clone, Copy)]
+enum Part {
+    Username,
+    Password,
+}
+
+impl Url {
+    /// What stands before the userinfo's first colon, percent-decoded: bytes, not always UTF-8. `None` without a
+    /// userinfo.
+    pub fn username(&self) -> Result<Option<&CStr>> {
+        self.credential(Part::Username)
+    }
+
+    /// What stands behind the userinfo's first colon, percent-decoded. `None` without a colon.
+    pub fn password(&self) -> Result<Option<&CStr>> {
+        self.credential(Part::Password)
+    }
+
+    fn credential(&self, part: Part) -> Result<Option<&CStr>> {
+        let Some(auth) = self.auth().map(CStr::to_bytes) else { return Ok(None) };
+        let colon = auth.iter().position(|&byte| byte == b':');
+        let user_end = colon.unwrap_or(auth.len());
+        let (name, encoded, at, cell) = match (part, colon) {
+            (Part::Username, _) => ("user", &auth[..user_end], 0, &self.derived().username),
+            (Part::Password, Some(colon)) => ("password", &auth[colon + 1..], colon + 1, &self.derived().password),
+            (Part::Password, None) => return Ok(None),
+        };
+        if let Some(decoded) = cell.get() {
+            return Ok(Some(decoded));
+        }
+        let decoded = decode(encoded)
+            .map_err(|bad| invalid(&format!("the {name} has an encoded NUL, which would end it,"), at + bad))?;
+        Ok(Some(cell.get_or_init(|| decoded)))
+    }
+}
+
+/// A "%" that begins no encoding stands for itself. The error is where a NUL is encoded.
+fn decode(encoded: &[u8]) -> std::result::Result<CString, usize> {
+    let mut decoded = Vec::with_capacity(encoded.len());
+    let mut i = 0;
+    while let Some(&byte) = encoded.get(i) {
+        let (byte, length) = percent_decoded(encoded, i).map_or((byte, 1), |byte| (byte, 3));
+        if byte == 0 {
+            return Err(i);
+        }
+        decoded.push(byte);
+        i += length;
+    }
+    CString::new(decoded).map_err(|nul| nul.nul_position())
+}

@@ -1,0 +1,144 @@
+//! Every exported function runs in one panic guard: nothing of its body stands outside. Most bodies are a call of the
+//! machinery in `src/ffi`, which holds the guard; that it does is checked too.
+
+use std::fs;
+
+use crate::env::Env;
+use crate::report::Report;
+use crate::suites::unsafe_code::rust_files;
+
+/// The guards themselves, and the functions of the machinery that run what they are given inside one.
+const GUARDS: &[&str] = &["guard::status", "guard::value", "guard::nothing"];
+const GUARDED: &[(&str, &str, &str)] = &[
+    // As it is called; where it is, and its name there.
+    ("read", "strings.rs", "read"),
+    ("lend", "strings.rs", "lend"),
+    ("lend_text", "strings.rs", "lend_text"),
+    ("lend_terminated", "strings.rs", "lend_terminated"),
+    ("lend_bytes", "strings.rs", "lend_bytes"),
+    ("lend_list", "strings.rs", "lend_list"),
+    ("lend_numbers", "strings.rs", "lend_numbers"),
+    ("LIST.lend", "strings.rs", "lend"),
+    ("handle::clone", "handle.rs", "clone"),
+    ("options::set", "options.rs", "set"),
+    ("ffi_options::set", "options.rs", "set"),
+    ("builder::set", "options.rs", "set"),
+];
+
+pub fn run(env: &Env, report: &mut Report) {
+    for (_, file, name) in GUARDED {
+        let text = env.read(&format!("src/ffi/{file}"));
+        let guarded = definitions(&text, &format!("unsafe fn {name}"))
+            .chain(definitions(&text, &format!("fn {name}")))
+            .any(|(_, body)| body.contains("guard::") || calls(body).any(|call| is_guarded(&call)));
+        report.check(guarded, format!("src/ffi/{file}: {name} runs in a guard"));
+    }
+    let mut count = 0;
+    for file in rust_files(&env.root.join("src/ffi/api")) {
+        let name = file.strip_prefix(&env.root).unwrap_or(&file).to_string_lossy().into_owned();
+        count += check(&name, &fs::read_to_string(&file).unwrap_or_default(), report);
+    }
+    let exported = env.header().functions.len();
+    report
+        .check(count >= exported, format!("{count} exported functions were looked at, of {exported} in the header"));
+}
+
+/// How many functions there were.
+pub fn check(file: &str, text: &str, report: &mut Report) -> usize {
+    let mut count = 0;
+    for (name, body) in definitions(text, "extern \"C\" fn netlib_") {
+        count += 1;
+        let problem = outside(body).map(|what| format!("outside the guard: {what}"));
+        report.problems(format!("{file}: netlib_{name} runs in one panic guard"), problem.into_iter().collect());
+    }
+    count
+}
+
+/// The rest of the name and the body of each function whose definition begins so.
+fn definitions<'a>(text: &'a str, beginning: &str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    text.match_indices(beginning).filter_map(move |(at, found)| {
+        let rest = &text[at + found.len()..];
+        let name = &rest[..rest.find(['(', '<'])?];
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        if !name.chars().all(word) {
+            return None;
+        }
+        // The first brace opens the body: no signature of the machinery has one.
+        let (open, semicolon) = (rest.find('{')?, rest.find(';').unwrap_or(usize::MAX));
+        let body = inside(&rest[open..])?;
+        (open < semicolon).then_some((name, body))
+    })
+}
+
+/// Of a body, what is neither a constant before the guarded call nor that call.
+fn outside(body: &str) -> Option<String> {
+    let code: String = body.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+    let mut rest = code.trim();
+    loop {
+        rest = rest.trim_start();
+        let end = if rest.starts_with("const fn ") {
+            rest.find('{').and_then(|open| Some(open + inside(&rest[open..])?.len() + 2))
+        } else if rest.starts_with("const ") || rest.starts_with("static ") || rest.starts_with("use ") {
+            end_of_item(rest)
+        } else {
+            break;
+        };
+        rest = &rest[end?..];
+    }
+    let first_line = || Some(rest.lines().next().unwrap_or("nothing is called").to_owned());
+    let Some(open) = rest.find('(') else { return first_line() };
+    if !is_guarded(&rest[..open]) {
+        return first_line();
+    }
+    let Some(arguments) = inside(&rest[open..]) else { return first_line() };
+    let after = rest[open + arguments.len() + 2..].trim().trim_end_matches(';').trim();
+    if after.is_empty() { None } else { Some(after.lines().next().unwrap_or(after).to_owned()) }
+}
+
+fn is_guarded(call: &str) -> bool {
+    let call = call.split("::<").next().unwrap_or(call);
+    GUARDS.contains(&call) || GUARDED.iter().any(|(name, ..)| *name == call)
+}
+
+/// The names before each opening parenthesis.
+fn calls(body: &str) -> impl Iterator<Item = String> {
+    body.match_indices('(').map(|(at, _)| {
+        let before = &body[..at];
+        let start = before.rfind(|c: char| !(c.is_alphanumeric() || "_:.".contains(c))).map_or(0, |i| i + 1);
+        before[start..].to_owned()
+    })
+}
+
+/// What stands between the bracket that `text` begins with and the one that closes it.
+fn inside(text: &str) -> Option<&str> {
+    let mut depth = 0usize;
+    let mut quoted = false;
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' if before != '\\' && !(before == '\'' && text[at + 1..].starts_with('\'')) => quoted = !quoted,
+            '(' | '[' | '{' if !quoted => depth += 1,
+            ')' | ']' | '}' if !quoted => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        before = c;
+        if depth == 0 {
+            return text.get(1..at);
+        }
+    }
+    None
+}
+
+/// The end of a constant: the semicolon outside of all brackets.
+fn end_of_item(text: &str) -> Option<usize> {
+    let mut depth = 0i32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ';' if depth == 0 => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}

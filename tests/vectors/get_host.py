@@ -1,0 +1,45 @@
+"""get_host, which only 1.26.20 has; 2.8.0's answer is what it is defined by: parse_url, and "http" for no scheme.
+
+A case is a text of url.py: every fourth.
+"""
+
+import itertools
+
+from urllib3.exceptions import LocationParseError
+from urllib3.util import parse_url
+
+import url
+from common import failed, words
+
+try:
+    from urllib3.util.url import get_host
+except ImportError:
+
+    def get_host(text):
+        parsed = parse_url(text)
+        return parsed.scheme or "http", parsed.host, parsed.port
+
+
+ABOUT = ["scheme host port; or ! where it is refused."]
+asked = url.asked
+
+
+def cases():
+    return itertools.islice(url.cases(), 0, None, 4)
+
+
+def answer(text):
+    try:
+        return [words(*get_host(text))]
+    except LocationParseError:
+        return ["!"]
+    except Exception as error:
+        return failed(error)
+
+
+def expected(text, given):
+    classes, fields = url.expected(text, url.answer(text))
+    if fields == ["!"]:
+        return classes, fields
+    scheme, _, host, port, *_ = fields[0].split(" ")
+    return classes, [f"{'http' if scheme == '-' else scheme} {host} {port}"]

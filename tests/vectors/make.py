@@ -1,0 +1,58 @@
+"""Records what one version of urllib3 answers, for all areas, and what netlib answers instead where it differs on purpose.
+
+    PYTHONPATH=<folder with urllib3 2.8.0 and idna> python3 tests/vectors/make.py [area ...]
+    PYTHONPATH=<folder with urllib3 1.26.20 and idna> python3 tests/vectors/make.py [area ...]
+
+An area is a module beside this one: its cases come from a fixed seed. The first run writes `urllib3-2.8.0/AREA.txt`, and
+`differences/AREA.txt`: for each case that a class of docs/differences.md covers, the class and netlib's answer, which is
+worked out from the reference's answers and the rule of the class, never from netlib's. The second run writes
+`urllib3-1.26.20/AREA.txt` with those answers alone that are not those of 2.8.0. common.py has the syntax.
+"""
+
+import importlib
+import platform
+import sys
+import warnings
+
+import idna
+import urllib3
+
+from common import BASE, OLDER, UNKNOWN, read, same, write
+
+AREAS = ["url", "get_host", "split_first", "retry", "from_int", "retry_after", "decide", "header_defects", "make_headers", "timeout"]
+
+
+def main():
+    warnings.simplefilter("ignore")
+    version = urllib3.__version__
+    if version not in (BASE, OLDER):
+        sys.exit(f"this is urllib3 {version}; the vectors are made from {BASE} and {OLDER}")
+    made = f"urllib3 {version}, idna {idna.__version__}, Python {platform.python_version()}. Made by tests/vectors/make.py."
+    for name in sys.argv[1:] or AREAS:
+        area = importlib.import_module(name)
+        base = read(f"urllib3-{BASE}", name) if version == OLDER else {}
+        answers, differences, seen = [], [], set()
+        for case in area.cases():
+            asked = area.asked(case)
+            key = "\n".join(asked)
+            if key in seen:
+                continue
+            seen.add(key)
+            answer = area.answer(case)
+            if version == OLDER:
+                if not same(answer, base[key]) or answer == [UNKNOWN]:
+                    answers.append((asked, None, answer))
+                continue
+            answers.append((asked, None, answer))
+            classes, expected = area.expected(case, answer)
+            if expected != answer:
+                assert classes, (asked, answer, expected)
+                differences.append((asked, classes, expected))
+        write(f"urllib3-{version}", name, [made, *area.ABOUT], answers)
+        if version == BASE:
+            write("differences", name, ["What netlib answers instead. Made by tests/vectors/make.py."], differences)
+        print(f"{name}: {len(seen)} cases, {len(answers)} answers, {len(differences)} differences")
+
+
+if __name__ == "__main__":
+    main()
