@@ -113,14 +113,15 @@ pub fn targets(groups: &[Measured]) {
             let Some((mean, highest)) = summary(groups.iter().map(|group| group.ratio(i, reference))) else {
                 continue;
             };
-            println!("  {} / {reference}: geometric mean {mean:.3}, highest {highest:.3}", row.name);
+            print!("  {} / {reference}: geometric mean {mean:.3}, highest {highest:.3}", row.name);
             for &(what, mean_limit, highest_limit) in TARGETS {
                 let met = verdict(mean <= mean_limit && highest <= highest_limit);
-                println!("    {what}: at most {mean_limit:.2}, and none above {highest_limit:.2}: {met}");
+                print!("; {what} {mean_limit:.2} and {highest_limit:.2}: {met}");
             }
+            println!();
         }
         if let Some((_, most)) = summary(groups.iter().map(|group| group.rows[i].allocations)) {
-            println!("  {}: at most {most:.2} allocations per URL; target: one: {}", row.name, verdict(most <= 1.0));
+            println!("  {}: at most {most:.2} allocations per URL; target 1: {}", row.name, verdict(most <= 1.0));
         }
     }
     println!();

@@ -7,20 +7,23 @@ use super::measure::Measured;
 use super::scan;
 use crate::error::Result;
 
-/// A host in its grammar, and what its final form takes.
+/// What the final form of a host takes that is in its grammar.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Host {
     /// It is in its final form.
     Final,
-    /// ASCII, of which only the letter case may change.
+    /// It is ASCII, of which only the letter case may change.
     Letters,
-    /// What came of decoding, of IDNA, or of a zone.
-    Rewritten(Name),
+    /// It has an encoding, letters beyond ASCII, or a zone.
+    Rewritten,
 }
 
 pub(super) struct Authority {
     /// Absent if it is empty.
     pub(super) auth: Measured,
     pub(super) host: Host,
+    /// What came of a host that is rewritten.
+    rewritten: Name,
     host_start: usize,
     host_length: usize,
     pub(super) port: Option<u16>,
@@ -36,6 +39,7 @@ impl Default for Authority {
         Authority {
             auth: Measured::default(),
             host: Host::Final,
+            rewritten: Name::new(),
             host_start: 0,
             host_length: 0,
             port: None,
@@ -104,15 +108,30 @@ impl Authority {
         }
         let (host, port) = host::split_port(&authority[self.host_start..], self.host_start)?;
         (self.host_length, self.port) = (host.len(), port);
-        self.host = if normalised { Host::measure(host, self.host_start)? } else { Host::Final };
+        if normalised {
+            self.measure_host(host, self.host_start)?;
+        }
         self.slash_follows = text.get(end) == Some(&b'/') && end == self.host_start + host.len();
         Ok(end)
     }
 
     /// One whose components stand in texts of their own.
     pub(super) fn of_parts(auth: Measured, host: &[u8], port: Option<u16>, normalised: bool) -> Result<Authority> {
-        let form = if normalised { Host::measure(host, 0)? } else { Host::Final };
-        Ok(Authority { auth, host: form, host_length: host.len(), port, ..Authority::default() })
+        let mut authority = Authority { auth, host_length: host.len(), port, ..Authority::default() };
+        if normalised {
+            authority.measure_host(host, 0)?;
+        }
+        Ok(authority)
+    }
+
+    fn measure_host(&mut self, host: &[u8], at: usize) -> Result<()> {
+        let is_literal = host.first() == Some(&b'[');
+        if !host.contains(&b'%') && (is_literal || host.is_ascii()) {
+            self.host = Host::Letters;
+            return Ok(());
+        }
+        self.host = Host::Rewritten;
+        host::append_normalised(&mut self.rewritten, host, at)
     }
 
     /// The host as it stands in the text.
@@ -126,10 +145,7 @@ impl Authority {
     }
 
     fn host_room(&self) -> usize {
-        1 + match &self.host {
-            Host::Final | Host::Letters => self.host_length,
-            Host::Rewritten(host) => host.len(),
-        }
+        1 + if self.host == Host::Rewritten { self.rewritten.len() } else { self.host_length }
     }
 
     /// The most that writing the host takes if it stands in the source already.
@@ -138,12 +154,12 @@ impl Authority {
     }
 
     fn host_stays(&self) -> bool {
-        !self.slash_follows && !matches!(self.host, Host::Rewritten(_))
+        !self.slash_follows && self.host != Host::Rewritten
     }
 
     /// Writes the host that stands in the source.
     pub(super) fn host_of_source(&self, writer: &mut Writer<'_>, source: &[u8]) {
-        if matches!(self.host, Host::Final) && self.slash_follows {
+        if self.host == Host::Final && self.slash_follows {
             let start = writer.at();
             writer.copy_short(source, self.host_start, self.host_length);
             return writer.component(Component::Host, start);
@@ -152,20 +168,16 @@ impl Authority {
             return self.write_host(writer, self.host_in(source));
         }
         let host = writer.in_place(Component::Host, self.host_start, self.host_length);
-        if matches!(self.host, Host::Letters) {
+        if self.host == Host::Letters {
             host.make_ascii_lowercase();
         }
     }
 
     pub(super) fn write_host(&self, writer: &mut Writer<'_>, host: &[u8]) {
         let start = writer.at();
-        match &self.host {
-            Host::Final => writer.copy(host),
-            Host::Letters => {
-                writer.copy(host);
-                writer.since_mut(start).make_ascii_lowercase();
-            }
-            Host::Rewritten(host) => writer.copy(host),
+        writer.copy(if self.host == Host::Rewritten { &self.rewritten } else { host });
+        if self.host == Host::Letters {
+            writer.since_mut(start).make_ascii_lowercase();
         }
         writer.component(Component::Host, start);
     }
@@ -174,16 +186,4 @@ impl Authority {
 /// Programs that follow the WHATWG take "\" for "/": as an end of the authority it cannot hide a host.
 fn ends_authority(byte: u8) -> bool {
     matches!(byte, b'/' | b'?' | b'#' | b'\\')
-}
-
-impl Host {
-    fn measure(host: &[u8], at: usize) -> Result<Host> {
-        let is_literal = host.first() == Some(&b'[');
-        if !host.contains(&b'%') && (is_literal || host.is_ascii()) {
-            return Ok(Host::Letters);
-        }
-        let mut rewritten = Name::new();
-        host::append_normalised(&mut rewritten, host, at)?;
-        Ok(Host::Rewritten(rewritten))
-    }
 }

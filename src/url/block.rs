@@ -9,7 +9,6 @@ use std::sync::OnceLock;
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
 
 use super::class::Class;
-use super::redact::Derived;
 use super::serialise::Composed;
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -69,7 +68,6 @@ pub(crate) struct Head {
     /// Whether "//" follows the scheme's colon: a parsed URL always has it.
     pub(super) slashes: bool,
     pub(super) composed: OnceLock<Composed>,
-    pub(super) derived: OnceLock<Box<Derived>>,
 }
 
 /// A counted reference to a URL's block.
@@ -127,13 +125,7 @@ impl Block {
 
 impl Head {
     fn empty() -> Head {
-        Head {
-            spans: [ABSENT; COUNT],
-            port: None,
-            slashes: true,
-            composed: OnceLock::new(),
-            derived: OnceLock::new(),
-        }
+        Head { spans: [ABSENT; COUNT], port: None, slashes: true, composed: OnceLock::new() }
     }
 }
 

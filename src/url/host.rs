@@ -11,8 +11,8 @@ use super::measure::percent_decoded;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// A host while it is rewritten. No name that a resolver takes is longer, so that nothing is allocated for it.
-pub(crate) type Name = SmallVec<[u8; 256]>;
+/// A host while it is rewritten: nothing is allocated for one of usual length.
+pub(crate) type Name = SmallVec<[u8; 64]>;
 
 fn append(name: &mut Name, text: &[u8]) -> Result<()> {
     name.try_reserve(text.len())

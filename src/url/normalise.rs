@@ -53,23 +53,25 @@ impl Writer<'_> {
         // What was removed with the dot segments may have been the stray "%".
         let stray = if measured.dots { has_stray_percent(self.since(start)) } else { measured.stray };
         let mut from = start;
-        while from < end {
-            let clean = scan::skip(self.between(start, end), from - start, class) + start;
-            self.copy_within(from..clean);
-            from = clean;
-            let Some(&byte) = self.between(from, end).first() else { break };
+        while let Some(&byte) = self.between(from, end).first() {
+            if class.has(byte) {
+                let clean = scan::skip(self.between(start, end), from - start, class) + start;
+                self.copy_within(from..clean);
+                from = clean;
+                continue;
+            }
             if byte != b'%' || stray {
                 self.copy(&percent_encoded(byte));
             } else {
                 self.push(byte);
             }
-            from += 1;
-            if byte == b'%' && percent_decoded(self.between(from - 1, end), 0).is_some() {
+            if byte == b'%' && percent_decoded(self.between(from, end), 0).is_some() {
                 let digits = self.at();
-                self.copy_within(from..from + 2);
+                self.copy_within(from + 1..from + 3);
                 self.since_mut(digits).make_ascii_uppercase();
                 from += 2;
             }
+            from += 1;
         }
         self.component(component, end);
     }

@@ -108,7 +108,7 @@ impl Parts {
     /// Whether there may be a byte beyond ASCII somewhere.
     fn may_be_no_text(&self) -> bool {
         self.texts().iter().any(|text| text.escapes() > 0)
-            || matches!(self.authority.host, Host::Rewritten(_))
+            || self.authority.host == Host::Rewritten
             || !self.normalised && (!self.authority.is_plain || self.texts().iter().any(|text| text.beyond_ascii))
     }
 

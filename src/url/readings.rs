@@ -3,9 +3,9 @@
 use std::ffi::{CStr, CString};
 use std::net::Ipv6Addr;
 
+use super::measure::percent_decoded;
 use super::name::plain_ascii;
 use super::parse::check_length;
-use super::strict::percent_decoded;
 use super::visits::visit;
 use super::{Url, utf8};
 use crate::error::Result;

@@ -3,7 +3,8 @@
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
-use super::Url;
+use super::{Url, reserve};
+use crate::error::Result;
 
 const HIDDEN: &[u8] = b"***";
 
@@ -18,20 +19,29 @@ pub(super) struct Derived {
 impl Url {
     /// The whole URL with "***" for the userinfo, for each value of the query, and for the fragment. Only printable
     /// ASCII: a log line stays one.
-    pub fn redacted(&self) -> &CStr {
-        self.derived().redacted.get_or_init(|| CString::new(write(self)).unwrap_or_default())
+    pub fn redacted(&self) -> Result<&CStr> {
+        let cell = &self.derived()?.redacted;
+        match cell.get() {
+            Some(redacted) => Ok(redacted),
+            None => {
+                let redacted = CString::new(write(self)?).unwrap_or_default();
+                Ok(cell.get_or_init(|| redacted))
+            }
+        }
     }
 
-    pub(super) fn derived(&self) -> &Derived {
-        self.block.head().derived.get_or_init(Box::default)
+    pub(super) fn derived(&self) -> Result<&Derived> {
+        Ok(self.all_composed()?.derived.get_or_init(Box::default))
     }
 }
 
-fn write(url: &Url) -> Vec<u8> {
+fn write(url: &Url) -> Result<Vec<u8>> {
     let mut text = Vec::new();
+    // A byte becomes an encoding at most, and what is hidden by "***" has a byte and a delimiter.
+    reserve(&mut text, 4 * url.block.size() + 64)?;
     if let Some(scheme) = url.scheme() {
         add(&mut text, scheme.to_bytes());
-        text.extend_from_slice(b"://");
+        text.extend_from_slice(if url.has_slashes() { b"://" } else { b":" });
     }
     if url.auth().is_some() {
         text.extend_from_slice(HIDDEN);
@@ -54,7 +64,7 @@ fn write(url: &Url) -> Vec<u8> {
         text.push(b'#');
         hide(&mut text, fragment.to_bytes());
     }
-    text
+    Ok(text)
 }
 
 /// Without a host, as in "user:password@host", what stands before an "@" may be a password that lost its "//".

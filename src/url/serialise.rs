@@ -1,8 +1,10 @@
 //! What is composed of several components: authority, netloc, request target and the whole text.
 
 use std::ffi::CStr;
+use std::sync::OnceLock;
 
 use super::block::Component;
+use super::redact::Derived;
 use super::split::{is_normalised, scheme};
 use super::{Url, reserve};
 use crate::error::Result;
@@ -10,7 +12,8 @@ use crate::error::Result;
 /// The composed texts, written together when the first of them is asked for. Each ends with a NUL.
 pub(super) struct Composed {
     text: Vec<u8>,
-    ends: [usize; 4],
+    ends: [u32; 4],
+    pub(super) derived: OnceLock<Box<Derived>>,
 }
 
 /// In the order in which they stand in [`Composed`].
@@ -26,7 +29,7 @@ impl Composed {
     fn get(&self, composite: Composite) -> &[u8] {
         let i = composite as usize;
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        self.text.get(start..self.ends[i]).unwrap_or_default()
+        self.text.get(start as usize..self.ends[i] as usize).unwrap_or_default()
     }
 }
 
@@ -65,16 +68,19 @@ impl Url {
         }
     }
 
-    fn composed(&self, composite: Composite) -> Result<&[u8]> {
+    pub(super) fn all_composed(&self) -> Result<&Composed> {
         let cell = &self.block.head().composed;
-        let composed = match cell.get() {
-            Some(composed) => composed,
+        match cell.get() {
+            Some(composed) => Ok(composed),
             None => {
                 let composed = self.compose()?;
-                cell.get_or_init(|| composed)
+                Ok(cell.get_or_init(|| composed))
             }
-        };
-        Ok(composed.get(composite))
+        }
+    }
+
+    fn composed(&self, composite: Composite) -> Result<&[u8]> {
+        Ok(self.all_composed()?.get(composite))
     }
 
     fn compose(&self) -> Result<Composed> {
@@ -115,8 +121,9 @@ impl Url {
         text.extend_from_slice(self.part(Component::Path).filter(|path| !path.is_empty()).unwrap_or(b"/"));
         self.write_after(&mut text, b'?', Component::Query);
         text.push(0);
-        let ends = [url, authority, netloc, text.len()];
-        Ok(Composed { text, ends })
+        // No text is longer than four bytes can count: MAX_LENGTH sees to that.
+        let ends = [url, authority, netloc, text.len()].map(|end| end as u32);
+        Ok(Composed { text, ends, derived: OnceLock::new() })
     }
 
     fn write_authority(&self, text: &mut Vec<u8>, in_url: bool) {

@@ -5,6 +5,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use super::measure::percent_decoded;
 use super::name::{MAX_LABEL, MAX_NAME, MAX_TEXT, ends_in_a_number, plain_ascii};
 use super::parse::check_length;
 use super::visits::visit;
@@ -225,13 +226,6 @@ fn is_pchar(byte: u8) -> bool {
 
 fn is_query(byte: u8) -> bool {
     is_pchar(byte) || byte == b'/' || byte == b'?'
-}
-
-/// The byte that the percent-encoding at `at` stands for.
-pub(super) fn percent_decoded(text: &[u8], at: usize) -> Option<u8> {
-    let [b'%', high, low] = text.get(at..at + 3)? else { return None };
-    let digit = |c: &u8| char::from(*c).to_digit(16);
-    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::ffi::{CStr, CString};
 
-use super::strict::percent_decoded;
-use super::{Url, invalid};
+use super::measure::percent_decoded;
+use super::{Url, invalid, reserve};
 use crate::error::Result;
 
 /// User or password.
@@ -30,22 +30,23 @@ impl Url {
         let colon = auth.iter().position(|&byte| byte == b':');
         let user_end = colon.unwrap_or(auth.len());
         let (name, encoded, at, cell) = match (part, colon) {
-            (Part::Username, _) => ("user", &auth[..user_end], 0, &self.derived().username),
-            (Part::Password, Some(colon)) => ("password", &auth[colon + 1..], colon + 1, &self.derived().password),
+            (Part::Username, _) => ("user", &auth[..user_end], 0, &self.derived()?.username),
+            (Part::Password, Some(colon)) => ("password", &auth[colon + 1..], colon + 1, &self.derived()?.password),
             (Part::Password, None) => return Ok(None),
         };
         if let Some(decoded) = cell.get() {
             return Ok(Some(decoded));
         }
-        let decoded = decode(encoded)
+        let mut decoded = Vec::new();
+        reserve(&mut decoded, encoded.len() + 1)?;
+        let decoded = decode(encoded, decoded)
             .map_err(|bad| invalid(&format!("the {name} has an encoded NUL, which would end it,"), at + bad))?;
         Ok(Some(cell.get_or_init(|| decoded)))
     }
 }
 
 /// A "%" that begins no encoding stands for itself. The error is where a NUL is encoded.
-fn decode(encoded: &[u8]) -> std::result::Result<CString, usize> {
-    let mut decoded = Vec::with_capacity(encoded.len());
+fn decode(encoded: &[u8], mut decoded: Vec<u8>) -> std::result::Result<CString, usize> {
     let mut i = 0;
     while let Some(&byte) = encoded.get(i) {
         let (byte, length) = percent_decoded(encoded, i).map_or((byte, 1), |byte| (byte, 3));

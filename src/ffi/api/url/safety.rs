@@ -67,7 +67,7 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, |url| Some(url.redacted()))
+    lend_text(url, len, |url| url.redacted().ok())
 }
 
 /// The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
