@@ -184,4 +184,51 @@ static inline void server_start(struct server *server) {
 
 static inline void server_join(struct server *server) { CHECK(pthread_join(server->thread, NULL) == 0); }
 
+struct flow {
+    netlib_tls_stream *stream;
+    size_t total;
+    size_t chunk;
+    netlib_status status;
+    bool intact;
+};
+
+/* A byte for each position of a flow, so that what is lost, repeated or moved is seen. */
+static inline unsigned char at_position(size_t i) { return (unsigned char)((i * 2654435761u) >> 24); }
+
+static inline void *write_flow(void *argument) {
+    struct flow *flow = argument;
+    unsigned char *bytes = malloc(flow->chunk);
+    netlib_error *err = NULL;
+    flow->status = NETLIB_OK;
+    for (size_t done = 0; done < flow->total && flow->status == NETLIB_OK;) {
+        size_t len = flow->total - done < flow->chunk ? flow->total - done : flow->chunk, n = 0;
+        for (size_t i = 0; i < len; i++) bytes[i] = at_position(done + i);
+        flow->status = netlib_tls_stream_write(flow->stream, bytes, len, &n, &err);
+        done += n;
+    }
+    if (flow->status == NETLIB_OK) flow->status = netlib_tls_stream_shutdown(flow->stream, &err);
+    netlib_error_free(err);
+    free(bytes);
+    return NULL;
+}
+
+static inline void *read_flow(void *argument) {
+    struct flow *flow = argument;
+    unsigned char *bytes = malloc(flow->chunk);
+    netlib_error *err = NULL;
+    size_t done = 0;
+    flow->intact = true;
+    for (;;) {
+        size_t n = 0;
+        flow->status = netlib_tls_stream_read(flow->stream, bytes, flow->chunk, &n, &err);
+        if (flow->status != NETLIB_OK) break;
+        for (size_t i = 0; i < n; i++) flow->intact &= bytes[i] == at_position(done + i);
+        done += n;
+    }
+    flow->intact &= done == flow->total;
+    netlib_error_free(err);
+    free(bytes);
+    return NULL;
+}
+
 #endif

@@ -1,0 +1,266 @@
+/* How long a TLS stream waits: timeouts, limits, threads, and a peer that is slow. */
+#define _GNU_SOURCE
+/* Some results are of no interest here: what comes after them is. */
+#define NETLIB_MUST_USE
+#include "tls_peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <time.h>
+
+/* Two ends that have shaken hands. */
+static void established(const netlib_tls_context *client, const netlib_tls_context *server, struct pair pair,
+                        netlib_tls_stream **near, netlib_tls_stream **far) {
+    netlib_error *err = NULL;
+    *near = wrap(client, pair.near, "localhost");
+    *far = accept_tls(server, pair.far);
+    CHECK_OK(netlib_tls_stream_set_blocking(*near, 0, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(*far, 0, &err));
+    for (int i = 0; i < 10; i++) {
+        (void)netlib_tls_stream_handshake(*near, NULL);
+        (void)netlib_tls_stream_handshake(*far, NULL);
+    }
+    CHECK_OK(netlib_tls_stream_handshake(*near, &err));
+    CHECK_OK(netlib_tls_stream_handshake(*far, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(*near, 1, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(*far, 1, &err));
+}
+
+static void timeouts_end_calls_and_not_sessions(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context();
+    netlib_tls_context *server = server_context("server");
+    static char bytes[3000000], buffer[65536];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)at_position(i);
+    size_t n = 0;
+
+    /* In the handshake: nobody answers. Then somebody does. */
+    struct pair pair = unix_pair();
+    netlib_tls_stream *near = wrap(client, pair.near, "localhost");
+    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.01, &err));
+    netlib_status status = netlib_tls_stream_handshake(near, &err);
+    CHECK(strstr(netlib_error_message(err, NULL), "handshake") != NULL);
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
+    struct server peer = {.does = SERVE_CLEAN, .context = server, .fd = pair.far};
+    server_start(&peer);
+    CHECK_OK(netlib_tls_stream_set_read_timeout(near, LONG, &err));
+    CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_INT(4, (long long)n);
+    server_join(&peer);
+    netlib_tls_stream_free(near);
+    close(pair.near);
+
+    /* Reading, after which reading goes on. */
+    netlib_tls_stream *far = NULL;
+    pair = unix_pair();
+    established(client, server, pair, &near, &far);
+    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.0, &err));
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.005, &err));
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_tls_stream_write(far, "late", 4, &n, &err));
+    CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_INT(4, (long long)n);
+
+    /* Writing to somebody who does not read, then to one who does: the same bytes again, none of them twice. */
+    CHECK_OK(netlib_tls_stream_set_write_timeout(near, 0.01, &err));
+    CHECK_STATUS(NETLIB_WRITE_TIMEOUT, netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
+    CHECK_INT(0, (long long)n);
+    CHECK_STATUS(NETLIB_WRITE_TIMEOUT, netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_write(near, bytes, 1, &n, &err));
+    CHECK_OK(netlib_tls_stream_set_write_timeout(near, LONG, &err));
+    struct flow flow = {far, sizeof bytes, 50000, 0, true};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, read_flow, &flow) == 0);
+    CHECK_OK(netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
+    CHECK_INT(sizeof bytes, (long long)n);
+    CHECK_OK(netlib_tls_stream_shutdown(near, &err));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(flow.intact);
+    CHECK_INT(NETLIB_END_OF_STREAM, flow.status);
+    static const double bad[] = {-2.0, -0.5};
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_set_read_timeout(near, bad[i], &err));
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_set_write_timeout(near, bad[i], &err));
+    }
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_set_blocking(near, 2, &err));
+    CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_DEFAULT, &err));
+    netlib_tls_stream_free(near);
+    netlib_tls_stream_free(far);
+    close_pair(pair);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+struct waiter {
+    netlib_tls_stream *stream;
+    bool writes;
+    netlib_status status;
+    char byte;
+};
+
+static void *wait_in_a_call(void *argument) {
+    struct waiter *waiter = argument;
+    static char bytes[3000000];
+    size_t n = 0;
+    waiter->status = waiter->writes ? netlib_tls_stream_write(waiter->stream, bytes, sizeof bytes, &n, NULL)
+                                    : netlib_tls_stream_read(waiter->stream, &waiter->byte, 1, &n, NULL);
+    return NULL;
+}
+
+/* Until the thread is in the call, by what only then is true: its role is taken. */
+static void until_taken(netlib_tls_stream *stream, bool writes) {
+    for (;;) {
+        size_t n = 0;
+        char byte;
+        netlib_status status =
+            writes ? netlib_tls_stream_write(stream, "", 0, &n, NULL) : netlib_tls_stream_read(stream, &byte, 0, &n, NULL);
+        if (status == NETLIB_BUSY) return;
+        struct timespec pause = {0, 1000000};
+        nanosleep(&pause, NULL);
+    }
+}
+
+static void limits_end_every_wait(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context();
+    netlib_tls_context *server = server_context("server");
+    char byte;
+    size_t n = 0;
+    for (int stage = 0; stage < 3; stage++) { /* in the handshake, reading, writing */
+        for (int cancel = 0; cancel < 2; cancel++) {
+            struct pair pair = unix_pair();
+            netlib_tls_stream *near = NULL, *far = NULL;
+            if (stage == 0) {
+                near = wrap(client, pair.near, "localhost");
+            } else {
+                established(client, server, pair, &near, &far);
+            }
+            netlib_limit *limit = NULL;
+            CHECK_OK(netlib_limit_new(cancel ? NETLIB_TIMEOUT_NONE : 0.02, &limit, &err));
+            CHECK_OK(netlib_tls_stream_set_limit(near, limit, &err));
+            struct waiter waiter = {near, stage == 2, NETLIB_OK, 0};
+            pthread_t thread;
+            CHECK(pthread_create(&thread, NULL, wait_in_a_call, &waiter) == 0);
+            if (cancel) {
+                until_taken(near, stage == 2);
+                netlib_limit_cancel(limit);
+            }
+            CHECK(pthread_join(thread, NULL) == 0);
+            netlib_status expected = cancel ? NETLIB_CANCELLED : NETLIB_DEADLINE_EXCEEDED;
+            CHECK_INT(expected, waiter.status);
+            /* It stays so, until the stream has another limit. */
+            if (stage < 2) {
+                CHECK_STATUS(expected, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+            }
+            CHECK_OK(netlib_tls_stream_set_limit(near, NULL, &err));
+            if (stage == 1) {
+                CHECK_OK(netlib_tls_stream_write(far, "x", 1, &n, &err));
+                CHECK_OK(netlib_tls_stream_read(near, &byte, 1, &n, &err));
+            }
+            netlib_limit_free(limit);
+            netlib_tls_stream_free(near);
+            netlib_tls_stream_free(far);
+            close_pair(pair);
+        }
+    }
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+static void one_reader_and_one_writer(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context();
+    netlib_tls_context *server = server_context("server");
+    struct pair pair = unix_pair();
+    netlib_tls_stream *near = NULL, *far = NULL;
+    established(client, server, pair, &near, &far);
+    struct waiter waiter = {near, false, NETLIB_OK, 0};
+    pthread_t thread;
+    char byte;
+    size_t n = 0;
+    CHECK(pthread_create(&thread, NULL, wait_in_a_call, &waiter) == 0);
+    until_taken(near, false);
+    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+    /* Writing is not disturbed by the reader, who is waiting. */
+    CHECK_OK(netlib_tls_stream_write(near, "ping", 4, &n, &err));
+    char buffer[8];
+    CHECK_OK(netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
+    CHECK_INT(4, (long long)n);
+    CHECK_OK(netlib_tls_stream_write(far, "!", 1, &n, &err));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_INT(NETLIB_OK, waiter.status);
+    CHECK(waiter.byte == '!');
+
+    waiter.writes = true;
+    CHECK(pthread_create(&thread, NULL, wait_in_a_call, &waiter) == 0);
+    until_taken(near, true);
+    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_write(near, "x", 1, &n, &err));
+    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_shutdown(near, &err));
+    close(pair.far);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_INT(NETLIB_PROTOCOL, waiter.status);
+    netlib_tls_stream_free(near);
+    netlib_tls_stream_free(far);
+    close(pair.near);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+/* Passes everything on, one byte at a time, until either side ends. */
+static void *drip(void *argument) {
+    struct pair *between = argument;
+    bool open[2] = {true, true};
+    while (open[0] || open[1]) {
+        struct pollfd fds[2] = {{open[0] ? between->near : -1, POLLIN, 0}, {open[1] ? between->far : -1, POLLIN, 0}};
+        if (poll(fds, 2, -1) < 0) break;
+        for (int i = 0; i < 2; i++) {
+            int from = i == 0 ? between->near : between->far, to = i == 0 ? between->far : between->near;
+            char byte;
+            if (!open[i] || fds[i].revents == 0) continue;
+            open[i] = recv(from, &byte, 1, 0) == 1 && send(to, &byte, 1, MSG_NOSIGNAL) == 1;
+            if (!open[i]) shutdown(to, SHUT_WR);
+        }
+    }
+    return NULL;
+}
+
+static void a_peer_that_sends_byte_by_byte(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context();
+    netlib_tls_context *server = server_context("server");
+    struct pair left = unix_pair(), right = unix_pair();
+    struct pair between = {left.far, right.near};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, drip, &between) == 0);
+    struct server peer = {.does = SERVE_ECHO, .context = server, .fd = right.far};
+    server_start(&peer);
+    netlib_tls_stream *stream = wrap(client, left.near, "localhost");
+    char sent[3000], received[3000];
+    size_t n = 0;
+    memset(sent, 'd', sizeof sent);
+    CHECK_OK(netlib_tls_stream_write(stream, sent, sizeof sent, &n, &err));
+    for (size_t read = 0; read < sizeof received; read += n) {
+        netlib_status status = netlib_tls_stream_read(stream, received + read, sizeof received - read, &n, &err);
+        CHECK_OK(status);
+        if (status != NETLIB_OK) break;
+    }
+    CHECK(memcmp(sent, received, sizeof sent) == 0);
+    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, received, 1, &n, &err));
+    netlib_tls_stream_free(stream);
+    close(left.near);
+    server_join(&peer);
+    CHECK(pthread_join(thread, NULL) == 0);
+    close_pair(between);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+int main(void) {
+    timeouts_end_calls_and_not_sessions();
+    limits_end_every_wait();
+    one_reader_and_one_writer();
+    a_peer_that_sends_byte_by_byte();
+    return report("tls waiting");
+}
