@@ -207,7 +207,7 @@ pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
 }
 
-/// The path. It begins with "/" unless it is empty.
+/// The path. It begins with "/" unless it is empty, or comes from a reference such as "mailto:a@b", which was resolved.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
