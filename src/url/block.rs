@@ -52,13 +52,17 @@ impl Component {
 
 const COUNT: usize = 6;
 
-/// Where a component stands in the text, without its NUL. Four bytes suffice: no text is longer than
-/// [`MAX_LENGTH`](super::MAX_LENGTH) allows.
+/// Where a component stands in the text, without its NUL. Four bytes suffice: see [`MAX_ROOM`].
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,
     length: u32,
 }
+
+/// The most room that a block may ask for. No text that is parsed needs it; but each resolving may add to the path of a
+/// base that was itself resolved. What is composed of a block's components is at most three times as long, so that four
+/// bytes count that, too.
+const MAX_ROOM: usize = 1 << 30;
 
 const ABSENT: Span = Span { start: u32::MAX, length: 0 };
 
@@ -112,6 +116,9 @@ impl Block {
                 Writer::fill(&mut block.header.header, &mut block.slice, write)?;
             }
             return Ok(Block(Arc::into_thin(block)));
+        }
+        if room > MAX_ROOM {
+            return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
         }
         let mut head = Head::empty();
         let mut text = Vec::new();
@@ -285,5 +292,18 @@ impl Writer<'_> {
             self.copy(text);
             self.component(component, start);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A base that grows each time it is resolved never comes to lengths that a span cannot tell.
+    #[test]
+    fn a_block_has_a_largest_size() {
+        let error = Block::build(MAX_ROOM + 1, |_| unreachable!()).err().unwrap();
+        assert_eq!((error.status(), error.message()), (Status::InvalidUrl, "the URL becomes too long"));
+        assert!(3 * MAX_ROOM + 64 < u32::MAX as usize);
     }
 }

@@ -37,8 +37,13 @@ pub(super) fn resolve(base: &Url, reference: &[u8]) -> Result<Url> {
         if stays {
             writer.finished(Component::Path, Some(base_path));
         } else {
-            let is_whole = own_authority || path.first() == Some(&b'/');
-            let directory = if is_whole { b"" } else { directory(base, base_path) };
+            let directory: &[u8] = match path.first() {
+                // "//a\@b" has the host "a" and the path "\@b", which must not continue the host in the URL's text.
+                Some(first) if parts.has_slashes && *first != b'/' => b"/",
+                Some(b'/') => b"",
+                _ if own_authority => b"",
+                _ => directory(base, base_path),
+            };
             // The path may have dot segments under every scheme, and the base's too.
             writer.path(directory, path, &parts.path.with_dots(), Dots::Standard);
         }

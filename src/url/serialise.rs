@@ -121,7 +121,7 @@ impl Url {
         text.extend_from_slice(self.part(Component::Path).filter(|path| !path.is_empty()).unwrap_or(b"/"));
         self.write_after(&mut text, b'?', Component::Query);
         text.push(0);
-        // No text is longer than four bytes can count: MAX_LENGTH sees to that.
+        // No text is longer than four bytes can count: the size of a block is bounded.
         let ends = [url, authority, netloc, text.len()].map(|end| end as u32);
         Ok(Composed { text, ends, derived: OnceLock::new() })
     }

@@ -222,6 +222,12 @@ fn resolves_beyond_the_rfc() {
         ("ftp://H/a", "./b c", "ftp://H/b c"),
         ("http://a/b", "x.y://Z/w", "x.y://Z/w"),
         ("http://[::1%2525]/", "a", "http://[::1%25]/a"),
+        // A "\\" ends the host, and what it begins stays apart from the host in the URL's text.
+        ("http://a/b", "//c\\@d/", "http://c/%5C@d/"),
+        ("http://a/b", "https://u@c:81\\.d?q", "https://u@c:81/%5C.d?q"),
+        ("http://a/b", "http://\\d", "http:///%5Cd"),
+        ("http://a/b", "//c\\..\\d/../e", "http://c/e"),
+        ("ftp://a/b", "//c\\@d", "ftp://c/\\@d"),
     ] {
         let url = parse(base).resolve(reference.as_bytes()).unwrap();
         assert_eq!(url.url().unwrap().to_str().unwrap(), expected, "{base:?} {reference:?}");

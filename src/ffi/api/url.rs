@@ -207,7 +207,7 @@ pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
 }
 
-/// The path. It begins with "/" unless it is empty.
+/// The path. It begins with "/" unless it is empty, or comes from a reference such as "mailto:a@b", which was resolved.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -294,8 +294,8 @@ pub unsafe extern "C" fn netlib_url_url(url: *const netlib_url, len: *mut usize)
 
 /// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
 ///
-/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". The result is
-/// written as every URL here, with "//" after its scheme: "mailto:a@b" becomes "mailto:///a@b".
+/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". One with a scheme but
+/// without "//" has no host and keeps its path as it is: "mailto:a@b" has the path "a@b", and "http:g" the path "g".
 ///
 /// @param base the URL that the reference stands in. Not NULL.
 /// @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
