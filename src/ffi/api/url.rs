@@ -67,7 +67,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// @param scheme letters, digits, "+" and "-". Copied. May be NULL: absent.
 /// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
 ///        as is "".
-/// @param host a name, an IPv4 address, or an IPv6 address in brackets. Copied. May be NULL: absent.
+/// @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". Copied. May be
+///        NULL: absent.
 /// @param port 0 to 65535; -1: absent.
 /// @param path the path; if it is not empty, a leading "/" is added where it is missing. Copied. May be NULL: absent.
 /// @param query the query, without its "?". Copied. May be NULL: absent; "" is present.
