@@ -167,15 +167,20 @@ static void default_ports(void) {
 
 static void resolving(void) {
     static const struct {
-        const char *base, *reference, *url;
+        const char *base, *reference, *url, *request_uri;
     } rows[] = {
-        {"http://a/b/c/d;p?q", "g", "http://a/b/c/g"},
-        {"http://a/b/c/d;p?q", "//g", "http://g"},
-        {"http://a/b/c/d;p?q", "", "http://a/b/c/d;p?q"},
-        {"http://a/b/c/d;p?q", "?y", "http://a/b/c/d;p?y"},
-        {"http://a/b/c/d;p?q", "../../../g", "http://a/g"},
-        {"http://u:p@a:8080/b", "/c d", "http://u:p@a:8080/c%20d"},
-        {"http://u:p@a:8080/b", "HTTPS://B/c", "https://b/c"},
+        {"http://a/b/c/d;p?q", "g", "http://a/b/c/g", "/b/c/g"},
+        {"http://a/b/c/d;p?q", "//g", "http://g", "/"},
+        {"http://a/b/c/d;p?q", "", "http://a/b/c/d;p?q", "/b/c/d;p?q"},
+        {"http://a/b/c/d;p?q", "?y", "http://a/b/c/d;p?y", "/b/c/d;p?y"},
+        {"http://a/b/c/d;p?q", "../../../g", "http://a/g", "/g"},
+        {"http://u:p@a:8080/b", "/c d", "http://u:p@a:8080/c%20d", "/c%20d"},
+        {"http://u:p@a:8080/b", "HTTPS://B/c", "https://b/c", "/c"},
+        /* Section 5.4.2; what a request asks for begins with "/" even then. */
+        {"http://a/b/c/d;p?q", "http:g", "http:g", "/g"},
+        {"http://a/b/c/d;p?q", "http:g?y", "http:g?y", "/g?y"},
+        {"http://a/b/c/d;p?q", "mailto:x@y", "mailto:x@y", "/x@y"},
+        {"http://a/b/c/d;p?q", "http:", "http:", "/"},
     };
     netlib_error *err = NULL;
     netlib_url *base = NULL;
@@ -184,6 +189,7 @@ static void resolving(void) {
         CHECK_OK(netlib_parse_url(rows[i].base, NETLIB_NTS, &base, &err));
         CHECK_OK(netlib_url_resolve(base, rows[i].reference, NETLIB_NTS, &url, &err));
         CHECK_STR(rows[i].url, netlib_url_url(url, NULL));
+        CHECK_STR(rows[i].request_uri, netlib_url_request_uri(url, NULL));
         netlib_url_free(url);
         netlib_url_free(base);
     }

@@ -364,6 +364,12 @@ static void redacted(void) {
         {"h/a?b=c", "h/a?b=***"},
         {"/a?b=c#d", "/a?b=***#***"},
         {"", ""},
+        /* What keeps it from reading as another URL stands in it as in the whole text. */
+        {"////x/y", "/.//x/y"},
+        {"////u:p@h/x", "/***@h/x"},
+        {"//http:80/x", "//http:80/x"},
+        {"//user:pw@h", "***@h"},
+        {"[fe80::1%252500]", "[fe80::1%252500]"},
         /* A line, without anything that a terminal obeys. */
         {"ftp://h/\x1b[2J \xc2\x9b", "ftp://h/%1B[2J%20%C2%9B"},
     };
@@ -379,6 +385,23 @@ static void redacted(void) {
     }
     CHECK(netlib_url_redacted(NULL, &len) == NULL);
     CHECK_INT(0, (long long)len);
+    static const struct {
+        const char *reference, *redacted;
+    } resolved[] = {
+        {"mailto:me@h", "mailto:***@h"},
+        {"x:y/z", "x:y/z"},
+        {"x:/..//y", "x:/.//y"},
+    };
+    for (size_t i = 0; i < sizeof resolved / sizeof resolved[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_url *base = NULL;
+        netlib_url *url = NULL;
+        CHECK_OK(netlib_parse_url("http://h/", NETLIB_NTS, &base, &err));
+        CHECK_OK(netlib_url_resolve(base, resolved[i].reference, NETLIB_NTS, &url, &err));
+        CHECK_STR(resolved[i].redacted, netlib_url_redacted(url, NULL));
+        netlib_url_free(url);
+        netlib_url_free(base);
+    }
 }
 
 /* User and password, NULL being absent; an offset of -1 where there is no encoded NUL. */

@@ -217,4 +217,6 @@ fn reserve(bytes: &mut Vec<u8>, more: usize) -> Result<()> {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

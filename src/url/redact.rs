@@ -39,6 +39,7 @@ fn write(url: &Url) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     // A byte becomes an encoding at most, and what is hidden by "***" has a byte and a delimiter.
     reserve(&mut text, 4 * url.block.size() + 64)?;
+    let whole = url.url()?.to_bytes();
     if let Some(scheme) = url.scheme() {
         add(&mut text, scheme.to_bytes());
         text.extend_from_slice(if url.has_slashes() { b"://" } else { b":" });
@@ -46,15 +47,18 @@ fn write(url: &Url) -> Result<Vec<u8>> {
     if url.auth().is_some() {
         text.extend_from_slice(HIDDEN);
         text.push(b'@');
+    } else if text.is_empty() && url.host().is_some() && whole.starts_with(b"//") {
+        // A host that looks like a scheme.
+        text.extend_from_slice(b"//");
     }
-    if let Some(host) = url.host() {
-        add(&mut text, host.to_bytes());
-    }
-    if let Some(port) = url.port() {
-        add(&mut text, format!(":{port}").as_bytes());
-    }
+    let mut netloc = Vec::new();
+    reserve(&mut netloc, url.block.size() + 64)?;
+    url.write_netloc(&mut netloc, true);
+    add(&mut text, &netloc);
     if let Some(path) = url.path() {
-        add_path(&mut text, path.to_bytes(), url.host().is_some());
+        let no_authority = url.auth().is_none() && netloc.is_empty();
+        let dot_before = no_authority && whole.get(text.len()..).is_some_and(|rest| rest.starts_with(b"/.//"));
+        add_path(&mut text, path.to_bytes(), url.host().is_some(), dot_before);
     }
     if let Some(query) = url.query() {
         text.push(b'?');
@@ -68,14 +72,18 @@ fn write(url: &Url) -> Result<Vec<u8>> {
 }
 
 /// Without a host, as in "user:password@host", what stands before an "@" may be a password that lost its "//".
-fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool) {
+/// `dot_before`: the whole text has "/." before the path, so that two slashes at its start are no authority.
+fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool, dot_before: bool) {
     match path.iter().rposition(|&byte| byte == b'@') {
         Some(sign) if !has_host => {
-            text.extend_from_slice(b"/");
+            text.extend_from_slice(if path.first() == Some(&b'/') { b"/" } else { b"" });
             text.extend_from_slice(HIDDEN);
             add(text, &path[sign..]);
         }
-        _ => add(text, path),
+        _ => {
+            text.extend_from_slice(if dot_before && path.starts_with(b"//") { b"/." } else { b"" });
+            add(text, path);
+        }
     }
 }
 

@@ -44,7 +44,7 @@ impl Url {
         self.composite(Composite::Netloc).map(c_str)
     }
 
-    /// The request target: the path, "/" when there is none, and the query.
+    /// The request target: the path, which begins with "/" here whatever it is, and the query.
     pub fn request_uri(&self) -> Result<&CStr> {
         self.composite(Composite::RequestUri).map(|text| c_str(text).unwrap_or_default())
     }
@@ -61,8 +61,12 @@ impl Url {
             Composite::Authority if self.has(Component::Auth) => self.composed(composite).map(Some),
             Composite::Authority | Composite::Netloc if self.port().is_none() => Ok(self.terminated(Component::Host)),
             Composite::RequestUri if !self.has(Component::Query) => {
-                let path = self.terminated(Component::Path).filter(|path| path.len() > 1);
-                Ok(Some(path.unwrap_or(b"/\0")))
+                match self.terminated(Component::Path) {
+                    Some(path) if path.first() == Some(&b'/') => Ok(Some(path)),
+                    // The path of "mailto:a@b" as a reference has no slash, and no request could begin so.
+                    Some(path) if path.len() > 1 => self.composed(composite).map(Some),
+                    _ => Ok(Some(b"/\0")),
+                }
             }
             _ => self.composed(composite).map(Some),
         }
@@ -118,7 +122,10 @@ impl Url {
         self.write_netloc(&mut text, false);
         text.push(0);
         let netloc = text.len();
-        text.extend_from_slice(self.part(Component::Path).filter(|path| !path.is_empty()).unwrap_or(b"/"));
+        if path.first() != Some(&b'/') {
+            text.push(b'/');
+        }
+        text.extend_from_slice(path);
         self.write_after(&mut text, b'?', Component::Query);
         text.push(0);
         // No text is longer than four bytes can count: the size of a block is bounded.
@@ -134,7 +141,7 @@ impl Url {
         self.write_netloc(text, in_url);
     }
 
-    fn write_netloc(&self, text: &mut Vec<u8>, in_url: bool) {
+    pub(super) fn write_netloc(&self, text: &mut Vec<u8>, in_url: bool) {
         let host = self.part(Component::Host).unwrap_or_default();
         let zone_is_decoded = in_url && self.part(Component::Scheme).is_none_or(is_normalised);
         match zone_that_looks_encoded(host).filter(|_| zone_is_decoded) {

@@ -89,7 +89,7 @@ pub extern "C" fn netlib_retry_default() -> *const netlib_retry {
 /// @param out out, owned: scheme, host and port are what the old function answered; free it with `netlib_url_free`.
 ///        Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[deprecated(note = "use netlib_parse_url")]

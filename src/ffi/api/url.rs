@@ -42,7 +42,7 @@ impl Handle for netlib_url {
 /// @param out out, owned: free it with `netlib_url_free`. Not NULL.
 /// @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
 ///        nothing of the text, which may hold credentials. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -67,7 +67,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// @param scheme letters, digits, "+" and "-". Copied. May be NULL: absent.
 /// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
 ///        as is "".
-/// @param host a name, an IPv4 address, or an IPv6 address in brackets. Copied. May be NULL: absent.
+/// @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". Copied. May be
+///        NULL: absent.
 /// @param port 0 to 65535; -1: absent.
 /// @param path the path; if it is not empty, a leading "/" is added where it is missing. Copied. May be NULL: absent.
 /// @param query the query, without its "?". Copied. May be NULL: absent; "" is present.
@@ -75,7 +76,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// @param url out, owned: free it with `netlib_url_free`. Not NULL.
 /// @param err out, owned. Its offset, if it has one, counts from the start of the part that its message names.
 ///        May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a part longer than 16 MiB; `NETLIB_INVALID_UTF8`;
+///         `NETLIB_INVALID_ARGUMENT` for a port out of range.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -207,7 +209,8 @@ pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
 }
 
-/// The path. It begins with "/" unless it is empty, or comes from a reference such as "mailto:a@b", which was resolved.
+/// The path. It begins with "/" unless it is empty, or `netlib_url_resolve` made the URL of a reference such as
+/// "mailto:a@b".
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -267,7 +270,8 @@ pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usi
     lend_terminated(url, len, |url| url.composite(Composite::Netloc).ok()?)
 }
 
-/// The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one.
+/// The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one. It
+/// always begins with "/".
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -279,8 +283,10 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
 }
 
-/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds the
-/// userinfo: keep it out of logs.
+/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It parses
+/// back into the same parts, but that an empty host is none: "/." stands before a path of two slashes without a host, as in
+/// "/.//x", and "//" before a host that looks like a scheme. It holds the userinfo: keep it out of logs, which
+/// `netlib_url_redacted` is for.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -294,15 +300,16 @@ pub unsafe extern "C" fn netlib_url_url(url: *const netlib_url, len: *mut usize)
 
 /// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
 ///
-/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". One with a scheme but
-/// without "//" has no host and keeps its path as it is: "mailto:a@b" has the path "a@b", and "http:g" the path "g".
+/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
+/// scheme keeps its form: "mailto:a@b" has the path "a@b", and "http:g" (section 5.4.2) no host and the path "g".
+/// `netlib_parse_url` would read these two otherwise.
 ///
 /// @param base the URL that the reference stands in. Not NULL.
 /// @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
 /// @param len its length in bytes, or `NETLIB_NTS`.
 /// @param url out, owned: free it with `netlib_url_free`. Not NULL.
 /// @param err out, owned. Its offset is the byte of the reference at which the problem is. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
