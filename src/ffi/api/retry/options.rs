@@ -13,8 +13,8 @@ use crate::status::Status;
 #[repr(C)]
 pub enum netlib_redirect_profile {
     /// As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. At another origin only the
-    /// headers of `remove_headers_on_redirect` are dropped: Authorization, but neither cookies nor API keys, unless
-    /// `netlib_retry_options_add_sensitive_headers` was called.
+    /// headers of `remove_headers_on_redirect` are dropped: Authorization, but neither Host nor cookies nor API keys;
+    /// for the latter two there is `netlib_retry_options_add_sensitive_headers`.
     NETLIB_REDIRECT_REFERENCE = 0,
     /// As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
     /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
