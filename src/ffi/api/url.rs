@@ -381,8 +381,9 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 /// userinfo: for logs there is `netlib_url_redacted`.
 ///
 /// `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
-/// before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Not so a URL
-/// that `netlib_url_resolve` wrote without "//": resolve that again.
+/// before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are read
+/// differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without "//"
+/// has to be resolved again.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.

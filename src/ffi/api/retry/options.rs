@@ -29,7 +29,8 @@ pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
 /// `retry_after_max` unless set, in seconds: six hours.
 pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
 
-/// The settings of a `netlib_retry`. **Single**.
+/// The settings of a `netlib_retry`: make them, set what is to differ from the defaults, and give them to
+/// `netlib_retry_new`. After each request `netlib_retry_decide` says what is next. **Single**.
 pub struct netlib_retry_options {
     _private: [u8; 0],
 }
