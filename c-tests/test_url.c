@@ -227,9 +227,45 @@ static void origins(void) {
     }
 }
 
+/* NETLIB_URL_MAX bytes are read, one more is refused at the first that is too many. */
+static void longest(void) {
+    char *text = malloc(NETLIB_URL_MAX + 1);
+    netlib_error *err = NULL;
+    netlib_url *base = NULL;
+    CHECK_OK(netlib_parse_url("http://h", NETLIB_NTS, &base, &err));
+    if (text == NULL) {
+        CHECK(text != NULL);
+        netlib_url_free(base);
+        return;
+    }
+    memset(text, 'a', NETLIB_URL_MAX + 1);
+    memcpy(text, "http://h/", 9);
+    for (size_t more = 0; more < 2; more++) {
+        netlib_status expected = more == 0 ? NETLIB_OK : NETLIB_INVALID_URL;
+        int64_t offset = more == 0 ? -1 : NETLIB_URL_MAX;
+        for (int function = 0; function < 4; function++) {
+            netlib_url *url = NULL;
+            netlib_url_readings *readings = NULL;
+            size_t len = NETLIB_URL_MAX + more;
+            netlib_status status = function == 0   ? netlib_parse_url(text, len, &url, &err)
+                                   : function == 1 ? netlib_parse_url_strict(text, len, &url, &err)
+                                   : function == 2 ? netlib_url_resolve(base, text, len, &url, &err)
+                                                   : netlib_url_compare_readers(text, len, &readings, &err);
+            CHECK_INT(expected, status);
+            CHECK_INT(offset, netlib_error_offset(err));
+            netlib_error_free(err);
+            netlib_url_free(url);
+            netlib_url_readings_free(readings);
+        }
+    }
+    netlib_url_free(base);
+    free(text);
+}
+
 int main(void) {
     parsing();
     lengths_and_clones();
+    longest();
     refused();
     from_parts();
     default_ports();

@@ -15,7 +15,7 @@ fn parts(section: &str) -> Vec<String> {
         "retry" => ["retry/options.rs", "retry.rs", "retry/decision.rs", "retry/fields.rs", "retry/constants.rs"]
             .map(String::from)
             .to_vec(),
-        "url" => ["url.rs", "url/safety.rs"].map(String::from).to_vec(),
+        "url" => ["url.rs", "url/readers.rs"].map(String::from).to_vec(),
         "tls" => ["tls.rs", "tls/stream.rs"].map(String::from).to_vec(),
         one_file => vec![format!("{one_file}.rs")],
     }

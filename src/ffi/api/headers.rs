@@ -232,7 +232,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
 ///
 /// @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
 /// @param headers out, owned: free it with `netlib_headers_free`. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param err out, owned: its offset is that of the byte in the name or value that its message names. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be
 ///         larger than 16 MiB; `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1;
 ///         `NETLIB_INVALID_UTF8` for the text of a coding. The message begins with the setter's name.

@@ -1,4 +1,4 @@
-//! Parsing response heads, and asking them.
+//! Parsing response heads, and what they say about the body that follows.
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -268,10 +268,10 @@ pub unsafe extern "C" fn netlib_is_response_to_head(
 /// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
 /// that are not looked at.
 ///
-/// Defects are lines that are no header, a continuation line without a header before it, an empty name, a misplaced
-/// mail envelope line, bytes that a bare CR cuts off from the headers, and a multipart Content-Type without a boundary or
-/// with a Content-Transfer-Encoding that it cannot have. A block that has none can still be refused by
-/// `netlib_response_parse`, which reads HTTP and not mail.
+/// Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an empty
+/// name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart Content-Type
+/// without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can still be refused
+/// by `netlib_response_parse`, which reads HTTP and not mail.
 ///
 /// @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
 /// @param len how many bytes that is, or `NETLIB_NTS`.

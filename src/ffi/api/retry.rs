@@ -138,7 +138,8 @@ pub unsafe extern "C" fn netlib_retry_resolve(
     })
 }
 
-/// Counts one more request that was not the last, and makes the Retry for the next one.
+/// Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
+/// and the rest; call it only where the program decides itself what to send again.
 ///
 /// The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
 /// a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.

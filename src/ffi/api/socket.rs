@@ -11,54 +11,6 @@ use crate::ffi::{Handle, Options, Unique, guard, handle, options as builder};
 use crate::socket::connect::{ConnectOptions, create_connection};
 use crate::socket::{self, sys, wait};
 
-/// Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
-///
-/// An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
-/// runs meanwhile does not shorten the wait.
-///
-/// @param fd the descriptor, borrowed.
-/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
-///        for ever.
-/// @param limit ends the wait early; borrowed. May be NULL: no limit.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
-///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
-///         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_wait_for_read(
-    fd: c_int,
-    timeout: f64,
-    limit: *const netlib_limit,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || wait::wait_for(fd, sys::POLL_IN, timeout, arg_opt!(limit)))
-}
-
-/// Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
-///
-/// A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
-/// it is connected or has failed.
-///
-/// @param fd the descriptor, borrowed.
-/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
-///        for ever.
-/// @param limit ends the wait early; borrowed. May be NULL: no limit.
-/// @param err out, owned. May be NULL.
-/// @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_wait_for_write(
-    fd: c_int,
-    timeout: f64,
-    limit: *const netlib_limit,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || wait::wait_for(fd, sys::POLL_OUT, timeout, arg_opt!(limit)))
-}
-
 /// How to connect. **Single**: one call at a time.
 pub struct netlib_connect_options {
     _private: [u8; 0],
@@ -185,6 +137,54 @@ pub unsafe extern "C" fn netlib_create_connection(
         fd.set(connected.into_raw_fd());
         Ok(())
     })
+}
+
+/// Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
+///
+/// An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
+/// runs meanwhile does not shorten the wait.
+///
+/// @param fd the descriptor, borrowed.
+/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+///        for ever.
+/// @param limit ends the wait early; borrowed. May be NULL: no limit.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
+///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
+///         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_wait_for_read(
+    fd: c_int,
+    timeout: f64,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || wait::wait_for(fd, sys::POLL_IN, timeout, arg_opt!(limit)))
+}
+
+/// Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
+///
+/// A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
+/// it is connected or has failed.
+///
+/// @param fd the descriptor, borrowed.
+/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+///        for ever.
+/// @param limit ends the wait early; borrowed. May be NULL: no limit.
+/// @param err out, owned. May be NULL.
+/// @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_wait_for_write(
+    fd: c_int,
+    timeout: f64,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || wait::wait_for(fd, sys::POLL_OUT, timeout, arg_opt!(limit)))
 }
 
 /// Says whether an idle connection can no longer carry a request and should be closed.

@@ -92,9 +92,9 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
 
 /// Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
 /// that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
-/// with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable:
-/// a missing file, one without a certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail
-/// with the path. Default: none, which leaves the system's trust.
+/// with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable: a missing file, one without a
+/// certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail with the path. Default: none,
+/// which leaves the system's trust.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
@@ -158,8 +158,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(options: *mut netlib
     });
 }
 
-/// Whether a server must prove its name. Default: yes, unless the verify mode is `NETLIB_CERT_NONE`. 1 after `NETLIB_CERT_NONE` makes the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0
-/// any name will do, and `netlib_tls_wrap_fd` can do without one.
+/// Whether a server must prove its name. Default: yes, unless the verify mode is `NETLIB_CERT_NONE`; 1 after that makes
+/// the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0 any name will do, and `netlib_tls_wrap_fd` can
+/// do without one.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.
@@ -243,7 +244,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     });
 }
 
-/// As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds. As Python's `load_cert_chain`.
+/// As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds. As
+/// Python's `load_cert_chain`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param chain_path the file with the certificates. Copied. Not NULL.

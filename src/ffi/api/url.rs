@@ -1,17 +1,22 @@
 //! Parsing URLs, and what they are made of.
 
-pub mod safety;
+pub mod readers;
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 
 use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::{arg, arg_bytes, arg_str_opt};
-use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_terminated, read};
+use crate::ffi::out::{self, outs};
+use crate::ffi::strings::{lend_terminated, lend_text, read};
 use crate::ffi::{Counted, Handle, guard, handle};
 use crate::status::Status;
-use crate::url::{Component, Composite, Url, UrlParts};
+use crate::url::{Component, Composite, MAX_LENGTH, Url, UrlParts};
+
+/// The longest text that is read as a URL, in bytes: 16 MiB.
+pub const NETLIB_URL_MAX: usize = 16_777_216;
+
+const _: () = assert!(NETLIB_URL_MAX == MAX_LENGTH);
 
 /// A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**: share
 /// it between threads freely; cloning is cheap.
@@ -35,14 +40,14 @@ impl Handle for netlib_url {
 /// "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
 /// "localhost:8080/a". The host of "http://user@a\b" is "a". A path that is empty is absent, unless a query or a
 /// fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The
-/// time is linear in `len`.
+/// time is linear in `len`. For a URL that somebody else chose there is `netlib_parse_url_strict`.
 ///
 /// @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
 /// @param len its length in bytes, or `NETLIB_NTS`.
 /// @param out out, owned: free it with `netlib_url_free`. Not NULL.
 /// @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
 ///        nothing of the text, which may hold credentials. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -56,6 +61,47 @@ pub unsafe extern "C" fn netlib_parse_url(
         let out = outs!(out);
         let url = arg_bytes!(url, len);
         out.give(Url::parse(url)?);
+        Ok(())
+    })
+}
+
+/// Parses an absolute http or https URL that somebody else chose: refuses what `netlib_parse_url` would repair and what
+/// programs are known to read differently. Whatever it accepts, `netlib_parse_url` and both standards' readers
+/// (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
+/// for the same text. Whether the host may be connected to is another question, which only its addresses answer.
+///
+/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character, non-ASCII letter or
+/// stray "%" or bracket. Further:
+/// - "//" follows the scheme.
+/// - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
+/// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
+///   zone.
+/// - A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
+///   at its end, at most 253 bytes, and a last label that is no number, hexadecimal ones included.
+/// - Non-ASCII labels are allowed where IDNA changes nothing but letter case, and IDNA 2003 and 2008 agree; "xn--"
+///   labels where they are what their Unicode form becomes.
+/// - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
+/// - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
+///
+/// @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+/// @param len its length in bytes, or `NETLIB_NTS`.
+/// @param out out, owned: free it with `netlib_url_free`. Not NULL.
+/// @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
+///        nothing of the text. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_parse_url_strict(
+    url: *const c_char,
+    len: usize,
+    out: *mut *mut netlib_url,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let out = outs!(out);
+        let url = arg_bytes!(url, len);
+        out.give(Url::parse_strict(url)?);
         Ok(())
     })
 }
@@ -76,7 +122,7 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// @param url out, owned: free it with `netlib_url_free`. Not NULL.
 /// @param err out, owned. Its offset, if it has one, counts from the start of the part that its message names.
 ///        May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a part longer than 16 MiB; `NETLIB_INVALID_UTF8`;
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
 ///         `NETLIB_INVALID_ARGUMENT` for a port out of range.
 /// @threads any
 /// @since 0.1.0
@@ -163,6 +209,56 @@ pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize
     lend_terminated(url, len, |url| url.terminated(Component::Auth))
 }
 
+/// The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
+/// encoded ":" is one of them.
+///
+/// @param url the URL. Not NULL.
+/// @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo. Not NULL.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_username(
+    url: *const netlib_url,
+    username: *mut *const c_char,
+    len: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        out::zero(len);
+        let username = outs!(username);
+        lend_credential(arg!(url).username()?, username, len);
+        Ok(())
+    })
+}
+
+/// The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
+///
+/// @param url the URL. Not NULL.
+/// @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
+///        ":" in it. Not NULL.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_password(
+    url: *const netlib_url,
+    password: *mut *const c_char,
+    len: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        out::zero(len);
+        let password = outs!(password);
+        lend_credential(arg!(url).password()?, password, len);
+        Ok(())
+    })
+}
+
 /// The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
 ///
 /// @param url the URL. May be NULL: NULL is returned.
@@ -209,8 +305,8 @@ pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
 }
 
-/// The path. It begins with "/" unless it is empty, or `netlib_url_resolve` made the URL of a reference such as
-/// "mailto:a@b".
+/// The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as it
+/// is: "a@b" of "mailto:a@b".
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -250,7 +346,7 @@ pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut u
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when there is no host.
+/// @return borrowed from `url`, NUL-terminated; NULL when there is no host, or no memory for the text.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -262,7 +358,7 @@ pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut 
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when there is no host.
+/// @return borrowed from `url`, NUL-terminated; NULL when there is no host, or no memory for the text.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -275,7 +371,7 @@ pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usi
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+/// @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -283,14 +379,17 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
 }
 
-/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It parses
-/// back into the same parts, but that an empty host is none: "/." stands before a path of two slashes without a host, as in
-/// "/.//x", and "//" before a host that looks like a scheme. It holds the userinfo: keep it out of logs, which
-/// `netlib_url_redacted` is for.
+/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds the
+/// userinfo: for logs there is `netlib_url_redacted`.
+///
+/// `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
+/// before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are read
+/// differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without "//"
+/// has to be resolved again.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+/// @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -298,18 +397,35 @@ pub unsafe extern "C" fn netlib_url_url(url: *const netlib_url, len: *mut usize)
     lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)
 }
 
+/// The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
+/// the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain,
+/// as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+///
+/// What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
+/// too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
+///
+/// @param url the URL. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut usize) -> *const c_char {
+    lend_text(url, len, |url| url.redacted().ok())
+}
+
 /// Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
 ///
-/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". A reference with a
-/// scheme keeps its form: "mailto:a@b" has the path "a@b", and "http:g" (section 5.4.2) no host and the path "g".
-/// `netlib_parse_url` would read these two otherwise.
+/// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". What has a scheme
+/// without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
 ///
 /// @param base the URL that the reference stands in. Not NULL.
 /// @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
 /// @param len its length in bytes, or `NETLIB_NTS`.
 /// @param url out, owned: free it with `netlib_url_free`. Not NULL.
 /// @param err out, owned. Its offset is the byte of the reference at which the problem is. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX`
+///         and for a result that is too long; `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -353,4 +469,16 @@ pub unsafe extern "C" fn netlib_url_same_origin(
         same.set(a.same_origin(&b));
         Ok(())
     })
+}
+
+/// # Safety
+/// `len` is NULL or writable.
+unsafe fn lend_credential(text: Option<&CStr>, out: out::Out<'_, *const c_char>, len: *mut usize) {
+    if let Some(text) = text {
+        out.set(text.as_ptr());
+        // SAFETY: the caller's promise.
+        if let Some(len) = unsafe { len.as_mut() } {
+            *len = text.count_bytes();
+        }
+    }
 }

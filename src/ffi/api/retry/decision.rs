@@ -81,7 +81,7 @@ impl Handle for netlib_decision {
 /// @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
 ///         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
 ///         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
-///         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if a Retry-After that counts is
+///         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is
 ///         neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
     lend_text(decision, len, |decision| Some(decision.method()))
 }
 
-/// Whether the next request carries the body again: rewind it first, see `netlib_rewind_body`.
+/// Whether the next request carries the body again, if the last one had any: rewind it first, see `netlib_rewind_body`.
 ///
 /// @param decision the decision. May be NULL: false is returned.
 /// @return false once a redirect has turned the request into GET, and when there is no next request.
@@ -305,8 +305,9 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
     lend_text(decision, len, |decision| decision.dropped_headers().named().at(index))
 }
 
-/// Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
-/// SAFE profile Host is among these at another origin: write it from the URL.
+/// Makes the headers of the next request: those of the last one without the headers that must be dropped, which are also
+/// those that describe a body when it is not sent again. At another origin Host is dropped with the SAFE profile only:
+/// rather than keep it in the list, write it from the URL of each request (`netlib_url_netloc`).
 ///
 /// @param decision the decision. Not NULL.
 /// @param request_headers the headers of the last request. Not NULL.

@@ -13,8 +13,8 @@ use crate::status::Status;
 #[repr(C)]
 pub enum netlib_redirect_profile {
     /// As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. At another origin only the
-    /// headers of `remove_headers_on_redirect` are dropped: Authorization, but neither cookies nor API keys, unless
-    /// `netlib_retry_options_add_sensitive_headers` was called.
+    /// headers of `remove_headers_on_redirect` are dropped: Authorization, but neither Host nor cookies nor API keys;
+    /// for the latter two there is `netlib_retry_options_add_sensitive_headers`.
     NETLIB_REDIRECT_REFERENCE = 0,
     /// As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
     /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
@@ -29,7 +29,8 @@ pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
 /// `retry_after_max` unless set, in seconds: six hours.
 pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
 
-/// The settings of a `netlib_retry`. **Single**.
+/// The settings of a `netlib_retry`: make them, set what is to differ from the defaults, and give them to
+/// `netlib_retry_new`. After each request `netlib_retry_decide` says what is next. **Single**.
 pub struct netlib_retry_options {
     _private: [u8; 0],
 }

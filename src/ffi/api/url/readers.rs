@@ -1,136 +1,14 @@
-//! URLs from somebody else: refused rather than repaired, read as others read them, written without their secrets.
+//! How other programs read a URL, and in what they differ.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::api::url::netlib_url;
-use crate::ffi::args::{arg, arg_bytes};
-use crate::ffi::out::{self, outs};
+use crate::ffi::args::arg_bytes;
+use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Shared, guard, handle};
-use crate::url::{Reader, Reading, Readings, Url};
-
-/// Parses an absolute http or https URL, and refuses what `netlib_parse_url` would repair and what programs are known to
-/// read differently. Use it for a URL that somebody else chose: whatever it accepts, `netlib_parse_url` and both standards'
-/// readers (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what
-/// `netlib_parse_url` gives for the same text.
-///
-/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character, non-ASCII letter or
-/// stray "%" or bracket. Further:
-/// "//" follows the scheme.
-/// Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
-/// The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a zone.
-/// A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
-/// at its end, at most 253 bytes, and a last label that is no number, hexadecimal ones included.
-/// Non-ASCII labels are allowed where IDNA changes nothing but letter case, and IDNA 2003 and 2008 agree; "xn--" labels
-/// where they are what their Unicode form becomes.
-/// The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
-/// The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
-///
-/// Whether the host may be connected to is another question, which only its addresses answer.
-///
-/// @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @param out out, owned: free it with `netlib_url_free`. Not NULL.
-/// @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
-///        nothing of the text. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_parse_url_strict(
-    url: *const c_char,
-    len: usize,
-    out: *mut *mut netlib_url,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let out = outs!(out);
-        let url = arg_bytes!(url, len);
-        out.give(Url::parse_strict(url)?);
-        Ok(())
-    })
-}
-
-/// The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
-/// the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain,
-/// as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
-///
-/// What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
-/// too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
-///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; never NULL for a URL.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut usize) -> *const c_char {
-    lend_text(url, len, |url| url.redacted().ok())
-}
-
-/// The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
-/// encoded ":" is one of them.
-///
-/// @param url the URL. Not NULL.
-/// @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo. Not NULL.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_url_username(
-    url: *const netlib_url,
-    username: *mut *const c_char,
-    len: *mut usize,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        out::zero(len);
-        let username = outs!(username);
-        lend_credential(arg!(url).username()?, username, len);
-        Ok(())
-    })
-}
-
-/// The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
-///
-/// @param url the URL. Not NULL.
-/// @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
-///        ":" in it. Not NULL.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_url_password(
-    url: *const netlib_url,
-    password: *mut *const c_char,
-    len: *mut usize,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        out::zero(len);
-        let password = outs!(password);
-        lend_credential(arg!(url).password()?, password, len);
-        Ok(())
-    })
-}
-
-/// # Safety
-/// `len` is NULL or writable.
-unsafe fn lend_credential(text: Option<&CStr>, out: out::Out<'_, *const c_char>, len: *mut usize) {
-    if let Some(text) = text {
-        out.set(text.as_ptr());
-        // SAFETY: the caller's promise.
-        if let Some(len) = unsafe { len.as_mut() } {
-            *len = text.count_bytes();
-        }
-    }
-}
+use crate::url::{Reader, Reading, Readings};
 
 /// A kind of program that reads URLs.
 #[repr(C)]
@@ -176,8 +54,8 @@ impl Handle for netlib_url_readings {
 /// @param len its length in bytes, or `NETLIB_NTS`.
 /// @param readings out, owned: free it with `netlib_url_readings_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than 16 MiB;
-///         `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
+///         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
