@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 use super::class::{CLASSES, Class};
+use super::quick::{self, Marks};
 
 /// Where the first byte at or after `from` is that is not in the class, or the text's length.
 pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
@@ -23,6 +24,16 @@ pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
         return unsafe { avx2::skip_path(text, from) };
     }
     portable::skip_path(text, from)
+}
+
+/// As [`quick::read`], which is asked once which way to go.
+pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
+    #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
+    if std::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::marks(text, host) };
+    }
+    quick::read(text, host, |from, class| portable::skip(text, from, class), |from| portable::skip_path(text, from))
 }
 
 mod portable {
@@ -50,7 +61,7 @@ mod portable {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{CLASSES, Class, portable};
+    use super::{CLASSES, Class, Marks, portable, quick};
 
     const WIDTH: usize = 32;
 
@@ -115,42 +126,71 @@ mod avx2 {
         equals(inside, 0)
     }
 
-    /// The first stop at or after `from`, `stops` saying which bytes of a block end the search; the text's length if
-    /// there is none. A block that would go beyond the text begins earlier instead, so that there is one way for every
-    /// length; a text that fills no block is not for here.
+    /// Two blocks that stand in a text, the second perhaps beginning in the first.
+    struct Pair {
+        start: usize,
+        first: __m256i,
+        second: __m256i,
+        distance: usize,
+    }
+
+    impl Pair {
+        /// A bit for each byte from `start` on.
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn bits(&self, of: impl Fn(__m256i) -> u32) -> u64 {
+            u64::from(of(self.first)) | u64::from(of(self.second)) << self.distance
+        }
+    }
+
+    /// The first stop at or after `from`, `stops` saying which bytes of a pair end the search; the text's length if
+    /// there is none. Two blocks at once, because how often a loop runs is hard to foresee. A block that would go
+    /// beyond the text begins earlier instead, so that there is one way for every length; a text that fills no block
+    /// is not for here.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn search(text: &[u8], from: usize, stops: impl Fn(usize, &[u8; WIDTH]) -> u32) -> Option<usize> {
+    fn search(text: &[u8], from: usize, stops: impl Fn(&Pair) -> u64) -> Option<usize> {
         let last = text.len().checked_sub(WIDTH)?;
         let mut from = from;
         while from < text.len() {
             let start = from.min(last);
-            let found = stops(start, text.get(start..)?.first_chunk()?) & (u32::MAX << (from - start));
+            let second = (start + WIDTH).min(last);
+            let block = |at: usize| text.get(at..)?.first_chunk();
+            let pair =
+                Pair { start, first: load(block(start)?), second: load(block(second)?), distance: second - start };
+            let found = stops(&pair) & (u64::MAX << (from - start));
             if found != 0 {
                 return Some(start + found.trailing_zeros() as usize);
             }
-            from = start + WIDTH;
+            from = second + WIDTH;
         }
         Some(text.len())
     }
 
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
         let (low, high) = (both_halves(&TABLES[table_of(class)]), both_halves(&HIGH));
-        let found = search(text, from, |_, block| outside(load(block), low, high));
+        let found = search(text, from, |pair| pair.bits(|block| outside(block, low, high)));
         found.unwrap_or_else(|| portable::skip(text, from, class))
     }
 
     #[target_feature(enable = "avx2")]
+    #[inline]
     pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
         let (low, high) = (both_halves(&TABLES[table_of(Class::Path)]), both_halves(&HIGH));
-        let found = search(text, from, |at, block| {
-            let after_slash = at > 0 && text.get(at - 1) == Some(&b'/');
-            let block = load(block);
-            let segment_starts = equals(block, b'/') << 1 | u32::from(after_slash);
-            outside(block, low, high) | (equals(block, b'.') & segment_starts)
+        let found = search(text, from, |pair| {
+            let after_slash = pair.start > 0 && text.get(pair.start - 1) == Some(&b'/');
+            let segment_starts = pair.bits(|block| equals(block, b'/')) << 1 | u64::from(after_slash);
+            let dots = pair.bits(|block| equals(block, b'.'));
+            pair.bits(|block| outside(block, low, high)) | (dots & segment_starts)
         });
         found.unwrap_or_else(|| portable::skip_path(text, from))
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
+        quick::read(text, host, |from, class| skip(text, from, class), |from| skip_path(text, from))
     }
 }
 
