@@ -258,7 +258,7 @@ impl Writer<'_> {
 
     /// Copies a part of `text`. What is short is copied together with what follows it, if that is there: a copy of a
     /// length that is known beforehand costs a third.
-    #[inline]
+    #[inline(always)]
     pub(super) fn copy_short(&mut self, text: &[u8], start: usize, length: usize) {
         const SHORT: usize = 32;
         let source = text.get(start..).and_then(|text| text.first_chunk::<SHORT>());

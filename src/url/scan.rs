@@ -40,7 +40,10 @@ mod portable {
     use super::{CLASSES, Class, Marks, quick};
 
     pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
-        quick::read(text, host, |from, class| skip(text, from, class), |from| skip_path(text, from))
+        quick::read(text, host, |from, class| match class {
+            Class::Path => skip_path(text, from),
+            _ => skip(text, from, class),
+        })
     }
 
     pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
@@ -212,8 +215,8 @@ mod avx2 {
         found.unwrap_or_else(|| portable::skip_path(text, from))
     }
 
-    /// What most questions about a URL are answered from: the stops of three classes in the 64 bytes behind its
-    /// scheme, found before anybody asks, so that no search waits for the one before it.
+    /// 64 bytes of a URL and the stops of three classes in them, found before anybody asks, so that no search waits for
+    /// the one before it.
     struct Window {
         start: usize,
         end: usize,
@@ -237,28 +240,45 @@ mod avx2 {
             })
         }
 
-        /// The first of the stops at or after `from`; what is behind the window, `search` knows.
+        /// The first stop at or after `from`, to where the window moves on if need be.
+        #[target_feature(enable = "avx2")]
         #[inline]
-        fn next(&self, stops: u64, from: usize, search: impl Fn(usize) -> usize) -> usize {
-            match u32::try_from(from - self.start).ok().and_then(|skipped| stops.checked_shr(skipped)) {
-                Some(stops) if stops != 0 => from + stops.trailing_zeros() as usize,
-                _ => search(from.max(self.end)),
+        fn next(&mut self, text: &[u8], from: usize, class: Class) -> usize {
+            let mut from = from;
+            loop {
+                let stops = match class {
+                    Class::Host => self.host,
+                    Class::Path => self.path,
+                    _ => self.query,
+                };
+                let skipped = from - self.start;
+                let left = if skipped < 64 { stops >> skipped } else { 0 };
+                if left != 0 {
+                    return from + left.trailing_zeros() as usize;
+                }
+                from = from.max(self.end);
+                if from >= text.len() {
+                    return text.len();
+                }
+                match Window::new_apart(text, from) {
+                    Some(window) => *self = window,
+                    None => return text.len(),
+                }
             }
+        }
+
+        /// Kept apart, so that the first window stays in registers.
+        #[target_feature(enable = "avx2")]
+        #[inline(never)]
+        fn new_apart(text: &[u8], from: usize) -> Option<Window> {
+            Window::new(text, from)
         }
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
-        let Some(window) = Window::new(text, host) else { return portable::marks(text, host) };
-        quick::read(
-            text,
-            host,
-            |from, class| {
-                let stops = if class == Class::Host { window.host } else { window.query };
-                window.next(stops, from, |from| skip(text, from, class))
-            },
-            |from| window.next(window.path, from, |from| skip_path(text, from)),
-        )
+        let Some(mut window) = Window::new(text, host) else { return portable::marks(text, host) };
+        quick::read(text, host, |from, class| window.next(text, from, class))
     }
 }
 
