@@ -189,18 +189,22 @@ pub(crate) unsafe fn ascii<'a>(p: *const c_char, name: &str) -> Result<&'a str> 
 
 /// # Safety
 /// `p` points to `len` readable bytes that live for `'a`; or `len` is 0; or `len` is [`NTS`] and `p` is NUL-terminated.
+#[inline]
 pub(crate) unsafe fn bytes<'a>(p: *const u8, len: usize, name: &str, len_name: &str) -> Result<&'a [u8]> {
     match (p.is_null(), len) {
         (true, 0) => Ok(&[]),
         (true, _) => Err(null_argument(name)),
         // SAFETY: the caller's promise.
         (false, NTS) => Ok(unsafe { CStr::from_ptr(p.cast()) }.to_bytes()),
-        (false, len) if len > isize::MAX as usize => {
-            Err(Error::new(Status::InvalidArgument, format!("{len_name} is larger than any object: {len}")))
-        }
+        (false, len) if len > isize::MAX as usize => Err(no_object(len, len_name)),
         // SAFETY: the caller's promise; the length fits an object.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts(p, len) }),
     }
+}
+
+#[cold]
+fn no_object(len: usize, len_name: &str) -> Error {
+    Error::new(Status::InvalidArgument, format!("{len_name} is larger than any object: {len}"))
 }
 
 /// # Safety
@@ -282,9 +286,7 @@ pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &s
     match (p.is_null(), len) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(null_argument(name)),
-        (false, len) if len > isize::MAX as usize => {
-            Err(Error::new(Status::InvalidArgument, format!("{len_name} is larger than any object: {len}")))
-        }
+        (false, len) if len > isize::MAX as usize => Err(no_object(len, len_name)),
         // SAFETY: the caller's promise; the length fits an object.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
     }

@@ -20,14 +20,29 @@ pub(crate) unsafe fn status<T: Into<Status>>(
 ) -> netlib_status {
     // `AssertUnwindSafe`: a value that a panic left half-changed is behind a mutex that is then poisoned, or is a
     // single-threaded handle whose fields are each valid in any combination.
-    let outcome = catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|panic| Err(panic_error(&*panic)));
-    let (status, error) = match outcome {
-        Ok(done) => (done.into(), None),
-        Err(error) => (error.status(), Some(error)),
+    let error = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(done)) => {
+            // SAFETY: the caller's promise.
+            if let Some(err) = unsafe { err.as_mut() } {
+                *err = std::ptr::null_mut();
+            }
+            return done.into() as netlib_status;
+        }
+        Ok(Err(error)) => error,
+        Err(panic) => panic_error(&*panic),
     };
     // SAFETY: the caller's promise.
+    unsafe { failure(err, error) }
+}
+
+/// # Safety
+/// As [`status`].
+#[cold]
+unsafe fn failure(err: *mut *mut netlib_error, error: Error) -> netlib_status {
+    let status = error.status();
+    // SAFETY: the caller's promise.
     if let Some(err) = unsafe { err.as_mut() } {
-        *err = error.map_or(std::ptr::null_mut(), |error| handle::give(Arc::new(error)));
+        *err = handle::give(Arc::new(error));
     }
     status as netlib_status
 }
@@ -46,6 +61,7 @@ pub(crate) fn nothing(body: impl FnOnce()) {
     let _ = catch_unwind(AssertUnwindSafe(body));
 }
 
+#[cold]
 fn panic_error(panic: &(dyn Any + Send)) -> Error {
     let what = panic
         .downcast_ref::<&str>()

@@ -74,9 +74,14 @@ pub(crate) struct Head {
     pub(super) composed: OnceLock<Composed>,
 }
 
+/// The text is allocated and cleared in such pieces: a number of bytes that is known beforehand needs no loop.
+type Piece = [u8; 64];
+
+pub(crate) type Thin = ThinArc<Head, Piece>;
+
 /// A counted reference to a URL's block.
 #[derive(Clone)]
-pub(super) struct Block(pub(super) ThinArc<Head, u8>);
+pub(super) struct Block(pub(super) Thin);
 
 impl Block {
     pub(super) fn head(&self) -> &Head {
@@ -86,48 +91,97 @@ impl Block {
     pub(super) fn get(&self, component: Component) -> Option<&[u8]> {
         let Span { start, length } = self.head().spans[component as usize];
         let start = start as usize;
-        self.0.slice.get(start..start + length as usize)
+        self.0.slice.as_flattened().get(start..start + length as usize)
     }
 
     /// With the NUL as its last byte.
     pub(super) fn terminated(&self, component: Component) -> Option<&[u8]> {
         let Span { start, length } = self.head().spans[component as usize];
         let start = start as usize;
-        self.0.slice.get(start..start + length as usize + 1)
+        self.0.slice.as_flattened().get(start..start + length as usize + 1)
     }
 
     /// The length of the text with all that is in it.
     pub(super) fn size(&self) -> usize {
-        self.0.slice.len()
+        self.0.slice.as_flattened().len()
     }
 
     /// A block whose text `write` fills. `room` is the most that it may write.
     pub(super) fn build(room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
-        // Zeros to start from, so that no byte of the text is ever unwritten.
-        static ZEROS: [u8; 4096] = [0; 4096];
-        // Few sizes: what is copied and what is allocated is foreseen by the processor more often.
-        let room = room.next_multiple_of(64);
-        let out_of_memory = || Error::new(Status::OutOfMemory, format!("no memory for a URL of {room} bytes"));
-        if let Some(zeros) = ZEROS.get(..room) {
-            let head = HeaderWithLength::new(Head::empty(), room);
-            let mut block: Arc<HeaderSlice<_, [u8]>> =
-                Arc::try_from_header_and_slice(head, zeros).map_err(|_| out_of_memory())?;
-            if let Some(block) = Arc::get_mut(&mut block) {
-                Writer::fill(&mut block.header.header, &mut block.slice, write)?;
-            }
-            return Ok(Block(Arc::into_thin(block)));
+        let pieces = room.div_ceil(size_of::<Piece>());
+        if room > AT_ONCE {
+            return Block::build_exactly(pieces, write);
         }
+        let mut unfinished = Unfinished::cleared(pieces).ok_or_else(|| out_of_memory(room))?;
+        let Some(mut writer) = unfinished.writer() else { return Err(overflown()) };
+        write(&mut writer);
+        if writer.overflown {
+            return Err(overflown());
+        }
+        Ok(unfinished.finish())
+    }
+
+    /// One that does not keep what was not used of the room.
+    fn build_exactly(pieces: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
+        let room = pieces.saturating_mul(size_of::<Piece>());
         if room > MAX_ROOM {
             return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
         }
         let mut head = Head::empty();
-        let mut text = Vec::new();
-        text.try_reserve_exact(room).map_err(|_| out_of_memory())?;
-        text.resize(room, 0);
-        let used = Writer::fill(&mut head, &mut text, write)?;
-        let text = text.get(..used).unwrap_or_default();
-        ThinArc::try_from_header_and_slice(head, text).map(Block).map_err(|_| out_of_memory())
+        let mut text: Vec<Piece> = Vec::new();
+        text.try_reserve_exact(pieces).map_err(|_| out_of_memory(room))?;
+        text.resize(pieces, [0; size_of::<Piece>()]);
+        let mut writer = Writer::new(&mut head, text.as_flattened_mut());
+        write(&mut writer);
+        if writer.overflown {
+            return Err(overflown());
+        }
+        let used = writer.at;
+        let text = text.get(..used.div_ceil(size_of::<Piece>())).unwrap_or_default();
+        ThinArc::try_from_header_and_slice(head, text).map(Block).map_err(|_| out_of_memory(room))
     }
+}
+
+/// A block of so many bytes of text is allocated before its final size is known.
+const AT_ONCE: usize = 4096;
+
+/// A block that is being filled.
+pub(super) struct Unfinished(Arc<HeaderSlice<HeaderWithLength<Head>, [Piece]>>);
+
+impl Unfinished {
+    /// Room for a text that is not too long to be allocated at once.
+    #[inline]
+    pub(super) fn with_room(room: usize) -> Option<Unfinished> {
+        if room > AT_ONCE { None } else { Unfinished::cleared(room.div_ceil(size_of::<Piece>())) }
+    }
+
+    /// Zeros to start from, so that no byte of the text is ever unwritten.
+    fn cleared(pieces: usize) -> Option<Unfinished> {
+        let head = HeaderWithLength::new(Head::empty(), pieces);
+        let zeros = std::iter::repeat_n([0; size_of::<Piece>()], pieces);
+        Arc::try_from_header_and_iter(head, zeros).ok().map(Unfinished)
+    }
+
+    #[inline]
+    pub(super) fn writer(&mut self) -> Option<Writer<'_>> {
+        let block = Arc::get_mut(&mut self.0)?;
+        Some(Writer::new(&mut block.header.header, block.slice.as_flattened_mut()))
+    }
+
+    #[inline]
+    pub(super) fn finish(self) -> Block {
+        Block(Arc::into_thin(self.0))
+    }
+}
+
+#[cold]
+fn out_of_memory(room: usize) -> Error {
+    Error::new(Status::OutOfMemory, format!("no memory for a URL of {room} bytes"))
+}
+
+#[cold]
+fn overflown() -> Error {
+    Error::new(Status::Internal, "a URL's text is longer than was computed")
 }
 
 impl Head {
@@ -146,14 +200,14 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// How much of the text was used.
-    fn fill(head: &mut Head, text: &mut [u8], write: impl FnOnce(&mut Writer<'_>)) -> Result<usize> {
-        let mut writer = Writer { head, text, at: 0, overflown: false };
-        write(&mut writer);
-        if writer.overflown {
-            return Err(Error::new(Status::Internal, "a URL's text is longer than was computed"));
-        }
-        Ok(writer.at)
+    #[inline]
+    fn new<'a>(head: &'a mut Head, text: &'a mut [u8]) -> Writer<'a> {
+        Writer { head, text, at: 0, overflown: false }
+    }
+
+    /// Whether everything did fit.
+    pub(super) fn fits(&self) -> bool {
+        !self.overflown
     }
 
     pub(super) fn port(&mut self, port: Option<u16>) {
@@ -211,7 +265,7 @@ impl Writer<'_> {
 
     /// Copies a part of `text`. What is short is copied together with what follows it, if that is there: a copy of a
     /// length that is known beforehand costs a third.
-    #[inline]
+    #[inline(always)]
     pub(super) fn copy_short(&mut self, text: &[u8], start: usize, length: usize) {
         const SHORT: usize = 32;
         let source = text.get(start..).and_then(|text| text.first_chunk::<SHORT>());

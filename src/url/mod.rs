@@ -9,6 +9,7 @@ mod name;
 mod normalise;
 mod parse;
 mod parts;
+mod quick;
 mod readings;
 mod redact;
 mod resolve;
@@ -22,14 +23,13 @@ mod visits;
 use std::ffi::CStr;
 
 pub use block::Component;
-pub(crate) use block::Head;
+pub(crate) use block::Thin;
 use block::{Block, Writer};
 pub(crate) use host::{Name, append_idna};
 pub use parts::UrlParts;
 pub use readings::{Differences, Reader, Reading, Readings};
 pub use serialise::Composite;
 pub use split::{FirstSplit, split_first};
-use triomphe::ThinArc;
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -47,7 +47,10 @@ impl Url {
     /// Best effort: whatever is absent is `None`. Text without a scheme begins with the host, unless it begins with
     /// a slash.
     pub fn parse(text: &[u8]) -> Result<Url> {
-        parse::parse(text)
+        match quick::parse(text) {
+            Some(block) => Ok(Url::new(block)),
+            None => parse::parse(text),
+        }
     }
 
     /// The parts are checked and normalised as [`Url::parse`] does it. The result parses back into the same parts.
@@ -75,15 +78,15 @@ impl Url {
     }
 
     /// The counted block, for the handle that C holds.
-    pub(crate) fn into_thin(self) -> ThinArc<Head, u8> {
+    pub(crate) fn into_thin(self) -> Thin {
         self.block.0
     }
 
-    pub(crate) fn from_thin(thin: ThinArc<Head, u8>) -> Url {
+    pub(crate) fn from_thin(thin: Thin) -> Url {
         Url::new(Block(thin))
     }
 
-    pub(crate) fn as_thin(&self) -> &ThinArc<Head, u8> {
+    pub(crate) fn as_thin(&self) -> &Thin {
         &self.block.0
     }
 

@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 use super::class::{CLASSES, Class};
+use super::quick::{self, Marks};
 
 /// Where the first byte at or after `from` is that is not in the class, or the text's length.
 pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
@@ -25,8 +26,25 @@ pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
     portable::skip_path(text, from)
 }
 
+/// As [`quick::read`], which is asked once which way to go.
+pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
+    #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
+    if std::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        return unsafe { avx2::marks(text, host) };
+    }
+    portable::marks(text, host)
+}
+
 mod portable {
-    use super::{CLASSES, Class};
+    use super::{CLASSES, Class, Marks, quick};
+
+    pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
+        quick::read(text, host, |from, class| match class {
+            Class::Path => skip_path(text, from),
+            _ => skip(text, from, class),
+        })
+    }
 
     pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
         let rest = text.get(from..).unwrap_or_default();
@@ -50,7 +68,7 @@ mod portable {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{CLASSES, Class, portable};
+    use super::{CLASSES, Class, Marks, portable, quick};
 
     const WIDTH: usize = 32;
 
@@ -115,42 +133,152 @@ mod avx2 {
         equals(inside, 0)
     }
 
-    /// The first stop at or after `from`, `stops` saying which bytes of a block end the search; the text's length if
-    /// there is none. A block that would go beyond the text begins earlier instead, so that there is one way for every
-    /// length; a text that fills no block is not for here.
+    /// Two blocks of a text, the second perhaps beginning in the first. A block that would go beyond the text begins
+    /// earlier instead, so that there is one way for every length; a text that fills no block is not for here.
+    struct Pair {
+        start: usize,
+        first: __m256i,
+        second: __m256i,
+        distance: usize,
+    }
+
+    impl Pair {
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn at(text: &[u8], from: usize) -> Option<Pair> {
+            let last = text.len().checked_sub(WIDTH)?;
+            let start = from.min(last);
+            let second = (start + WIDTH).min(last);
+            let block = |at: usize| text.get(at..)?.first_chunk();
+            Some(Pair { start, first: load(block(start)?), second: load(block(second)?), distance: second - start })
+        }
+
+        fn end(&self) -> usize {
+            self.start + self.distance + WIDTH
+        }
+
+        /// A bit for each byte from `start` on.
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn bits(&self, of: impl Fn(__m256i) -> u32) -> u64 {
+            u64::from(of(self.first)) | u64::from(of(self.second)) << self.distance
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn outside(&self, class: Class) -> u64 {
+            let (low, high) = (both_halves(&TABLES[table_of(class)]), both_halves(&HIGH));
+            self.bits(|block| outside(block, low, high))
+        }
+
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn equals(&self, byte: u8) -> u64 {
+            self.bits(|block| equals(block, byte))
+        }
+
+        /// Where a "." begins a segment.
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn dot_segments(&self, text: &[u8]) -> u64 {
+            let after_slash = self.start > 0 && text.get(self.start - 1) == Some(&b'/');
+            self.equals(b'.') & (self.equals(b'/') << 1 | u64::from(after_slash))
+        }
+    }
+
+    /// The first stop at or after `from`, `stops` saying which bytes of a pair end the search; the text's length if
+    /// there is none. Two blocks at once, because how often a loop runs is hard to foresee.
     #[target_feature(enable = "avx2")]
     #[inline]
-    fn search(text: &[u8], from: usize, stops: impl Fn(usize, &[u8; WIDTH]) -> u32) -> Option<usize> {
-        let last = text.len().checked_sub(WIDTH)?;
+    fn search(text: &[u8], from: usize, stops: impl Fn(&Pair) -> u64) -> Option<usize> {
         let mut from = from;
         while from < text.len() {
-            let start = from.min(last);
-            let found = stops(start, text.get(start..)?.first_chunk()?) & (u32::MAX << (from - start));
+            let pair = Pair::at(text, from)?;
+            let found = stops(&pair) & (u64::MAX << (from - pair.start));
             if found != 0 {
-                return Some(start + found.trailing_zeros() as usize);
+                return Some(pair.start + found.trailing_zeros() as usize);
             }
-            from = start + WIDTH;
+            from = pair.end();
         }
         Some(text.len())
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
-        let (low, high) = (both_halves(&TABLES[table_of(class)]), both_halves(&HIGH));
-        let found = search(text, from, |_, block| outside(load(block), low, high));
+        let found = search(text, from, |pair| pair.outside(class));
         found.unwrap_or_else(|| portable::skip(text, from, class))
     }
 
     #[target_feature(enable = "avx2")]
     pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
-        let (low, high) = (both_halves(&TABLES[table_of(Class::Path)]), both_halves(&HIGH));
-        let found = search(text, from, |at, block| {
-            let after_slash = at > 0 && text.get(at - 1) == Some(&b'/');
-            let block = load(block);
-            let segment_starts = equals(block, b'/') << 1 | u32::from(after_slash);
-            outside(block, low, high) | (equals(block, b'.') & segment_starts)
-        });
+        let found = search(text, from, |pair| pair.outside(Class::Path) | pair.dot_segments(text));
         found.unwrap_or_else(|| portable::skip_path(text, from))
+    }
+
+    /// 64 bytes of a URL and the stops of three classes in them, found before anybody asks, so that no search waits for
+    /// the one before it.
+    struct Window {
+        start: usize,
+        end: usize,
+        host: u64,
+        path: u64,
+        query: u64,
+    }
+
+    impl Window {
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn new(text: &[u8], from: usize) -> Option<Window> {
+            let pair = Pair::at(text, from)?;
+            let query = pair.outside(Class::Query);
+            Some(Window {
+                start: pair.start,
+                end: pair.end(),
+                host: pair.outside(Class::Host),
+                path: query | pair.equals(b'?') | pair.dot_segments(text),
+                query,
+            })
+        }
+
+        /// The first stop at or after `from`, to where the window moves on if need be.
+        #[target_feature(enable = "avx2")]
+        #[inline]
+        fn next(&mut self, text: &[u8], from: usize, class: Class) -> usize {
+            let mut from = from;
+            loop {
+                let stops = match class {
+                    Class::Host => self.host,
+                    Class::Path => self.path,
+                    _ => self.query,
+                };
+                let skipped = from - self.start;
+                let left = if skipped < 64 { stops >> skipped } else { 0 };
+                if left != 0 {
+                    return from + left.trailing_zeros() as usize;
+                }
+                from = from.max(self.end);
+                if from >= text.len() {
+                    return text.len();
+                }
+                match Window::new_apart(text, from) {
+                    Some(window) => *self = window,
+                    None => return text.len(),
+                }
+            }
+        }
+
+        /// Kept apart, so that the first window stays in registers.
+        #[target_feature(enable = "avx2")]
+        #[inline(never)]
+        fn new_apart(text: &[u8], from: usize) -> Option<Window> {
+            Window::new(text, from)
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
+        let Some(mut window) = Window::new(text, host) else { return portable::marks(text, host) };
+        quick::read(text, host, |from, class| window.next(text, from, class))
     }
 }
 
