@@ -60,11 +60,13 @@
  * are all defaults.
  *
  * A REQUEST, and the calls that make it:
- *     where to     netlib_parse_url, netlib_url_host, netlib_url_port_or_default; netlib_url_netloc for the Host header
+ *     where to     netlib_parse_url, or netlib_parse_url_strict if somebody else chose the URL; netlib_url_host,
+ *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
  *     how long     netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give the
  *                  values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
  *     connect      netlib_create_connection; netlib_tls_context_new once, then netlib_tls_wrap_fd
- *     send         netlib_make_headers, netlib_headers_wire; netlib_body_read for what follows them
+ *     send         netlib_make_headers, netlib_headers_wire; netlib_set_file_position to record where a body
+ *                  begins, netlib_body_read for its bytes
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
  *     and then     netlib_retry_decide, whatever happened: netlib_decision_action says what is next, for which
  *                  netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare
@@ -643,6 +645,9 @@ double netlib_limit_remaining(const netlib_limit *limit);
  * url: Parsing URLs, and what they are made of.
  * ================================================================================================================== */
 
+/** The longest text that is read as a URL, in bytes: 16 MiB. */
+#define NETLIB_URL_MAX 16777216
+
 /**
  * A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**: share
  * it between threads freely; cloning is cheap.
@@ -661,19 +666,53 @@ struct netlib_url;
  * "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
  * "localhost:8080/a". The host of "http://user@a\b" is "a". A path that is empty is absent, unless a query or a
  * fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The
- * time is linear in `len`.
+ * time is linear in `len`. For a URL that somebody else chose there is `netlib_parse_url_strict`.
  *
  * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
  * @param len its length in bytes, or `NETLIB_NTS`.
  * @param out out, owned: free it with `netlib_url_free`. Not NULL.
  * @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
  *        nothing of the text, which may hold credentials. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  * @threads any
  * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
+
+/**
+ * Parses an absolute http or https URL that somebody else chose: refuses what `netlib_parse_url` would repair and what
+ * programs are known to read differently. Whatever it accepts, `netlib_parse_url` and both standards' readers
+ * (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
+ * for the same text. Whether the host may be connected to is another question, which only its addresses answer.
+ *
+ * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character, non-ASCII letter or
+ * stray "%" or bracket. Further:
+ * - "//" follows the scheme.
+ * - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
+ * - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
+ *   zone.
+ * - A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
+ *   at its end, at most 253 bytes, and a last label that is no number, hexadecimal ones included.
+ * - Non-ASCII labels are allowed where IDNA changes nothing but letter case, and IDNA 2003 and 2008 agree; "xn--"
+ *   labels where they are what their Unicode form becomes.
+ * - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
+ * - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
+ *
+ * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param out out, owned: free it with `netlib_url_free`. Not NULL.
+ * @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
+ *        nothing of the text. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_parse_url_strict(const char *url,
+                                      size_t len,
+                                      netlib_url **out,
+                                      netlib_error **err);
 
 /**
  * Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the
@@ -683,7 +722,8 @@ netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, ne
  * @param scheme letters, digits, "+" and "-". Copied. May be NULL: absent.
  * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
  *        as is "".
- * @param host a name, an IPv4 address, or an IPv6 address in brackets. Copied. May be NULL: absent.
+ * @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". Copied. May be
+ *        NULL: absent.
  * @param port 0 to 65535; -1: absent.
  * @param path the path; if it is not empty, a leading "/" is added where it is missing. Copied. May be NULL: absent.
  * @param query the query, without its "?". Copied. May be NULL: absent; "" is present.
@@ -691,7 +731,8 @@ netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, ne
  * @param url out, owned: free it with `netlib_url_free`. Not NULL.
  * @param err out, owned. Its offset, if it has one, counts from the start of the part that its message names.
  *        May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
+ *         `NETLIB_INVALID_ARGUMENT` for a port out of range.
  * @threads any
  * @since 0.1.0
  */
@@ -749,6 +790,36 @@ const char *netlib_url_scheme(const netlib_url *url, size_t *len);
 const char *netlib_url_auth(const netlib_url *url, size_t *len);
 
 /**
+ * The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
+ * encoded ":" is one of them.
+ *
+ * @param url the URL. Not NULL.
+ * @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo. Not NULL.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len, netlib_error **err);
+
+/**
+ * The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
+ *
+ * @param url the URL. Not NULL.
+ * @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
+ *        ":" in it. Not NULL.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len, netlib_error **err);
+
+/**
  * The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
  *
  * @param url the URL. May be NULL: NULL is returned.
@@ -791,7 +862,8 @@ int32_t netlib_url_port(const netlib_url *url);
 int32_t netlib_url_port_or_default(const netlib_url *url);
 
 /**
- * The path. It begins with "/" unless it is empty.
+ * The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as it
+ * is: "a@b" of "mailto:a@b".
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -799,7 +871,8 @@ int32_t netlib_url_port_or_default(const netlib_url *url);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_url_path(const netlib_url *url, size_t *len);
+const char *netlib_url_path(const netlib_url *url,
+                            size_t *len);
 
 /**
  * The query, without its "?".
@@ -828,7 +901,7 @@ const char *netlib_url_fragment(const netlib_url *url, size_t *len);
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when there is no host.
+ * @return borrowed from `url`, NUL-terminated; NULL when there is no host, or no memory for the text.
  * @threads any
  * @since 0.1.0
  */
@@ -839,18 +912,19 @@ const char *netlib_url_authority(const netlib_url *url, size_t *len);
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when there is no host.
+ * @return borrowed from `url`, NUL-terminated; NULL when there is no host, or no memory for the text.
  * @threads any
  * @since 0.1.0
  */
 const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 
 /**
- * The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one.
+ * The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one. It
+ * always begins with "/".
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+ * @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
  * @threads any
  * @since 0.1.0
  */
@@ -858,11 +932,16 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
 /**
  * The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds the
- * userinfo: keep it out of logs.
+ * userinfo: for logs there is `netlib_url_redacted`.
+ *
+ * `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
+ * before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are read
+ * differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without "//"
+ * has to be resolved again.
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; never NULL for a URL.
+ * @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
  * @threads any
  * @since 0.1.0
  */
@@ -870,17 +949,35 @@ const char *netlib_url_url(const netlib_url *url,
                            size_t *len);
 
 /**
+ * The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
+ * the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain,
+ * as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+ *
+ * What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
+ * too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
+ *
+ * @param url the URL. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_url_redacted(const netlib_url *url,
+                                size_t *len);
+
+/**
  * Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
  *
- * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". The result is
- * written as every URL here, with "//" after its scheme: "mailto:a@b" becomes "mailto:///a@b".
+ * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". What has a scheme
+ * without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
  *
  * @param base the URL that the reference stands in. Not NULL.
  * @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
  * @param len its length in bytes, or `NETLIB_NTS`.
  * @param url out, owned: free it with `netlib_url_free`. Not NULL.
  * @param err out, owned. Its offset is the byte of the reference at which the problem is. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX`
+ *         and for a result that is too long; `NETLIB_INVALID_UTF8`.
  * @threads any
  * @since 0.1.0
  */
@@ -937,88 +1034,6 @@ enum netlib_url_difference {
 struct netlib_url_readings;
 
 /**
- * Parses an absolute http or https URL, and refuses what `netlib_parse_url` would repair and what programs are known to
- * read differently. Use it for a URL that somebody else chose: whatever it accepts, `netlib_parse_url` and both standards'
- * readers (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what
- * `netlib_parse_url` gives for the same text.
- *
- * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character, non-ASCII letter or
- * stray "%" or bracket. Further:
- * "//" follows the scheme.
- * Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
- * The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a zone.
- * A name has letters, digits, "-", "_" and ".", labels of 1 to 63 bytes that neither begin nor end with "-", no dot
- * at its end, at most 253 bytes, and a last label that is no number, hexadecimal ones included.
- * Non-ASCII labels are allowed where IDNA changes nothing but letter case, and IDNA 2003 and 2008 agree; "xn--" labels
- * where they are what their Unicode form becomes.
- * The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
- * The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
- *
- * Whether the host may be connected to is another question, which only its addresses answer.
- *
- * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param out out, owned: free it with `netlib_url_free`. Not NULL.
- * @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
- *        nothing of the text. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_parse_url_strict(const char *url,
-                                      size_t len,
-                                      netlib_url **out,
-                                      netlib_error **err);
-
-/**
- * The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
- * the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain,
- * as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
- *
- * What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
- * too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
- *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; never NULL for a URL.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_url_redacted(const netlib_url *url,
-                                size_t *len);
-
-/**
- * The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
- * encoded ":" is one of them.
- *
- * @param url the URL. Not NULL.
- * @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo. Not NULL.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len, netlib_error **err);
-
-/**
- * The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
- *
- * @param url the URL. Not NULL.
- * @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
- *        ":" in it. Not NULL.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len, netlib_error **err);
-
-/**
  * Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. Where they differ, a filter that
  * reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
  * "http://good.example\@evil.example" is such a URL. `netlib_url_readings_differences` says whether and in what.
@@ -1027,7 +1042,8 @@ netlib_status netlib_url_password(const netlib_url *url, const char **password, 
  * @param len its length in bytes, or `NETLIB_NTS`.
  * @param readings out, owned: free it with `netlib_url_readings_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_UTF8`.
+ * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
+ *         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  * @threads any
  * @since 0.1.0
  */
@@ -1343,8 +1359,8 @@ double netlib_default_timeout(void);
 enum netlib_redirect_profile {
     /**
      * As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. At another origin only the
-     * headers of `remove_headers_on_redirect` are dropped: Authorization, but neither cookies nor API keys, unless
-     * `netlib_retry_options_add_sensitive_headers` was called.
+     * headers of `remove_headers_on_redirect` are dropped: Authorization, but neither Host nor cookies nor API keys;
+     * for the latter two there is `netlib_retry_options_add_sensitive_headers`.
      */
     NETLIB_REDIRECT_REFERENCE = 0,
     /**
@@ -1355,7 +1371,10 @@ enum netlib_redirect_profile {
     NETLIB_REDIRECT_SAFE = 1
 };
 
-/** The settings of a `netlib_retry`. **Single**. */
+/**
+ * The settings of a `netlib_retry`: make them, set what is to differ from the defaults, and give them to
+ * `netlib_retry_new`. After each request `netlib_retry_decide` says what is next. **Single**.
+ */
 struct netlib_retry_options;
 
 /**
@@ -1793,7 +1812,8 @@ netlib_status netlib_retry_from_int(int32_t count,
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
 
 /**
- * Counts one more request that was not the last, and makes the Retry for the next one.
+ * Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
+ * and the rest; call it only where the program decides itself what to send again.
  *
  * The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
  * a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.
@@ -2050,7 +2070,7 @@ struct netlib_decision;
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
  *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
  *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
- *         `NETLIB_INVALID_URL` if the Location is none; `NETLIB_INVALID_HEADER` if a Retry-After that counts is
+ *         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is
  *         neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
  *         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
@@ -2184,7 +2204,7 @@ const netlib_url *netlib_decision_url(const netlib_decision *decision);
 const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
 
 /**
- * Whether the next request carries the body again: rewind it first, see `netlib_rewind_body`.
+ * Whether the next request carries the body again, if the last one had any: rewind it first, see `netlib_rewind_body`.
  *
  * @param decision the decision. May be NULL: false is returned.
  * @return false once a redirect has turned the request into GET, and when there is no next request.
@@ -2235,8 +2255,9 @@ size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
 /**
- * Makes the headers of the next request: those of the last one without the headers that must be dropped. With the
- * SAFE profile Host is among these at another origin: write it from the URL.
+ * Makes the headers of the next request: those of the last one without the headers that must be dropped, which are also
+ * those that describe a body when it is not sent again. At another origin Host is dropped with the SAFE profile only:
+ * rather than keep it in the list, write it from the URL of each request (`netlib_url_netloc`).
  *
  * @param decision the decision. Not NULL.
  * @param request_headers the headers of the last request. Not NULL.
@@ -2781,7 +2802,7 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
  *
  * @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
  * @param headers out, owned: free it with `netlib_headers_free`. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param err out, owned: its offset is that of the byte in the name or value that its message names. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be
  *         larger than 16 MiB; `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1;
  *         `NETLIB_INVALID_UTF8` for the text of a coding. The message begins with the setter's name.
@@ -2908,7 +2929,7 @@ const char *netlib_headers_get_at(const netlib_headers *headers, const char *nam
 const char *netlib_headers_wire(const netlib_headers *headers, size_t *len);
 
 /* ==================================================================================================================
- * response: Parsing response heads, and asking them.
+ * response: Parsing response heads, and what they say about the body that follows.
  * ================================================================================================================== */
 
 /** How the end of a body is found. Given by `netlib_response_framing`. */
@@ -3112,10 +3133,10 @@ netlib_status netlib_is_response_to_head(const netlib_response *response, bool *
  * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
  * that are not looked at.
  *
- * Defects are lines that are no header, a continuation line without a header before it, an empty name, a misplaced
- * mail envelope line, bytes that a bare CR cuts off from the headers, and a multipart Content-Type without a boundary or
- * with a Content-Transfer-Encoding that it cannot have. A block that has none can still be refused by
- * `netlib_response_parse`, which reads HTTP and not mail.
+ * Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an empty
+ * name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart Content-Type
+ * without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can still be refused
+ * by `netlib_response_parse`, which reads HTTP and not mail.
  *
  * @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
  * @param len how many bytes that is, or `NETLIB_NTS`.
@@ -3364,50 +3385,6 @@ netlib_status netlib_is_fp_closed(netlib_body *body,
 struct netlib_connect_options;
 
 /**
- * Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
- *
- * An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
- * runs meanwhile does not shorten the wait.
- *
- * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
- *        for ever.
- * @param limit ends the wait early; borrowed. May be NULL: no limit.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
- *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
- *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_wait_for_read(int fd,
-                                   double timeout,
-                                   const netlib_limit *limit,
-                                   netlib_error **err);
-
-/**
- * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
- *
- * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
- * it is connected or has failed.
- *
- * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
- *        for ever.
- * @param limit ends the wait early; borrowed. May be NULL: no limit.
- * @param err out, owned. May be NULL.
- * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_wait_for_write(int fd,
-                                    double timeout,
-                                    const netlib_limit *limit,
-                                    netlib_error **err);
-
-/**
  * Makes options that hold the defaults.
  *
  * @return owned: free it with `netlib_connect_options_free`. Never NULL.
@@ -3500,6 +3477,50 @@ netlib_status netlib_create_connection(const char *host,
                                        const netlib_limit *limit,
                                        int *fd,
                                        netlib_error **err);
+
+/**
+ * Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
+ *
+ * An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
+ * runs meanwhile does not shorten the wait.
+ *
+ * @param fd the descriptor, borrowed.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+ *        for ever.
+ * @param limit ends the wait early; borrowed. May be NULL: no limit.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
+ *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
+ *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_wait_for_read(int fd,
+                                   double timeout,
+                                   const netlib_limit *limit,
+                                   netlib_error **err);
+
+/**
+ * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
+ *
+ * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
+ * it is connected or has failed.
+ *
+ * @param fd the descriptor, borrowed.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+ *        for ever.
+ * @param limit ends the wait early; borrowed. May be NULL: no limit.
+ * @param err out, owned. May be NULL.
+ * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_wait_for_write(int fd,
+                                    double timeout,
+                                    const netlib_limit *limit,
+                                    netlib_error **err);
 
 /**
  * Says whether an idle connection can no longer carry a request and should be closed.
@@ -3608,9 +3629,9 @@ void netlib_tls_options_free(netlib_tls_options *options);
 /**
  * Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
  * that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
- * with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable:
- * a missing file, one without a certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail
- * with the path. Default: none, which leaves the system's trust.
+ * with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable: a missing file, one without a
+ * certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail with the path. Default: none,
+ * which leaves the system's trust.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
@@ -3658,8 +3679,9 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options,
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options, int32_t mode);
 
 /**
- * Whether a server must prove its name. Default: yes, unless the verify mode is `NETLIB_CERT_NONE`. 1 after `NETLIB_CERT_NONE` makes the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0
- * any name will do, and `netlib_tls_wrap_fd` can do without one.
+ * Whether a server must prove its name. Default: yes, unless the verify mode is `NETLIB_CERT_NONE`; 1 after that makes
+ * the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0 any name will do, and `netlib_tls_wrap_fd` can
+ * do without one.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
@@ -3721,7 +3743,8 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
                                      size_t key_len);
 
 /**
- * As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds. As Python's `load_cert_chain`.
+ * As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds. As
+ * Python's `load_cert_chain`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param chain_path the file with the certificates. Copied. Not NULL.
@@ -3729,9 +3752,7 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_identity_files(netlib_tls_options *options,
-                                           const char *chain_path,
-                                           const char *key_path);
+void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
 /**
  * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are. Default: yes, except in a program with
@@ -4225,7 +4246,7 @@ NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve") const netlib_retry *netlib_re
  * @param out out, owned: scheme, host and port are what the old function answered; free it with `netlib_url_free`.
  *        Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`; `NETLIB_INVALID_UTF8`.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
  * @threads any
  * @since 0.1.0
  */
