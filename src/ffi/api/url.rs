@@ -110,7 +110,7 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 /// same parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
 /// and so are CR, LF and NUL.
 ///
-/// @param scheme letters, digits, "+" and "-". Copied. May be NULL: absent.
+/// @param scheme a letter, then letters, digits, "+" and "-". Copied. May be NULL: absent.
 /// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
 ///        as is "".
 /// @param host a name, an IPv4 address, or an IPv6 address in brackets. Copied. May be NULL: absent.
