@@ -70,8 +70,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
 /// for the same text. Whether the host may be connected to is another question, which only its addresses answer.
 ///
-/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character, non-ASCII letter or
-/// stray "%" or bracket. Further:
+/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or bracket;
+/// non-ASCII letters may stand in the host alone. Further:
 /// - "//" follows the scheme.
 /// - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
