@@ -321,7 +321,8 @@ pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 
     read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
-/// How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason.
+/// How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason (and its
+/// history, see `netlib_error_retry`).
 ///
 /// @param error the error. May be NULL: 0 is returned.
 /// @return the count.

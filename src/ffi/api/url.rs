@@ -70,8 +70,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
 /// for the same text. Whether the host may be connected to is another question, which only its addresses answer.
 ///
-/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character, non-ASCII letter or
-/// stray "%" or bracket. Further:
+/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or bracket;
+/// non-ASCII letters may stand in the host alone. Further:
 /// - "//" follows the scheme.
 /// - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 /// same parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
 /// and so are CR, LF and NUL.
 ///
-/// @param scheme letters, digits, "+" and "-". Copied. May be NULL: absent.
+/// @param scheme a letter, then letters, digits, "+" and "-". Copied. May be NULL: absent.
 /// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
 ///        as is "".
 /// @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". Copied. May be

@@ -320,7 +320,8 @@ pub unsafe extern "C" fn netlib_retry_history_method(
     lend_text(retry, len, |retry| retry.history().get(index)?.method())
 }
 
-/// The URL of a request of the history, as it was given: it may hold a user's password.
+/// The URL of a request of the history, as it was given: it may hold a user's password. For a log, parse it and ask
+/// `netlib_url_redacted`.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
