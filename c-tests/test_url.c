@@ -48,6 +48,27 @@ static void parsing(void) {
     }
 }
 
+/* The text of each is read as the same parts again, and so is the text of that. */
+static void text_parses_back(void) {
+    for (size_t i = 0; i < sizeof parsed / sizeof parsed[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_url *url = NULL;
+        netlib_url *again = NULL;
+        CHECK_OK(netlib_parse_url(parsed[i].text, NETLIB_NTS, &url, &err));
+        CHECK_OK(netlib_parse_url(netlib_url_url(url, NULL), NETLIB_NTS, &again, &err));
+        CHECK_STR(parsed[i].scheme, netlib_url_scheme(again, NULL));
+        CHECK_STR(parsed[i].auth, netlib_url_auth(again, NULL));
+        CHECK_STR(parsed[i].host, netlib_url_host(again, NULL));
+        CHECK_INT(parsed[i].port, netlib_url_port(again));
+        CHECK_STR(parsed[i].path, netlib_url_path(again, NULL));
+        CHECK_STR(parsed[i].query, netlib_url_query(again, NULL));
+        CHECK_STR(parsed[i].fragment, netlib_url_fragment(again, NULL));
+        CHECK_STR(parsed[i].url, netlib_url_url(again, NULL));
+        netlib_url_free(again);
+        netlib_url_free(url);
+    }
+}
+
 static void lengths_and_clones(void) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
@@ -264,6 +285,7 @@ static void longest(void) {
 
 int main(void) {
     parsing();
+    text_parses_back();
     lengths_and_clones();
     longest();
     refused();

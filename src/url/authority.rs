@@ -5,6 +5,7 @@ use super::class::Class;
 use super::host::{self, Name, port_number};
 use super::measure::Measured;
 use super::scan;
+use super::visits::visit;
 use crate::error::Result;
 
 /// What the final form of a host takes that is in its grammar.
@@ -80,6 +81,7 @@ impl Authority {
             authority_end = end + 1 + length;
         }
         let next = text.get(authority_end);
+        visit(authority_end - start);
         if !next.is_none_or(|&byte| ends_authority(byte)) {
             return None;
         }
@@ -92,9 +94,11 @@ impl Authority {
     fn any(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
         let rest = text.get(start..).unwrap_or_default();
         let length = rest.iter().position(|byte| ends_authority(*byte)).unwrap_or(rest.len());
+        visit(length);
         let (authority, end) = (&text[..start + length], start + length);
         // The last "@": what stands before it is userinfo, whatever it looks like.
         let sign = rest[..length].iter().rposition(|&byte| byte == b'@');
+        visit(length - sign.unwrap_or(0));
         if let Some(sign) = sign.filter(|&sign| sign > 0) {
             let before = &text[..start + sign];
             match normalised {
@@ -125,6 +129,7 @@ impl Authority {
     }
 
     fn measure_host(&mut self, host: &[u8], at: usize) -> Result<()> {
+        visit(host.len());
         let is_literal = host.first() == Some(&b'[');
         if !host.contains(&b'%') && (is_literal || host.is_ascii()) {
             self.host = Host::Letters;

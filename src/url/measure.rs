@@ -2,6 +2,7 @@
 
 use super::block::Component;
 use super::class::Class;
+use super::visits::visit;
 use super::{invalid, scan};
 use crate::error::Result;
 
@@ -43,6 +44,7 @@ impl Measured {
         if text.get(at).is_some_and(|byte| !stops.contains(byte)) {
             at = self.look(text, at, class, stops);
         }
+        visit(at - from);
         self.present = true;
         self.start = from as u32;
         self.length = (at - from) as u32;
@@ -73,6 +75,7 @@ impl Measured {
                 at = scan::skip(text, at, class);
             }
         }
+        visit(at - from);
         self.present = true;
         self.start = from as u32;
         self.length = (at - from) as u32;

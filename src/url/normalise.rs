@@ -4,6 +4,7 @@ use super::block::{Component, Writer};
 use super::measure::{Measured, percent_decoded};
 use super::parse::needs_slash;
 use super::scan;
+use super::visits::visit;
 
 /// What a path's dot segments do.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,6 +51,7 @@ impl Writer<'_> {
             return self.component(component, start);
         }
         let (class, end) = (component.class(), self.at());
+        visit((end - start) * if measured.dots { 2 } else { 1 });
         // What was removed with the dot segments may have been the stray "%".
         let stray = if measured.dots { has_stray_percent(self.since(start)) } else { measured.stray };
         let mut from = start;
@@ -77,6 +79,7 @@ impl Writer<'_> {
     }
 
     fn without_dots(&mut self, base: &[u8], path: &[u8]) {
+        visit(path.len());
         let start = self.at();
         let mut path = path;
         if base.is_empty() {
@@ -92,6 +95,7 @@ impl Writer<'_> {
             if segment == b".." {
                 // Looks back only over what it removes: linear in all.
                 let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
+                visit(self.at() - start - last);
                 self.truncate(start + last);
             }
             if i > 0 && (!is_dots || segments.peek().is_none()) {
@@ -104,6 +108,7 @@ impl Writer<'_> {
     }
 
     fn without_dots_below_root(&mut self, path: &[u8]) {
+        visit(path.len());
         let start = self.at();
         // Segments written so far; they stand joined by slashes. No segments and one empty one differ.
         let mut count = 0usize;
@@ -114,6 +119,7 @@ impl Writer<'_> {
                 b"." => {}
                 b".." if count > 0 => {
                     let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
+                    visit(self.at() - start - last);
                     self.truncate(start + last);
                     count -= 1;
                 }

@@ -10,6 +10,7 @@ pub mod examples;
 pub mod fetch;
 pub mod generated;
 pub mod guards;
+pub mod incidents;
 pub mod install;
 pub mod library;
 pub mod matrix;
@@ -52,6 +53,7 @@ pub const ALL: &[Suite] = &[
     suite("statuses", "every status from C equals the table", statuses::run),
     suite("panic", "a panic inside the library is a status", panics::run),
     suite("spec-map", "docs/spec-map.md has every row, and what it says is so", spec_map::run),
+    suite("incidents", "docs/incidents.md has every incident, with tests that run", incidents::run),
     suite("guards", "every exported function runs in one panic guard", guards::run),
     suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),

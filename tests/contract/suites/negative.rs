@@ -8,8 +8,8 @@ use crate::model::Header;
 use crate::report::Report;
 use crate::suites::examples::Example;
 use crate::suites::{
-    c_tests, docs, examples, generated, guards, install, matrix, nulls, panics, spec_map, statuses, symbols, threads,
-    unit, unsafe_code, vectors,
+    c_tests, docs, examples, generated, guards, incidents, install, matrix, nulls, panics, spec_map, statuses,
+    symbols, threads, unit, unsafe_code, vectors,
 };
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -24,6 +24,7 @@ pub fn run(env: &Env, report: &mut Report) {
         status_table,
         panic_guard,
         map_of_the_specification,
+        named_incidents,
         unguarded_functions,
         unsafe_sources,
         threads_and_dlopen,
@@ -260,6 +261,11 @@ fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report) {
         (with("`netlib_nowhere`", "test_basics.c", "done"), "netlib.h has no netlib_nowhere"),
         (with("`netlib_version`", "test_nowhere.c", "done"), "no test test_nowhere.c runs"),
         (with("`netlib_error_tls_alert`", "src/status.rs", "done"), "none of its tests uses netlib_error_tls_alert"),
+        (with("`netlib_version`", "test_basics.c:nowhere", "done"), "no test test_basics.c:nowhere runs"),
+        (
+            with("`netlib_url_path`", "test_url.c:parsing test_url.c:origins", "done"),
+            "test_url.c:origins uses none of its names",
+        ),
         (with("`netlib_version`", "—", "done"), "without a name or without a test"),
         (with("`netlib_version`", "test_basics.c test_url.c", "done"), "test_url.c uses none of its names"),
         (with("`netlib_version`", "test_basics.c", "almost"), "its state is none of the three"),
@@ -273,6 +279,39 @@ fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report) {
     finds(report, "spec-map", &["the specification has \"1 another row\""], |inner| {
         spec_map::check(env, &map, &header, Some(spec), inner);
     });
+}
+
+fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
+    let table = env.read("docs/incidents.md");
+    for row in ["R1", "R15", "R29"] {
+        let without: String = table
+            .lines()
+            .filter(|line| !line.starts_with(&format!("| {row} ")))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let complaint = format!("docs/incidents.md has no {row}");
+        finds(report, "incidents", &[&complaint], |inner| incidents::check(env, &without, inner));
+    }
+    for (row, complaint) in [
+        ("| R1 | x | `c-tests/test_url.c`: `nowhere` |", "R1: no test nowhere runs in c-tests/test_url.c"),
+        ("| R1 | x | `src/url/tests.rs`: `fields` |", "R1: no test fields runs in src/url/tests.rs"),
+        ("| R1 | x | `src/nowhere.rs`: `a_test` |", "R1: there is no src/nowhere.rs"),
+        ("| R1 | x | `parsing` |", "R1: parsing is in no file"),
+        ("| R1 | x | — |", "R1: it names no test"),
+        ("| R1 |  | `c-tests/test_url.c`: `parsing` |", "R1: it has no rule"),
+        ("| R1 | `c-tests/test_url.c`: `parsing` |", "not a row, a rule and tests"),
+        ("| R0x | x | `c-tests/test_url.c`: `parsing` |", "R0x: a number, once"),
+        ("| R2 | x | `c-tests/test_url.c`: `parsing` |", "R2: a number, once"),
+    ] {
+        let first = table.lines().find(|line| line.starts_with("| R1 ")).expect("R1 is there");
+        let broken = table.replacen(first, row, 1);
+        finds(report, "incidents", &[complaint], |inner| incidents::check(env, &broken, inner));
+    }
+    // A test that nothing calls does not run.
+    let uncalled = "static void r1(void) {\n    CHECK(1);\n}\n\nint main(void) {\n    return 0;\n}\n";
+    let called = uncalled.replace("    return 0;", "    r1();\n    return 0;");
+    report.check(incidents::body_of_test("a.c", uncalled, "r1").is_none(), "a test that is not called does not run");
+    report.check(incidents::body_of_test("a.c", &called, "r1").is_some(), "a test that is called runs");
 }
 
 fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {

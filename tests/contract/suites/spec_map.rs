@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::env::{Env, name};
 use crate::model::Header;
 use crate::report::Report;
-use crate::suites;
+use crate::suites::{self, incidents};
 
 const FILE: &str = "docs/spec-map.md";
 
@@ -144,7 +144,7 @@ fn is_ready(row: &Row, header: &Header, tests: &Tests) -> Option<Vec<String>> {
     (!row.names.is_empty()).then_some(needed)
 }
 
-/// The tests a map may name, with their text: C programs, Rust files with unit tests, suites.
+/// The tests a map may name, with their text: C programs, Rust files with unit tests, suites. Also one function of a file.
 struct Tests(BTreeMap<String, String>);
 
 impl Tests {
@@ -165,8 +165,12 @@ impl Tests {
         Tests(tests)
     }
 
+    /// Of "file:function" it is the text of the function.
     fn text(&self, test: &str) -> Option<&str> {
-        self.0.get(test).map(String::as_str)
+        match test.split_once(':') {
+            Some((file, function)) => incidents::body_of_test(file, self.0.get(file)?, function),
+            None => self.0.get(test).map(String::as_str),
+        }
     }
 
     fn c_programs(&self) -> impl Iterator<Item = &str> {
