@@ -545,7 +545,8 @@ int32_t netlib_error_certificate_problem(const netlib_error *error);
 int64_t netlib_error_offset(const netlib_error *error);
 
 /**
- * How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason.
+ * How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason (and its
+ * history, see `netlib_error_retry`).
  *
  * @param error the error. May be NULL: 0 is returned.
  * @return the count.
@@ -686,8 +687,8 @@ netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, ne
  * (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
  * for the same text. Whether the host may be connected to is another question, which only its addresses answer.
  *
- * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character, non-ASCII letter or
- * stray "%" or bracket. Further:
+ * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or bracket;
+ * non-ASCII letters may stand in the host alone. Further:
  * - "//" follows the scheme.
  * - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
  * - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
@@ -719,7 +720,7 @@ netlib_status netlib_parse_url_strict(const char *url,
  * same parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
  * and so are CR, LF and NUL.
  *
- * @param scheme letters, digits, "+" and "-". Copied. May be NULL: absent.
+ * @param scheme a letter, then letters, digits, "+" and "-". Copied. May be NULL: absent.
  * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
  *        as is "".
  * @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". Copied. May be
@@ -2544,7 +2545,8 @@ size_t netlib_retry_history_count(const netlib_retry *retry);
 const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * The URL of a request of the history, as it was given: it may hold a user's password.
+ * The URL of a request of the history, as it was given: it may hold a user's password. For a log, parse it and ask
+ * `netlib_url_redacted`.
  *
  * @param retry the Retry. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
