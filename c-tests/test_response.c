@@ -250,6 +250,13 @@ static void the_request_was_head(void) {
     }
 }
 
+/* The number of the line that begins at a byte. A line ends with CRLF, LF or CR. */
+static int line_at(const char *block, int64_t offset) {
+    int line = 1;
+    for (int64_t i = 0; i < offset; i++) line += block[i] == '\n' || (block[i] == '\r' && block[i + 1] != '\n');
+    return line;
+}
+
 static void defects_are_listed(void) {
     static const struct {
         const char *block;
@@ -275,7 +282,10 @@ static void defects_are_listed(void) {
             const netlib_error *cause = netlib_error_cause(err, n);
             CHECK_INT(NETLIB_HEADER_PARSING, netlib_error_status(cause));
             CHECK(netlib_error_offset(cause) >= 0);
-            CHECK(strncmp(netlib_error_message(cause, NULL), "line ", 5) == 0);
+            char place[64];
+            snprintf(place, sizeof place, "line %d at byte %d: ", line_at(rows[i].block, netlib_error_offset(cause)),
+                     (int)netlib_error_offset(cause));
+            CHECK(strncmp(netlib_error_message(cause, NULL), place, strlen(place)) == 0);
         }
         CHECK_STATUS(rows[i].defects == 0 ? NETLIB_OK : NETLIB_HEADER_PARSING, status);
     }

@@ -424,6 +424,7 @@ static void credentials(void) {
         {"http://u%00x:p@h", NULL, "p", 1, -1},
         {"http://user:p%00@h", "user", NULL, -1, 6},
         {"http://%00:%00@h", NULL, NULL, 0, 4},
+        {"http://a%41%00:b%42%00@h", NULL, NULL, 4, 12},
     };
     netlib_error *err = NULL;
     netlib_url *url = NULL;

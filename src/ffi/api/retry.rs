@@ -348,8 +348,8 @@ pub unsafe extern "C" fn netlib_retry_delay(
     })
 }
 
-/// Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` of 0 and no
-/// Retry-After it returns at once.
+/// Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
+/// of 0 and no Retry-After it returns at once.
 ///
 /// @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
 /// @param response the last response. May be NULL: there was none.

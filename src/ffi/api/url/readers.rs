@@ -164,8 +164,8 @@ pub unsafe extern "C" fn netlib_url_readings_host(
 ///
 /// @param readings the readings. May be NULL: -1 is returned.
 /// @param reader a `netlib_url_reader`.
-/// @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535; -1 when absent, and for a reader that
-///         is unknown or finds no URL.
+/// @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from there
+///         on; -1 when absent, and for a reader that is unknown or finds no URL.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
