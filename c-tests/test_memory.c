@@ -132,6 +132,14 @@ static netlib_status identity_key(void) {
     return context(options);
 }
 
+static netlib_status readings(void) {
+    netlib_url_readings *compared = NULL;
+    memcpy(text, "http://", 7);
+    netlib_status status = netlib_url_compare_readers(text, size, &compared, NULL);
+    netlib_url_readings_free(compared);
+    return status;
+}
+
 /* ---- running them ---- */
 
 /* Valgrind and AddressSanitizer need memory of their own: under them the calls are made, but nothing is taken away. */
@@ -180,6 +188,7 @@ static void copies_are_made_or_refused(void) {
         {"add_ca_data", nothing, ca_data},
         {"set_identity, chain", nothing, identity_chain},
         {"set_identity, key", nothing, identity_key},
+        {"url_compare_readers", nothing, readings},
     };
     bool limited = can_limit_memory();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

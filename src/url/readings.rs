@@ -7,7 +7,7 @@ use super::measure::percent_decoded;
 use super::name::plain_ascii;
 use super::parse::check_length;
 use super::visits::visit;
-use super::{Url, utf8};
+use super::{Url, reserve, utf8};
 use crate::error::Result;
 
 /// A kind of program.
@@ -59,6 +59,7 @@ pub struct Readings([Option<Reading>; 3]);
 impl Readings {
     pub fn of(text: &[u8]) -> Result<Readings> {
         check_length(text)?;
+        check_room(text.len())?;
         let text = utf8(text, "the URL")?;
         Ok(Readings([as_rfc3986(text), as_whatwg(text), as_netlib(text)]))
     }
@@ -82,6 +83,17 @@ impl Readings {
                 | bit(a.port != b.port, Differences::PORT),
         )
     }
+}
+
+/// The readers, one of which is not of this crate, allocate as they go and end the process where that fails. So what they
+/// take at most is asked for beforehand, and given back.
+fn check_room(length: usize) -> Result<()> {
+    const READING_TAKES: usize = 16;
+    let mut room = Vec::new();
+    reserve(&mut room, READING_TAKES * length)?;
+    // An allocation that nobody uses would be optimised away.
+    std::hint::black_box(&room);
+    Ok(())
 }
 
 /// No host and an empty one are the same, and so are two ways to write an IPv6 address. Letter case does not count.
