@@ -3,7 +3,6 @@
 //! The text begins with a copy of what was parsed. A component that is already in its final form stays there, and the
 //! delimiter after it becomes its NUL; any other is written behind the copy.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
@@ -282,24 +281,22 @@ impl Writer<'_> {
         }
     }
 
-    /// Copies what stands earlier in the text.
-    pub(super) fn copy_within(&mut self, range: Range<usize>) {
-        let length = range.len();
-        if range.end <= self.at && self.text.len() - self.at >= length {
-            self.text.copy_within(range, self.at);
-            self.at += length;
-        } else {
-            self.overflown = true;
+    /// What was written since `start`, and the room behind it, of which [`Writer::advance`] says how much was used.
+    pub(super) fn since_and_free(&mut self, start: usize) -> (&[u8], &mut [u8]) {
+        let (written, free) = self.text.split_at_mut_checked(self.at).unwrap_or_default();
+        (written.get(start..).unwrap_or_default(), free)
+    }
+
+    pub(super) fn advance(&mut self, length: usize) {
+        match self.text.len().checked_sub(self.at) {
+            Some(free) if length <= free => self.at += length,
+            _ => self.overflown = true,
         }
     }
 
     /// What was written since `start`.
     pub(super) fn since(&self, start: usize) -> &[u8] {
-        self.between(start, self.at)
-    }
-
-    pub(super) fn between(&self, start: usize, end: usize) -> &[u8] {
-        self.text.get(start..end).unwrap_or_default()
+        self.text.get(start..self.at).unwrap_or_default()
     }
 
     pub(super) fn since_mut(&mut self, start: usize) -> &mut [u8] {
