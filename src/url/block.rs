@@ -104,37 +104,21 @@ impl Block {
     /// A block whose text `write` fills. `room` is the most that it may write.
     pub(super) fn build(room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         let pieces = room.div_ceil(size_of::<Piece>());
-        if room > AT_ONCE {
-            return Block::build_exactly(pieces, write);
-        }
         let mut unfinished = Unfinished::cleared(pieces).ok_or_else(|| out_of_memory(room))?;
         let Some(mut writer) = unfinished.writer() else { return Err(overflown()) };
         write(&mut writer);
         if writer.overflown {
             return Err(overflown());
         }
-        Ok(unfinished.finish())
-    }
-
-    /// One that does not keep what was not used of the room.
-    fn build_exactly(pieces: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
-        let room = pieces * size_of::<Piece>();
-        let mut head = Head::empty();
-        let mut text: Vec<Piece> = Vec::new();
-        text.try_reserve_exact(pieces).map_err(|_| out_of_memory(room))?;
-        text.resize(pieces, [0; size_of::<Piece>()]);
-        let mut writer = Writer::new(&mut head, text.as_flattened_mut());
-        write(&mut writer);
-        if writer.overflown {
-            return Err(overflown());
+        let used = writer.at.div_ceil(size_of::<Piece>());
+        match room > AT_ONCE && used < pieces / 4 * 3 {
+            true => unfinished.cut(used).ok_or_else(|| out_of_memory(room)),
+            false => Ok(unfinished.finish()),
         }
-        let used = writer.at;
-        let text = text.get(..used.div_ceil(size_of::<Piece>())).unwrap_or_default();
-        ThinArc::try_from_header_and_slice(head, text).map(Block).map_err(|_| out_of_memory(room))
     }
 }
 
-/// A block of so many bytes of text is allocated before its final size is known.
+/// A block of so many bytes of text is not copied to save what is not used of them.
 const AT_ONCE: usize = 4096;
 
 /// A block that is being filled.
@@ -158,6 +142,14 @@ impl Unfinished {
     pub(super) fn writer(&mut self) -> Option<Writer<'_>> {
         let block = Arc::get_mut(&mut self.0)?;
         Some(Writer::new(&mut block.header.header, block.slice.as_flattened_mut()))
+    }
+
+    /// A smaller block with the same text.
+    fn cut(self, pieces: usize) -> Option<Block> {
+        let HeaderSlice { header: HeaderWithLength { header: Head { spans, port, slashes, .. }, .. }, slice } =
+            &*self.0;
+        let head = Head { spans: *spans, port: *port, slashes: *slashes, composed: OnceLock::new() };
+        ThinArc::try_from_header_and_slice(head, slice.get(..pieces)?).ok().map(Block)
     }
 
     #[inline]
