@@ -28,8 +28,8 @@ pub(super) struct Authority {
     host_start: usize,
     host_length: usize,
     pub(super) port: Option<u16>,
-    /// It consists of nothing but a host in its final form and a port.
-    pub(super) is_plain: bool,
+    /// The host may have a byte beyond ASCII.
+    pub(super) may_be_no_text: bool,
     /// The slash after the host belongs to the path, so that there is no room for a NUL.
     slash_follows: bool,
 }
@@ -44,7 +44,7 @@ impl Default for Authority {
             host_start: 0,
             host_length: 0,
             port: None,
-            is_plain: true,
+            may_be_no_text: false,
             slash_follows: false,
         }
     }
@@ -55,10 +55,7 @@ impl Authority {
     pub(super) fn measure(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
         match self.plain(text, start, normalised) {
             Some(end) => Ok(end),
-            None => {
-                self.is_plain = false;
-                self.any(text, start, normalised)
-            }
+            None => self.any(text, start, normalised),
         }
     }
 
@@ -77,11 +74,11 @@ impl Authority {
         if text.get(end) == Some(&b':') {
             let digits = text.get(end + 1..)?;
             let length = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+            visit(length);
             port = if length == 0 { None } else { Some(port_number(&digits[..length])?) };
             authority_end = end + 1 + length;
         }
         let next = text.get(authority_end);
-        visit(authority_end - start);
         if !next.is_none_or(|&byte| ends_authority(byte)) {
             return None;
         }
@@ -93,12 +90,18 @@ impl Authority {
 
     fn any(&mut self, text: &[u8], start: usize, normalised: bool) -> Result<usize> {
         let rest = text.get(start..).unwrap_or_default();
-        let length = rest.iter().position(|byte| ends_authority(*byte)).unwrap_or(rest.len());
+        // The last "@": what stands before it is userinfo, whatever it looks like.
+        let (mut length, mut sign) = (rest.len(), None);
+        for (i, &byte) in rest.iter().enumerate() {
+            if byte == b'@' {
+                sign = Some(i);
+            } else if ends_authority(byte) {
+                length = i;
+                break;
+            }
+        }
         visit(length);
         let (authority, end) = (&text[..start + length], start + length);
-        // The last "@": what stands before it is userinfo, whatever it looks like.
-        let sign = rest[..length].iter().rposition(|&byte| byte == b'@');
-        visit(length - sign.unwrap_or(0));
         if let Some(sign) = sign.filter(|&sign| sign > 0) {
             let before = &text[..start + sign];
             match normalised {
@@ -112,8 +115,9 @@ impl Authority {
         }
         let (host, port) = host::split_port(&authority[self.host_start..], self.host_start)?;
         (self.host_length, self.port) = (host.len(), port);
-        if normalised {
-            self.measure_host(host, self.host_start)?;
+        match normalised {
+            true => self.measure_host(host, self.host_start)?,
+            false => self.may_be_no_text = true,
         }
         self.slash_follows = text.get(end) == Some(&b'/') && end == self.host_start + host.len();
         Ok(end)
@@ -129,13 +133,14 @@ impl Authority {
     }
 
     fn measure_host(&mut self, host: &[u8], at: usize) -> Result<()> {
-        visit(host.len());
-        let is_literal = host.first() == Some(&b'[');
-        if !host.contains(&b'%') && (is_literal || host.is_ascii()) {
+        let Some(first) = host.iter().position(|&byte| byte == b'%' || !byte.is_ascii()) else {
+            visit(host.len());
             self.host = Host::Letters;
             return Ok(());
-        }
+        };
+        visit(first);
         self.host = Host::Rewritten;
+        self.may_be_no_text = true;
         host::append_normalised(&mut self.rewritten, host, at)
     }
 

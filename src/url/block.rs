@@ -3,7 +3,6 @@
 //! The text begins with a copy of what was parsed. A component that is already in its final form stays there, and the
 //! delimiter after it becomes its NUL; any other is written behind the copy.
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
@@ -108,41 +107,25 @@ impl Block {
 
     /// A block whose text `write` fills. `room` is the most that it may write.
     pub(super) fn build(room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
-        let pieces = room.div_ceil(size_of::<Piece>());
-        if room > AT_ONCE {
-            return Block::build_exactly(pieces, write);
+        if room > MAX_ROOM {
+            return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
         }
+        let pieces = room.div_ceil(size_of::<Piece>());
         let mut unfinished = Unfinished::cleared(pieces).ok_or_else(|| out_of_memory(room))?;
         let Some(mut writer) = unfinished.writer() else { return Err(overflown()) };
         write(&mut writer);
         if writer.overflown {
             return Err(overflown());
         }
-        Ok(unfinished.finish())
-    }
-
-    /// One that does not keep what was not used of the room.
-    fn build_exactly(pieces: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
-        let room = pieces.saturating_mul(size_of::<Piece>());
-        if room > MAX_ROOM {
-            return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
+        let used = writer.at.div_ceil(size_of::<Piece>());
+        match room > AT_ONCE && used < pieces / 4 * 3 {
+            true => unfinished.cut(used).ok_or_else(|| out_of_memory(room)),
+            false => Ok(unfinished.finish()),
         }
-        let mut head = Head::empty();
-        let mut text: Vec<Piece> = Vec::new();
-        text.try_reserve_exact(pieces).map_err(|_| out_of_memory(room))?;
-        text.resize(pieces, [0; size_of::<Piece>()]);
-        let mut writer = Writer::new(&mut head, text.as_flattened_mut());
-        write(&mut writer);
-        if writer.overflown {
-            return Err(overflown());
-        }
-        let used = writer.at;
-        let text = text.get(..used.div_ceil(size_of::<Piece>())).unwrap_or_default();
-        ThinArc::try_from_header_and_slice(head, text).map(Block).map_err(|_| out_of_memory(room))
     }
 }
 
-/// A block of so many bytes of text is allocated before its final size is known.
+/// A block of so many bytes of text is not copied to save what is not used of them.
 const AT_ONCE: usize = 4096;
 
 /// A block that is being filled.
@@ -166,6 +149,14 @@ impl Unfinished {
     pub(super) fn writer(&mut self) -> Option<Writer<'_>> {
         let block = Arc::get_mut(&mut self.0)?;
         Some(Writer::new(&mut block.header.header, block.slice.as_flattened_mut()))
+    }
+
+    /// A smaller block with the same text.
+    fn cut(self, pieces: usize) -> Option<Block> {
+        let HeaderSlice { header: HeaderWithLength { header: Head { spans, port, slashes, .. }, .. }, slice } =
+            &*self.0;
+        let head = Head { spans: *spans, port: *port, slashes: *slashes, composed: OnceLock::new() };
+        ThinArc::try_from_header_and_slice(head, slice.get(..pieces)?).ok().map(Block)
     }
 
     #[inline]
@@ -289,24 +280,22 @@ impl Writer<'_> {
         }
     }
 
-    /// Copies what stands earlier in the text.
-    pub(super) fn copy_within(&mut self, range: Range<usize>) {
-        let length = range.len();
-        if range.end <= self.at && self.text.len() - self.at >= length {
-            self.text.copy_within(range, self.at);
-            self.at += length;
-        } else {
-            self.overflown = true;
+    /// What was written since `start`, and the room behind it, of which [`Writer::advance`] says how much was used.
+    pub(super) fn since_and_free(&mut self, start: usize) -> (&[u8], &mut [u8]) {
+        let (written, free) = self.text.split_at_mut_checked(self.at).unwrap_or_default();
+        (written.get(start..).unwrap_or_default(), free)
+    }
+
+    pub(super) fn advance(&mut self, length: usize) {
+        match self.text.len().checked_sub(self.at) {
+            Some(free) if length <= free => self.at += length,
+            _ => self.overflown = true,
         }
     }
 
     /// What was written since `start`.
     pub(super) fn since(&self, start: usize) -> &[u8] {
-        self.between(start, self.at)
-    }
-
-    pub(super) fn between(&self, start: usize, end: usize) -> &[u8] {
-        self.text.get(start..end).unwrap_or_default()
+        self.text.get(start..self.at).unwrap_or_default()
     }
 
     pub(super) fn since_mut(&mut self, start: usize) -> &mut [u8] {

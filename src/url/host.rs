@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::class::is_unreserved;
 use super::invalid;
 use super::measure::percent_decoded;
+use super::visits::visit;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -29,12 +30,14 @@ const MAX_UNICODE_LABEL: usize = 1024;
 pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)> {
     let host_len = if text.first() == Some(&b'[') {
         let close = text.iter().position(|&byte| byte == b']');
-        close.ok_or_else(|| invalid("the host's bracket is not closed,", at))? + 1
+        let host_len = close.ok_or_else(|| invalid("the host's bracket is not closed,", at))? + 1;
+        visit(host_len);
+        check(&text[..host_len], at)?;
+        host_len
     } else {
-        text.iter().position(|&byte| byte == b':').unwrap_or(text.len())
+        name_length(text, at)?
     };
     let (host, rest) = text.split_at(host_len);
-    check(host, at)?;
     let port = match rest.split_first() {
         None => None,
         Some((b':', digits)) => parse_port(digits, at + host_len + 1)?,
@@ -45,6 +48,7 @@ pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)>
 
 /// `None` for no digits.
 fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
+    visit(digits.len());
     if let Some(bad) = digits.iter().position(|byte| !byte.is_ascii_digit()) {
         return Err(invalid("the port has a character that is no digit", at + bad));
     }
@@ -65,22 +69,37 @@ pub(super) fn check(host: &[u8], at: usize) -> Result<()> {
         let inner = inner.strip_suffix(b"]").ok_or_else(|| invalid("the host's bracket is not closed,", at))?;
         return check_ipv6(inner, at + 1);
     }
-    for (i, &byte) in host.iter().enumerate() {
+    match name_length(host, at)? {
+        length if length < host.len() => Err(not_in_a_host(at + length)),
+        _ => Ok(()),
+    }
+}
+
+fn not_in_a_host(at: usize) -> Error {
+    invalid("the host has a character that no host may have", at)
+}
+
+/// How long the name is that the text begins with, which goes up to a colon or the end.
+fn name_length(text: &[u8], at: usize) -> Result<usize> {
+    for (i, &byte) in text.iter().enumerate() {
+        visit(1);
         match byte {
+            b':' => return Ok(i),
             0..=b' ' | 0x7f => return Err(invalid("the host has a space or control character", at + i)),
-            b'[' | b']' | b':' | b'/' | b'?' | b'#' | b'\\' | b'@' => {
-                return Err(invalid("the host has a character that no host may have", at + i));
+            b'[' | b']' | b'/' | b'?' | b'#' | b'\\' | b'@' => {
+                return Err(not_in_a_host(at + i));
             }
-            b'%' if percent_decoded(host, i).is_none() => {
+            b'%' if percent_decoded(text, i).is_none() => {
                 return Err(invalid("the host has a \"%\" that begins no percent-encoding,", at + i));
             }
             _ => {}
         }
     }
-    Ok(())
+    Ok(text.len())
 }
 
 fn check_ipv6(inner: &[u8], at: usize) -> Result<()> {
+    visit(inner.len());
     let (address, zone) = split_zone(inner);
     let known = std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
     if !known {
@@ -118,12 +137,9 @@ pub(super) fn append_normalised(bytes: &mut Name, host: &[u8], at: usize) -> Res
         return append_ipv6(bytes, host, inner.strip_suffix(b"]").unwrap_or(inner), at + 1);
     }
     append(bytes, host)?;
-    if host.contains(&b'%') {
-        let end = decode_unreserved(&mut bytes[start..], at)?;
-        bytes.truncate(start + end);
-    }
-    if bytes[start..].is_ascii() {
-        lower_case(&mut bytes[start..]);
+    let (end, is_ascii) = decode_unreserved(&mut bytes[start..], at)?;
+    bytes.truncate(start + end);
+    if is_ascii {
         return Ok(());
     }
     let name = Name::from_slice(&bytes[start..]);
@@ -166,33 +182,38 @@ fn append_ipv6(bytes: &mut Name, host: &[u8], inner: &[u8], at: usize) -> Result
     Ok(())
 }
 
-/// Decodes in place; returns the length that is left.
-fn decode_unreserved(host: &mut [u8], at: usize) -> Result<usize> {
-    let (mut from, mut to) = (0, 0);
+/// Decodes in place, into lower case, but the digits of what stays encoded into upper case. Returns the length that is
+/// left, and whether it is ASCII.
+fn decode_unreserved(host: &mut [u8], at: usize) -> Result<(usize, bool)> {
+    visit(host.len());
+    let (mut from, mut to, mut is_ascii) = (0, 0, true);
     while from < host.len() {
         match percent_decoded(host, from) {
             Some(byte) if byte.is_ascii_control() => {
                 return Err(invalid("the host has an encoded control character", at + from));
             }
             Some(byte) if is_unreserved(byte) => {
-                host[to] = byte;
+                host[to] = byte.to_ascii_lowercase();
                 (from, to) = (from + 3, to + 1);
             }
             Some(_) => {
                 host.copy_within(from..from + 3, to);
+                host[to + 1..to + 3].make_ascii_uppercase();
                 (from, to) = (from + 3, to + 3);
             }
             None => {
-                host[to] = host[from];
+                is_ascii &= host[from].is_ascii();
+                host[to] = host[from].to_ascii_lowercase();
                 (from, to) = (from + 1, to + 1);
             }
         }
     }
-    Ok(to)
+    Ok((to, is_ascii))
 }
 
 /// Lower case, but the digits of percent-encodings in upper case.
 fn lower_case(name: &mut [u8]) {
+    visit(name.len());
     name.make_ascii_lowercase();
     let mut i = 0;
     while i < name.len() {

@@ -11,7 +11,7 @@ use crate::error::Result;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Measured {
     pub(super) present: bool,
-    /// Of a raw component: it holds bytes beyond ASCII, which may be no UTF-8.
+    /// It holds bytes beyond ASCII, which may be no UTF-8.
     pub(super) beyond_ascii: bool,
     start: u32,
     length: u32,
@@ -44,7 +44,6 @@ impl Measured {
         if text.get(at).is_some_and(|byte| !stops.contains(byte)) {
             at = self.look(text, at, class, stops);
         }
-        visit(at - from);
         self.present = true;
         self.start = from as u32;
         self.length = (at - from) as u32;
@@ -70,12 +69,12 @@ impl Measured {
                 }
                 byte => self.beyond_ascii |= !byte.is_ascii(),
             }
+            visit(1);
             at += 1;
             if text.get(at).is_some_and(u8::is_ascii) {
                 at = scan::skip(text, at, class);
             }
         }
-        visit(at - from);
         self.present = true;
         self.start = from as u32;
         self.length = (at - from) as u32;
@@ -88,12 +87,14 @@ impl Measured {
         let path = class == Class::Path;
         let (mut at, mut percents) = (from, 0);
         while let Some(&byte) = text.get(at).filter(|byte| !stops.contains(byte)) {
+            visit(1);
             match byte {
                 b'%' => {
                     percents += 1;
                     match text.get(at + 1..at + 3) {
                         Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => {
                             self.lower |= digits.iter().any(u8::is_ascii_lowercase);
+                            visit(2);
                             at += 3;
                         }
                         _ => {
@@ -107,6 +108,7 @@ impl Measured {
                     at += 1;
                 }
                 _ => {
+                    self.beyond_ascii |= !byte.is_ascii();
                     self.escapes += 1;
                     at += 1;
                 }

@@ -201,6 +201,7 @@ impl std::fmt::Debug for Url {
 }
 
 fn utf8<'a>(text: &'a [u8], what: &str) -> Result<&'a str> {
+    visits::visit(text.len());
     std::str::from_utf8(text).map_err(|bad| {
         let at = bad.valid_up_to();
         Error::new(Status::InvalidUtf8, format!("{what} is not valid UTF-8 at byte {at}")).at(at)

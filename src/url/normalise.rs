@@ -1,6 +1,7 @@
 //! What RFC 3986 section 6.2.2 makes of a component: percent-encoding, letter case, dot segments.
 
 use super::block::{Component, Writer};
+use super::class::Class;
 use super::measure::{Measured, percent_decoded};
 use super::parse::needs_slash;
 use super::scan;
@@ -50,37 +51,62 @@ impl Writer<'_> {
             }
             return self.component(component, start);
         }
-        let (class, end) = (component.class(), self.at());
-        visit((end - start) * if measured.dots { 2 } else { 1 });
-        // What was removed with the dot segments may have been the stray "%".
-        let stray = if measured.dots { has_stray_percent(self.since(start)) } else { measured.stray };
-        let mut from = start;
-        while let Some(&byte) = self.between(from, end).first() {
-            if class.has(byte) {
-                let clean = scan::skip(self.between(start, end), from - start, class) + start;
-                self.copy_within(from..clean);
-                from = clean;
-                continue;
-            }
-            if byte != b'%' || stray {
-                self.copy(&percent_encoded(byte));
-            } else {
-                self.push(byte);
-            }
-            if byte == b'%' && percent_decoded(self.between(from, end), 0).is_some() {
-                let digits = self.at();
-                self.copy_within(from + 1..from + 3);
-                self.since_mut(digits).make_ascii_uppercase();
-                from += 2;
-            }
-            from += 1;
+        let end = self.at();
+        // The stray "%" may have been removed with the dot segments. Then it is seen only on the way.
+        let stray = measured.stray && !measured.dots;
+        if !self.encode_behind(component.class(), start, stray) {
+            self.truncate(end);
+            self.encode_behind(component.class(), start, true);
         }
         self.component(component, end);
     }
 
+    /// Writes what was written since `start` once more, percent-encoded. False if there is a stray "%" and `stray` does
+    /// not say so.
+    fn encode_behind(&mut self, class: Class, start: usize, stray: bool) -> bool {
+        let (text, place) = self.since_and_free(start);
+        let (mut from, mut to) = (0, 0);
+        let mut put = |bytes: &[u8]| {
+            // What does not fit is counted nevertheless: `advance` sees it.
+            if let Some(place) = place.get_mut(to..to + bytes.len()) {
+                place.copy_from_slice(bytes);
+            }
+            to += bytes.len();
+        };
+        while let Some(&byte) = text.get(from) {
+            if class.has(byte) {
+                let clean = scan::skip(text, from, class);
+                put(text.get(from..clean).unwrap_or_default());
+                from = clean;
+                continue;
+            }
+            visit(1);
+            if byte == b'%' && percent_decoded(text, from).is_some() {
+                put(if stray { b"%25" } else { b"%" });
+                put(&[text[from + 1].to_ascii_uppercase(), text[from + 2].to_ascii_uppercase()]);
+                from += 3;
+            } else if byte == b'%' && !stray {
+                return false;
+            } else {
+                put(&percent_encoded(byte));
+                from += 1;
+            }
+        }
+        self.advance(to);
+        true
+    }
+
+    /// Takes back the last segment of what was written since `start`, and the slash before it. Looks back only over what
+    /// it removes: linear in all.
+    fn drop_segment(&mut self, start: usize) {
+        let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
+        visit(self.since(start).len() - last);
+        self.truncate(start + last);
+    }
+
     fn without_dots(&mut self, base: &[u8], path: &[u8]) {
-        visit(path.len());
         let start = self.at();
+        visit(base.len() + path.len());
         let mut path = path;
         if base.is_empty() {
             while let Some(rest) = path.strip_prefix(b"../").or_else(|| path.strip_prefix(b"./")) {
@@ -93,10 +119,7 @@ impl Writer<'_> {
         while let Some((i, segment)) = segments.next() {
             let is_dots = matches!(segment, b"." | b"..");
             if segment == b".." {
-                // Looks back only over what it removes: linear in all.
-                let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
-                visit(self.at() - start - last);
-                self.truncate(start + last);
+                self.drop_segment(start);
             }
             if i > 0 && (!is_dots || segments.peek().is_none()) {
                 self.push(b'/');
@@ -108,8 +131,8 @@ impl Writer<'_> {
     }
 
     fn without_dots_below_root(&mut self, path: &[u8]) {
-        visit(path.len());
         let start = self.at();
+        visit(path.len());
         // Segments written so far; they stand joined by slashes. No segments and one empty one differ.
         let mut count = 0usize;
         let mut ends_in_dots = false;
@@ -118,9 +141,7 @@ impl Writer<'_> {
             match segment {
                 b"." => {}
                 b".." if count > 0 => {
-                    let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
-                    visit(self.at() - start - last);
-                    self.truncate(start + last);
+                    self.drop_segment(start);
                     count -= 1;
                 }
                 b".." => {}
@@ -153,12 +174,9 @@ fn is_slash(byte: &u8) -> bool {
     *byte == b'/'
 }
 
-fn has_stray_percent(text: &[u8]) -> bool {
-    (0..text.len()).any(|at| text[at] == b'%' && percent_decoded(text, at).is_none())
-}
-
 /// The digits of every encoding in upper case: RFC 3986 section 6.2.2.1.
 pub(super) fn upper_case_encodings(text: &mut [u8]) {
+    visit(text.len());
     let mut at = 0;
     while let Some(percent) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'%')) {
         at += percent + 1;

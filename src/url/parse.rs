@@ -1,6 +1,6 @@
 //! Text into a [`Url`]: measured first, then written into one block.
 
-use super::authority::{Authority, Host};
+use super::authority::Authority;
 use super::block::{Block, Component, Writer};
 use super::class::Class;
 use super::measure::Measured;
@@ -107,9 +107,7 @@ impl Parts {
 
     /// Whether there may be a byte beyond ASCII somewhere.
     fn may_be_no_text(&self) -> bool {
-        self.texts().iter().any(|text| text.escapes() > 0)
-            || self.authority.host == Host::Rewritten
-            || !self.normalised && (!self.authority.is_plain || self.texts().iter().any(|text| text.beyond_ascii))
+        self.authority.may_be_no_text || self.texts().iter().any(|text| text.beyond_ascii)
     }
 
     fn something_moves(&self) -> bool {

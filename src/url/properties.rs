@@ -159,31 +159,3 @@ fn what_was_resolved_asks_for_an_absolute_path() {
     }
     assert!(resolved > 10_000, "{resolved}");
 }
-
-/// R14: the bytes that are looked at, counted. What is asked of the scanner is counted as one look.
-#[test]
-#[cfg(debug_assertions)]
-fn r14_parsing_looks_at_few_bytes() {
-    let visits = |text: &str| {
-        let visits = super::visits::count(|| drop(Url::parse(text.as_bytes())));
-        let start: String = text.chars().take(12).collect();
-        assert!((1..=4 * text.len()).contains(&visits), "{start:?}…: {visits} of {}", text.len());
-        visits
-    };
-    for hostile in ["@", "[", "%"] {
-        assert!(visits(&format!("http://{}", hostile.repeat(1 << 20))) >= 1 << 20);
-    }
-    let tails = [
-        "@", "[", "]", "%", "%41", "%4", "a", "A", ":", "a.", "-", "/", "/..", "/a/..", "/a/../", "\\", "?", "#",
-        "\u{e9}", "xn--a.", "1.", " ", "&=",
-    ];
-    for before in
-        ["", "//", "http://", "http://a/", "http://u:", "http://a?", "http://a#", "http://[", "ftp://a/", "/"]
-    {
-        for tail in tails {
-            for after in ["", "@a/", "]/"] {
-                visits(&format!("{before}{}{after}", tail.repeat((1 << 14) / tail.len())));
-            }
-        }
-    }
-}

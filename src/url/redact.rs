@@ -53,7 +53,7 @@ fn write(url: &Url) -> Result<Vec<u8>> {
     }
     let mut netloc = Vec::new();
     reserve(&mut netloc, url.block.size() + 64)?;
-    url.write_netloc(&mut netloc, true);
+    url.write_netloc(&mut netloc);
     add(&mut text, &netloc);
     if let Some(path) = url.path() {
         let no_authority = url.auth().is_none() && netloc.is_empty();

@@ -102,57 +102,68 @@ impl Url {
             text.extend_from_slice(if slashes { b"://" } else { b":" });
         }
         let scheme_end = text.len();
-        self.write_authority(&mut text, true);
-        let (path, has_authority) = (part(Component::Path), text.len() > scheme_end);
+        if let Some(auth) = self.part(Component::Auth) {
+            text.extend_from_slice(auth);
+            text.push(b'@');
+        }
+        let (path, host) = (part(Component::Path), part(Component::Host));
+        let mut netloc_start = text.len();
+        let zone = self.write_netloc(&mut text);
+        let mut authority_start = scheme_end;
         if scheme_end == 0 && scheme(&text).is_some() {
             // "user:password@host" would read as if it had a scheme.
             text.splice(0..0, *b"//");
-        } else if !has_authority && path.starts_with(b"//") && (scheme_end == 0 || !slashes) {
+            (authority_start, netloc_start) = (authority_start + 2, netloc_start + 2);
+        }
+        let authority_end = text.len();
+        if authority_end == scheme_end && path.starts_with(b"//") && (scheme_end == 0 || !slashes) {
             // "//x" would read as an authority: RFC 3986 section 4.2.
             text.extend_from_slice(b"/.");
         }
+        let target_start = text.len();
         text.extend_from_slice(path);
         self.write_after(&mut text, b'?', Component::Query);
+        let target_end = text.len();
         self.write_after(&mut text, b'#', Component::Fragment);
         text.push(0);
         let url = text.len();
-        self.write_authority(&mut text, false);
+
+        // The others stand in it, but for the zone.
+        if zone.is_none() {
+            text.extend_from_within(authority_start..authority_end);
+        } else {
+            text.extend_from_within(authority_start..netloc_start);
+            write_host(&mut text, host, None);
+            self.write_port(&mut text);
+        }
         text.push(0);
         let authority = text.len();
-        self.write_netloc(&mut text, false);
-        text.push(0);
+        // It ends the authority, and the NUL is copied with it.
+        text.extend_from_within(url + (netloc_start - authority_start)..authority);
         let netloc = text.len();
         if path.first() != Some(&b'/') {
             text.push(b'/');
         }
-        text.extend_from_slice(path);
-        self.write_after(&mut text, b'?', Component::Query);
+        text.extend_from_within(target_start..target_end);
         text.push(0);
         // No text is longer than four bytes can count: the size of a block is bounded.
         let ends = [url, authority, netloc, text.len()].map(|end| end as u32);
         Ok(Composed { text, ends, derived: OnceLock::new() })
     }
 
-    fn write_authority(&self, text: &mut Vec<u8>, in_url: bool) {
-        if let Some(auth) = self.part(Component::Auth) {
-            text.extend_from_slice(auth);
-            text.push(b'@');
-        }
-        self.write_netloc(text, in_url);
+    /// Host and port as they stand in the whole text. Returns where the zone is that needs its "25".
+    pub(super) fn write_netloc(&self, text: &mut Vec<u8>) -> Option<usize> {
+        let host = self.part(Component::Host).unwrap_or_default();
+        let zone = match self.part(Component::Scheme).is_none_or(is_normalised) {
+            true => zone_that_looks_encoded(host),
+            false => None,
+        };
+        write_host(text, host, zone);
+        self.write_port(text);
+        zone
     }
 
-    pub(super) fn write_netloc(&self, text: &mut Vec<u8>, in_url: bool) {
-        let host = self.part(Component::Host).unwrap_or_default();
-        let zone_is_decoded = in_url && self.part(Component::Scheme).is_none_or(is_normalised);
-        match zone_that_looks_encoded(host).filter(|_| zone_is_decoded) {
-            // RFC 6874's "%25", which is left out elsewhere, so that the zone's own "25" is not taken for it.
-            Some(zone) => {
-                text.extend_from_slice(host.get(..zone).unwrap_or_default());
-                text.extend_from_slice(b"25");
-                text.extend_from_slice(host.get(zone..).unwrap_or_default());
-            }
-            None => text.extend_from_slice(host),
-        }
+    fn write_port(&self, text: &mut Vec<u8>) {
         if let Some(port) = self.port() {
             write_port(text, port);
         }
@@ -163,6 +174,17 @@ impl Url {
             text.push(delimiter);
             text.extend_from_slice(part);
         }
+    }
+}
+
+/// Before a zone that looks encoded stands the "25" of RFC 6874. It is left out elsewhere, so that the zone's own "25" is
+/// not taken for it.
+fn write_host(text: &mut Vec<u8>, host: &[u8], zone: Option<usize>) {
+    let (before, zone) = host.split_at(zone.unwrap_or(host.len()));
+    text.extend_from_slice(before);
+    if !zone.is_empty() {
+        text.extend_from_slice(b"25");
+        text.extend_from_slice(zone);
     }
 }
 

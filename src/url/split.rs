@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use super::host::port_number;
 use super::utf8;
+use super::visits::visit;
 use crate::error::Result;
 
 /// The scheme that the text begins with. "localhost:8080" begins with none: it is a host and its port, although it could
@@ -41,13 +42,16 @@ fn scheme_length(text: &[u8], extra: &[u8]) -> Option<usize> {
     if !text.first()?.is_ascii_alphabetic() {
         return None;
     }
-    let length = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && !extra.contains(byte))?;
+    let length = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && !extra.contains(byte));
+    visit(length.unwrap_or(text.len()));
+    let length = length?;
     (text.get(length) == Some(&b':')).then_some(length)
 }
 
 fn is_host_and_port(text: &[u8], scheme: &[u8]) -> bool {
     let rest = text.get(scheme.len() + 1..).unwrap_or_default();
     let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    visit(digits);
     digits > 0
         && matches!(rest.get(digits), None | Some(b'/' | b'?' | b'#'))
         && port_number(&rest[..digits]).is_some()

@@ -345,3 +345,55 @@ fn get_host_has_a_scheme() {
         assert_eq!(fields(&Url::parse_as_http(text.as_bytes()).unwrap()), expected);
     }
 }
+
+/// R14: the bytes that are looked at, counted.
+#[test]
+#[cfg(debug_assertions)]
+fn r14_parsing_looks_at_few_bytes() {
+    let check = |text: &str, least: usize| {
+        let visits = visits::count(|| drop(Url::parse(text.as_bytes())));
+        let start: String = text.chars().take(24).collect();
+        assert!((least..=4 * text.len()).contains(&visits), "{start:?}…: {visits} of {}", text.len());
+    };
+    let hostile = [
+        "@",
+        "[",
+        "]",
+        "%",
+        "%41",
+        "%c3",
+        "/../",
+        "/./",
+        "/a/..",
+        ":",
+        "\\",
+        "\u{e9}",
+        "?",
+        "#",
+        "a",
+        "A",
+        ".",
+        "1",
+        "|",
+        "%4%41",
+        "/%/../\u{e9}",
+        "@[%%41/.././:\\\u{e9}",
+    ];
+    let places = [
+        ("", ""),
+        ("http://", "@a/"),
+        ("http://u:", "@a/"),
+        ("https://", "/"),
+        ("http://[", "]/"),
+        ("http://a:", "/"),
+    ];
+    let behind_host = [("http://a/", ""), ("http://a/", "?b#c"), ("http://a?", "#c"), ("http://a#", ""), ("x:/", "")];
+    for (before, after) in places.into_iter().chain(behind_host) {
+        for part in hostile {
+            check(&format!("{before}{}{after}", part.repeat((1 << 13) / part.len())), 0);
+        }
+    }
+    for part in ["@", "[", "%", "%41", "/../", "/./", ":", "\\", "\u{e9}"] {
+        check(&format!("http://a/{}", part.repeat((1 << 20) / part.len())), 1 << 20);
+    }
+}
