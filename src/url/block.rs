@@ -107,12 +107,17 @@ impl Block {
 
     /// A block whose text `write` fills. `room` is the most that it may write.
     pub(super) fn build(room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
+        Block::build_on(&[], room, write)
+    }
+
+    /// As [`Block::build`], what was parsed being there already, so that [`Writer::in_place`] can refer to it.
+    pub(super) fn build_on(source: &[u8], room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         if room > MAX_ROOM {
             return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
         }
         let pieces = room.div_ceil(size_of::<Piece>());
-        let mut unfinished = Unfinished::cleared(pieces).ok_or_else(|| out_of_memory(room))?;
-        let Some(mut writer) = unfinished.writer() else { return Err(overflown()) };
+        let mut unfinished = Unfinished::holding(source, pieces).ok_or_else(|| out_of_memory(room))?;
+        let Some(mut writer) = unfinished.writer_behind(source) else { return Err(overflown()) };
         write(&mut writer);
         if writer.overflown {
             return Err(overflown());
@@ -134,21 +139,43 @@ pub(super) struct Unfinished(Arc<HeaderSlice<HeaderWithLength<Head>, [Piece]>>);
 impl Unfinished {
     /// Room for a text that is not too long to be allocated at once.
     #[inline]
-    pub(super) fn with_room(room: usize) -> Option<Unfinished> {
-        if room > AT_ONCE { None } else { Unfinished::cleared(room.div_ceil(size_of::<Piece>())) }
+    pub(super) fn with_source(source: &[u8], room: usize) -> Option<Unfinished> {
+        if room > AT_ONCE { None } else { Unfinished::holding(source, room.div_ceil(size_of::<Piece>())) }
     }
 
-    /// Zeros to start from, so that no byte of the text is ever unwritten.
+    /// The source and zeros to start from, so that no byte of the text is ever unwritten.
+    #[inline]
+    fn holding(source: &[u8], pieces: usize) -> Option<Unfinished> {
+        if pieces > AT_ONCE / size_of::<Piece>() {
+            return Unfinished::holding_long(source, pieces);
+        }
+        let mut unfinished = Unfinished::cleared(pieces)?;
+        Arc::get_mut(&mut unfinished.0)?.slice.as_flattened_mut().get_mut(..source.len())?.copy_from_slice(source);
+        Some(unfinished)
+    }
+
     fn cleared(pieces: usize) -> Option<Unfinished> {
         let head = HeaderWithLength::new(Head::empty(), pieces);
         let zeros = std::iter::repeat_n([0; size_of::<Piece>()], pieces);
         Arc::try_from_header_and_iter(head, zeros).ok().map(Unfinished)
     }
 
+    /// Piece by piece, so that a text which the nearest cache does not hold is written once.
+    fn holding_long(source: &[u8], pieces: usize) -> Option<Unfinished> {
+        let head = HeaderWithLength::new(Head::empty(), pieces);
+        let (whole, rest) = source.as_chunks();
+        let (mut last, zeros) = ([0; size_of::<Piece>()], [0; size_of::<Piece>()]);
+        last.get_mut(..rest.len())?.copy_from_slice(rest);
+        // References are chosen between, not pieces: those would be moved once more.
+        let text = (0..pieces).map(|i| *whole.get(i).unwrap_or(if i == whole.len() { &last } else { &zeros }));
+        Arc::try_from_header_and_iter(head, text).ok().map(Unfinished)
+    }
+
     #[inline]
-    pub(super) fn writer(&mut self) -> Option<Writer<'_>> {
+    pub(super) fn writer_behind(&mut self, source: &[u8]) -> Option<Writer<'_>> {
         let block = Arc::get_mut(&mut self.0)?;
-        Some(Writer::new(&mut block.header.header, block.slice.as_flattened_mut()))
+        let at = if source.is_empty() { 0 } else { source.len() + 1 };
+        Some(Writer { head: &mut block.header.header, text: block.slice.as_flattened_mut(), at, overflown: false })
     }
 
     /// A smaller block with the same text.
@@ -191,11 +218,6 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    #[inline]
-    fn new<'a>(head: &'a mut Head, text: &'a mut [u8]) -> Writer<'a> {
-        Writer { head, text, at: 0, overflown: false }
-    }
-
     /// Whether everything did fit.
     pub(super) fn fits(&self) -> bool {
         !self.overflown
@@ -216,12 +238,6 @@ impl Writer<'_> {
             self.since_mut(start).make_ascii_lowercase();
             self.component(Component::Scheme, start);
         }
-    }
-
-    /// What was parsed, at the start of the text, so that [`Writer::in_place`] can refer to it.
-    pub(super) fn source(&mut self, source: &[u8]) {
-        self.copy(source);
-        self.at += 1;
     }
 
     /// The component is what stands in the source; the delimiter after it is given up.

@@ -18,11 +18,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Url> {
         utf8(text, "the URL")?;
     }
     let room = text.len() + 1 + parts.room_behind_source();
-    Block::build(room, |writer| {
-        writer.source(text);
-        parts.write(writer, text);
-    })
-    .map(Url::new)
+    Block::build_on(text, room, |writer| parts.write(writer, text)).map(Url::new)
 }
 
 /// The components of a text, measured.

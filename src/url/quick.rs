@@ -24,9 +24,8 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
         return None;
     }
     let Marks { host_end, port, path, path_end, query_end } = scan::marks(text, host)?;
-    let mut block = Unfinished::with_room(text.len() + 1 + (host_end - host) + 1)?;
-    let mut writer = block.writer()?;
-    writer.source(text);
+    let mut block = Unfinished::with_source(text, text.len() + 1 + (host_end - host) + 1)?;
+    let mut writer = block.writer_behind(text)?;
     writer.in_place(Component::Scheme, 0, colon);
     if path_end > host_end && path == host_end {
         // The slash behind it belongs to the path.
@@ -55,9 +54,8 @@ fn file(text: &[u8]) -> Option<Block> {
     if !text.starts_with(b"file:///") || scan::skip(text, path, Class::RawPath) < text.len() {
         return None;
     }
-    let mut block = Unfinished::with_room(text.len() + 1)?;
-    let mut writer = block.writer()?;
-    writer.source(text);
+    let mut block = Unfinished::with_source(text, text.len() + 1)?;
+    let mut writer = block.writer_behind(text)?;
     writer.in_place(Component::Scheme, 0, colon);
     writer.in_place(Component::Path, path, text.len() - path);
     writer.fits().then(|| block.finish())
