@@ -1130,8 +1130,8 @@ const char *netlib_url_readings_host(const netlib_url_readings *readings,
  *
  * @param readings the readings. May be NULL: -1 is returned.
  * @param reader a `netlib_url_reader`.
- * @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535; -1 when absent, and for a reader that
- *         is unknown or finds no URL.
+ * @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from there
+ *         on; -1 when absent, and for a reader that is unknown or finds no URL.
  * @threads any
  * @since 0.1.0
  */
@@ -1965,8 +1965,8 @@ netlib_status netlib_retry_delay(const netlib_retry *retry,
                                  netlib_error **err);
 
 /**
- * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` of 0 and no
- * Retry-After it returns at once.
+ * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
+ * of 0 and no Retry-After it returns at once.
  *
  * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
  * @param response the last response. May be NULL: there was none.
