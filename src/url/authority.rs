@@ -149,6 +149,15 @@ impl Authority {
         text.get(self.host_start..self.host_start + self.host_length).unwrap_or_default()
     }
 
+    /// Host and path both need the slash between them, and the shorter of the two is copied for it. Whether that is this
+    /// path, which the source has as it will be. Of short ones it is the host: then nobody has to choose.
+    pub(super) fn takes_slash_of(&mut self, path: &Measured) -> bool {
+        const SHORT: usize = 1024;
+        let takes = self.host_length > path.len().max(SHORT) && self.slash_follows && self.host != Host::Rewritten;
+        self.slash_follows &= !takes;
+        takes
+    }
+
     /// The most that writing it takes.
     pub(super) fn room(&self) -> usize {
         self.auth.room() + self.host_room()

@@ -34,6 +34,8 @@ pub(super) struct Parts {
     pub(super) authority: Authority,
     pub(super) path: Measured,
     path_has_slash: bool,
+    /// The path is written behind the source, because the host's NUL stands on its slash.
+    path_lost_slash: bool,
     pub(super) query: Measured,
     pub(super) fragment: Measured,
 }
@@ -44,7 +46,9 @@ impl Parts {
         check_length(text)?;
         let scheme = scheme(text);
         let bare = scheme.is_none() && text.first() != Some(&b'/');
-        self.read(text, scheme, scheme.is_none_or(is_normalised), bare)
+        self.read(text, scheme, scheme.is_none_or(is_normalised), bare)?;
+        self.path_lost_slash = !self.path.moves() && self.authority.takes_slash_of(&self.path);
+        Ok(())
     }
 
     /// As RFC 3986 section 4.1 reads a reference, whose base is normalised or not.
@@ -118,7 +122,8 @@ impl Parts {
 
     /// What is written behind the source, at most.
     fn room_behind_source(&self) -> usize {
-        let host = self.authority.host_room_behind_source();
+        let lost = if self.path_lost_slash { self.path.len() + 1 } else { 0 };
+        let host = self.authority.host_room_behind_source() + lost;
         if !self.something_moves() && (self.has_authority && self.normalised || self.path_has_slash) {
             return host;
         }
@@ -146,6 +151,8 @@ impl Parts {
             if !followed {
                 writer.absent_if_empty(Component::Path);
             }
+        } else if self.path_lost_slash {
+            writer.encoded(Component::Path, self.path.of(text), &self.path);
         } else if followed || self.path.len() > 0 {
             write_text(writer, Component::Path, &self.path, text);
         }

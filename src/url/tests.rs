@@ -346,6 +346,21 @@ fn get_host_has_a_scheme() {
     }
 }
 
+/// Such a host stays where it stands, and the path gives way.
+#[test]
+fn long_hosts() {
+    let host = "a.".repeat(600);
+    for (path, expected) in [("/", "/"), ("/P%c3", "/P%C3"), ("/..", "/"), ("", "")] {
+        for written in [host.clone(), host.to_ascii_uppercase()] {
+            let url = parse(&format!("http://{written}{path}?q#f"));
+            assert_eq!(fields(&url), format!("http - {host} - {expected} q f"));
+            assert_eq!(url.url().unwrap().to_str().unwrap(), format!("http://{host}{expected}?q#f"));
+        }
+    }
+    let url = parse(&format!("x://{host}/"));
+    assert_eq!(fields(&url), format!("x - {host} - / - -"));
+}
+
 /// R14: the bytes that are looked at, counted.
 #[test]
 #[cfg(debug_assertions)]
