@@ -88,7 +88,7 @@ impl Readings {
 /// The readers, one of which is not of this crate, allocate as they go and end the process where that fails. So what they
 /// take at most is asked for beforehand, and given back.
 fn check_room(length: usize) -> Result<()> {
-    const READING_TAKES: usize = 16;
+    const READING_TAKES: usize = 32;
     let mut room = Vec::new();
     reserve(&mut room, READING_TAKES * length)?;
     // An allocation that nobody uses would be optimised away.
