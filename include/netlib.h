@@ -2980,10 +2980,10 @@ netlib_status netlib_response_new(const char *request_method,
  * `head_len` on, is the body's. A response with a status of 100 to 199 other than 101 is an interim one: the next head
  * begins at `head_len`, so call again from there.
  *
- * Accepted: lines that end with LF alone; empty lines before the status line; a missing reason; any blanks around
- * values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
- * before the first header, a line without a colon, a name that is no token, more than 1000 fields, more than
- * 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without waiting
+ * Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
+ * around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
+ * before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines, more
+ * than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without waiting
  * for more.
  *
  * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.

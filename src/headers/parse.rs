@@ -10,6 +10,9 @@ use crate::status::Status;
 /// The most fields a head may have.
 pub const MAX_FIELDS: usize = 1000;
 
+/// The most lines they may stand in: a folded field has several.
+pub const MAX_LINES: usize = 2 * MAX_FIELDS;
+
 /// The lines of a buffer that may end anywhere. A line ends with LF; a CR before it belongs to the end
 /// (RFC 9112 section 2.2).
 pub(crate) struct Lines<'a> {
@@ -55,14 +58,26 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 /// How long a block of header lines is, its empty line included; `None` while that is not there. Far cheaper than to
-/// read them, so that a block that comes byte by byte is read once and not for each of its bytes.
-pub(crate) fn find_end(lines: &[u8]) -> Option<usize> {
+/// read them, so that a block that comes byte by byte is read once and not for each of its bytes. What it looks for is
+/// looked for at each call, so the lines are few. `at` is where in the input the block begins.
+pub(crate) fn find_end(lines: &[u8], at: usize) -> Result<Option<usize>> {
     let empty_at = |start: usize| match lines.get(start..)? {
         [b'\n', ..] => Some(start + 1),
         [b'\r', b'\n', ..] => Some(start + 2),
         _ => None,
     };
-    empty_at(0).or_else(|| memchr::memchr_iter(b'\n', lines).find_map(|end| empty_at(end + 1)))
+    if let Some(end) = empty_at(0) {
+        return Ok(Some(end));
+    }
+    for (number, line_end) in memchr::memchr_iter(b'\n', lines).enumerate() {
+        if let Some(end) = empty_at(line_end + 1) {
+            return Ok(Some(end));
+        }
+        if number == MAX_LINES {
+            return Err(broken(format_args!("the head has more than {MAX_LINES} lines"), at + line_end));
+        }
+    }
+    Ok(None)
 }
 
 /// The error for what a peer sent wrong.
@@ -247,7 +262,7 @@ mod tests {
     use super::*;
 
     fn parse(block: &[u8]) -> Result<Option<String>> {
-        let Some(end) = find_end(block) else { return Ok(None) };
+        let Some(end) = find_end(block, 0)? else { return Ok(None) };
         let headers = parse_fields(&block[..end], 0)?;
         Ok(Some(headers.wire()?.to_str().unwrap().to_owned()))
     }
@@ -308,5 +323,16 @@ mod tests {
         assert!(parse(format!("{most}\r\n").as_bytes()).unwrap().is_some());
         let error = parse(format!("{most}a: b\r\n\r\n").as_bytes()).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(most.len())));
+    }
+
+    /// Also before the end is there: what is looked for anew at each call must not become ever more.
+    #[test]
+    fn lines_are_counted() {
+        let most = format!("a: b\r\n{}", " c\r\n".repeat(MAX_LINES - 1));
+        assert!(parse(format!("{most}\r\n").as_bytes()).unwrap().is_some());
+        assert!(parse(most.as_bytes()).unwrap().is_none());
+        let error = parse(format!("{most} c\r\n").as_bytes()).unwrap_err();
+        assert_eq!(error.message(), format!("the head has more than 2000 lines at byte {}", most.len() + 3));
+        assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(most.len() + 3)));
     }
 }

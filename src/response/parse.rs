@@ -10,6 +10,9 @@ use crate::headers::{Headers, show_byte};
 /// The most bytes a head may have, empty lines before it included.
 pub const MAX_HEAD: usize = 256 * 1024;
 
+/// The most empty lines that are passed over before a head.
+const MAX_EMPTY_LINES: usize = 16;
+
 const BEGINNING: &[u8] = b"HTTP/1.";
 
 struct StatusLine<'a> {
@@ -40,14 +43,17 @@ impl Response {
 /// And how long the head is. The fields are read only once their end is there; what is wrong before is told at once.
 fn parse_head<'a>(lines: &mut Lines<'a>) -> Result<Option<(StatusLine<'a>, Headers, usize)>> {
     // Some servers end a body with a line end that its length does not count.
-    while let [b'\n', ..] | [b'\r', b'\n', ..] = lines.rest() {
+    for _ in 0..MAX_EMPTY_LINES {
+        if !matches!(lines.rest(), [b'\n', ..] | [b'\r', b'\n', ..]) {
+            break;
+        }
         lines.next();
     }
     check_beginning(lines.rest(), lines.at())?;
     let Some(line) = lines.next() else { return Ok(None) };
     let status_line = parse_status_line(line.text, line.start)?;
     let (rest, start) = (lines.rest(), lines.at());
-    let Some(length) = find_end(rest) else { return Ok(None) };
+    let Some(length) = find_end(rest, start)? else { return Ok(None) };
     let headers = parse_fields(rest.get(..length).unwrap_or(rest), start)?;
     Ok(Some((status_line, headers, start + length)))
 }
@@ -208,9 +214,6 @@ mod tests {
         assert_eq!(parse(filled(MAX_HEAD).as_bytes()).unwrap().unwrap().1, MAX_HEAD);
         let error = parse(filled(MAX_HEAD + 1).as_bytes()).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(MAX_HEAD)));
-        let endless = vec![b'\n'; MAX_HEAD];
-        assert_eq!(parse(&endless).unwrap_err().status(), Status::Protocol);
-        assert!(parse(&endless[1..]).unwrap().is_none());
     }
 
     #[test]
@@ -225,6 +228,16 @@ mod tests {
         }
         assert!(parse(head.as_bytes()).unwrap().is_some());
         assert_eq!(visited::take(), head.len());
+    }
+
+    #[test]
+    fn few_empty_lines_are_passed_over() {
+        let head = |empty: usize| "\r\n".repeat(empty) + "HTTP/1.1 200 OK\r\n\r\n";
+        assert_eq!(parse(head(MAX_EMPTY_LINES).as_bytes()).unwrap().unwrap().1, head(MAX_EMPTY_LINES).len());
+        let error = parse(head(MAX_EMPTY_LINES + 1).as_bytes()).unwrap_err();
+        assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(2 * MAX_EMPTY_LINES)));
+        assert!(parse(&[b'\n'; MAX_EMPTY_LINES]).unwrap().is_none());
+        assert_eq!(parse(&[b'\n'; MAX_EMPTY_LINES + 1]).unwrap_err().offset(), Some(MAX_EMPTY_LINES));
     }
 
     #[test]
