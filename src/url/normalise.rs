@@ -187,7 +187,7 @@ pub(super) fn upper_case_encodings(text: &mut [u8]) {
     }
 }
 
-fn percent_encoded(byte: u8) -> [u8; 3] {
+pub(super) fn percent_encoded(byte: u8) -> [u8; 3] {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     [b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]
 }

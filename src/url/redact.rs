@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::sync::OnceLock;
 
+use super::normalise::percent_encoded;
 use super::{Url, reserve};
 use crate::error::Result;
 
@@ -115,7 +116,7 @@ fn add(text: &mut Vec<u8>, part: &[u8]) {
     for &byte in part {
         match byte.is_ascii_graphic() {
             true => text.push(byte),
-            false => text.extend_from_slice(format!("%{byte:02X}").as_bytes()),
+            false => text.extend_from_slice(&percent_encoded(byte)),
         }
     }
 }
