@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::retry::{Count, names};
 use crate::status::Status;
 
@@ -31,8 +32,8 @@ impl HistoryEntry {
     ) -> Result<HistoryEntry> {
         let texts = [method, url, redirect_location].map(|text| text.map_or(&[][..], CStr::to_bytes_with_nul));
         let mut text = Vec::new();
-        text.try_reserve_exact(texts.iter().fold(0, |sum, text| sum.saturating_add(text.len())))
-            .map_err(|_| names::no_memory())?;
+        let length = texts.iter().fold(0usize, |sum, text| sum.saturating_add(text.len()));
+        memory::reserve(&mut text, length, "an entry of the history")?;
         let ends = texts.map(|part| {
             text.extend_from_slice(part);
             text.len()

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::status::Status;
 
 /// Methods are compared in upper case and header names in lower case.
@@ -43,8 +44,7 @@ impl NameSet {
         let mut set = NameSet::empty(case);
         for name in names {
             check_token(what, name)?;
-            set.names.try_reserve(1).map_err(|_| no_memory())?;
-            set.names.push(Arc::new(case.fold(name)?));
+            memory::push(&mut set.names, Arc::new(case.fold(name)?), "a list of names")?;
         }
         set.put_in_order();
         Ok(set)
@@ -60,7 +60,7 @@ impl NameSet {
 
     /// Adds another set of the same case.
     pub(super) fn add(&mut self, others: &NameSet) -> Result<()> {
-        self.names.try_reserve(others.names.len()).map_err(|_| no_memory())?;
+        memory::grow(&mut self.names, others.names.len(), "a list of names")?;
         self.names.extend(others.names.iter().cloned());
         self.put_in_order();
         Ok(())
@@ -102,13 +102,9 @@ pub(super) fn copy(text: &CStr) -> Result<CString> {
 fn copy_with(text: &CStr, change: impl Fn(u8) -> u8) -> Result<CString> {
     let bytes = text.to_bytes_with_nul();
     let mut copy = Vec::new();
-    copy.try_reserve_exact(bytes.len()).map_err(|_| no_memory())?;
+    memory::reserve(&mut copy, bytes.len(), "a name")?;
     copy.extend(bytes.iter().map(|byte| change(*byte)));
     Ok(CString::from_vec_with_nul(copy).unwrap_or_default())
-}
-
-pub(super) fn no_memory() -> Error {
-    Error::new(Status::OutOfMemory, "no memory for a copy of what was given")
 }
 
 /// Fails unless the name is a token. The message does not show what it is instead: it may hold anything.

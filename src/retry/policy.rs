@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use crate::callback::{Random, Sleep, WallClock};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::retry::Retry;
 use crate::retry::backoff::Backoff;
 use crate::retry::constants::{DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
 use crate::retry::count::Count;
 use crate::retry::history::{History, HistoryEntry};
-use crate::retry::names::{self, Case, NameSet};
+use crate::retry::names::{Case, NameSet};
 use crate::retry::redirect::{self, Chain};
 use crate::status::Status;
 
@@ -239,7 +240,7 @@ impl RetryOptions {
             return Err(invalid(format!("a status code must be 100 to 999; one is {code}")));
         }
         let mut list = Vec::new();
-        list.try_reserve_exact(codes.len()).map_err(|_| names::no_memory())?;
+        memory::reserve(&mut list, codes.len(), "a list of status codes")?;
         list.extend_from_slice(codes);
         list.sort_unstable();
         list.dedup();

@@ -4,8 +4,9 @@ use std::time::Instant;
 
 use crate::error::{Error, Result};
 use crate::limit::{self, Limit};
+use crate::memory;
 use crate::response::Response;
-use crate::retry::{RETRY_AFTER_STATUS_CODES, Retry, names, retry_after};
+use crate::retry::{RETRY_AFTER_STATUS_CODES, Retry, retry_after};
 use crate::socket::sys;
 use crate::status::Status;
 
@@ -91,7 +92,7 @@ impl Retry {
         let mut joined = Vec::new();
         for value in values {
             let before = if joined.is_empty() { first } else { &[] };
-            joined.try_reserve(before.len() + 2 + value.len()).map_err(|_| names::no_memory())?;
+            memory::grow(&mut joined, before.len() + 2 + value.len(), "a Retry-After")?;
             joined.extend_from_slice(before);
             joined.extend_from_slice(b", ");
             joined.extend_from_slice(value);

@@ -32,6 +32,7 @@ pub use serialise::Composite;
 pub use split::{FirstSplit, split_first};
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::status::Status;
 
 /// The longest text that is parsed, in bytes: what is longer is no URL that anyone serves.
@@ -213,11 +214,9 @@ fn invalid(problem: &str, at: usize) -> Error {
     Error::new(Status::InvalidUrl, format!("{problem} at byte {at}")).at(at)
 }
 
-/// Room for a size that comes from the caller.
+/// Room for text made of a URL.
 fn reserve(bytes: &mut Vec<u8>, more: usize) -> Result<()> {
-    bytes
-        .try_reserve(more)
-        .map_err(|_| Error::new(Status::OutOfMemory, format!("no memory for a URL of {more} more bytes")))
+    memory::reserve(bytes, more, "text of a URL")
 }
 
 #[cfg(test)]
