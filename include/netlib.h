@@ -208,6 +208,12 @@ enum netlib_status_code {
     NETLIB_KEY_MISMATCH = 206,
     /** Verification is required but no trusted certificate could be loaded. */
     NETLIB_NO_TRUST_ANCHORS = 207,
+    /** The private key is encrypted and no password was given. */
+    NETLIB_PASSWORD_REQUIRED = 208,
+    /** The password does not open the private key. */
+    NETLIB_WRONG_PASSWORD = 209,
+    /** The cipher string selects none of the suites that exist here. */
+    NETLIB_NO_CIPHER_SUITES = 210,
     /** The timeout's clock is not in the state this call needs. */
     NETLIB_TIMEOUT_STATE = 300,
     /** Another call is using this handle. */
@@ -260,6 +266,8 @@ enum netlib_status_code {
     NETLIB_TLS_TRUNCATED = 806,
     /** The connection ended during the TLS handshake. */
     NETLIB_TLS_HANDSHAKE_EOF = 807,
+    /** The two sides have no version, cipher suite, group or protocol in common. */
+    NETLIB_TLS_INCOMPATIBLE = 808,
     /** The peer broke the HTTP protocol or dropped the connection. */
     NETLIB_PROTOCOL = 900,
     /** The body ended before its announced length. */
@@ -327,10 +335,7 @@ enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_EXPIRED = 1,
     /** Its validity has not begun. */
     NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
-    /**
-     * No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate
-     * that was not added.
-     */
+    /** No trusted certificate issued the last one of its chain: a private authority that was not added. */
     NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
     /** It names other hosts than the one asked for. */
     NETLIB_CERTIFICATE_NAME_MISMATCH = 4,
@@ -338,12 +343,26 @@ enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_REVOKED = 5,
     /** A signature in the chain is wrong. */
     NETLIB_CERTIFICATE_BAD_SIGNATURE = 6,
-    /** It was issued for another purpose, or it is an authority's own certificate. */
+    /** It was issued for another purpose than the one it is shown for. */
     NETLIB_CERTIFICATE_WRONG_PURPOSE = 7,
     /** It cannot be parsed. */
     NETLIB_CERTIFICATE_MALFORMED = 8,
     /** Any other problem: the message says which. */
-    NETLIB_CERTIFICATE_OTHER = 9
+    NETLIB_CERTIFICATE_OTHER = 9,
+    /** It is its own issuer, and was not added as trusted. */
+    NETLIB_CERTIFICATE_SELF_SIGNED = 10,
+    /** The peer did not send the certificate between its own and an authority's. */
+    NETLIB_CERTIFICATE_INCOMPLETE_CHAIN = 11,
+    /** An authority's own certificate (CA:TRUE) where a server's or a client's belongs. */
+    NETLIB_CERTIFICATE_AUTHORITY_AS_LEAF = 12,
+    /** Its key is too small, or of a kind that is no longer safe. */
+    NETLIB_CERTIFICATE_WEAK_KEY = 13,
+    /** Its signature uses a digest that is no longer safe, such as SHA-1 or MD5. */
+    NETLIB_CERTIFICATE_WEAK_SIGNATURE = 14,
+    /** Whether it was revoked cannot be told: no current revocation list of its issuer was added. */
+    NETLIB_CERTIFICATE_REVOCATION_UNKNOWN = 15,
+    /** The peer sent none. */
+    NETLIB_CERTIFICATE_MISSING = 16
 };
 
 /**
@@ -533,6 +552,16 @@ int32_t netlib_error_tls_alert(const netlib_error *error);
  * @since 0.1.0
  */
 int32_t netlib_error_certificate_problem(const netlib_error *error);
+
+/**
+ * At which certificate of the peer's chain the problem is.
+ *
+ * @param error the error. May be NULL: -1 is returned.
+ * @return 0 for the peer's own, 1 for the next as it was sent, and so on; -1 when the error is not about one of them.
+ * @threads any
+ * @since 0.1.0
+ */
+int64_t netlib_error_certificate_index(const netlib_error *error);
 
 /**
  * Where in the input the problem is.
@@ -3586,16 +3615,6 @@ enum netlib_tls_version {
     NETLIB_TLS_1_3 = 772
 };
 
-/** Where trusted certificates came from: bits of `netlib_tls_context_trust_sources`. */
-enum netlib_trust {
-    /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
-    NETLIB_TRUST_SYSTEM = 1,
-    /** The authorities of Mozilla's programme that are built into netlib, because the system has no store. */
-    NETLIB_TRUST_EMBEDDED = 2,
-    /** `netlib_tls_options_add_ca_file` and `_add_ca_data`. */
-    NETLIB_TRUST_CUSTOM = 4
-};
-
 /**
  * Everything that TLS streams share: trust, identity, versions, the sessions that can be resumed. **Immutable**: make
  * one, use it for any number of streams from any threads. A client's side is `netlib_tls_wrap_fd`, a server's is
@@ -3629,44 +3648,35 @@ netlib_tls_options *netlib_tls_options_new(void);
 void netlib_tls_options_free(netlib_tls_options *options);
 
 /**
- * Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
- * that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
- * with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable: a missing file, one without a
- * certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail with the path. Default: none,
- * which leaves the system's trust.
+ * The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
+ * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
- *        Copied. Not NULL.
- * @threads one call at a time on the options
+ * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
+ * @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+ * @threads any
  * @since 0.1.0
  */
-void netlib_tls_options_add_ca_file(netlib_tls_options *options,
-                                    const char *path);
+NETLIB_MUST_USE
+netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
 
 /**
- * Trusts authorities from memory, beside those of earlier calls. As Python's cadata. Default: none.
+ * The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
+ * module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. These are not
+ * the numbers of `enum netlib_tls_version`.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @threads one call at a time on the options
+ * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
+ * @param number out: the number. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+ * @threads any
  * @since 0.1.0
  */
-void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
-
-/**
- * Whether the system's authorities are trusted. Default: they are exactly when none were added by
- * `netlib_tls_options_add_ca_file` or `_add_ca_data` and certificates are verified at all, so that authorities of your
- * own replace the system's; 1 trusts both. If the system has none, those built into netlib take their place.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_system_trust(netlib_tls_options *options,
-                                         int32_t on);
+NETLIB_MUST_USE
+netlib_status netlib_resolve_ssl_version(const char *candidate,
+                                         int32_t *number,
+                                         netlib_error **err);
 
 /**
  * What is asked of the peer's certificate. Default: a client requires one, a server asks for none. As Python's
@@ -3724,6 +3734,69 @@ void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
 /**
+ * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are. Default: yes, except in a program with
+ * raised privileges (see secure_getenv(3)). They are read by `netlib_tls_context_new` only. If one is set and neither
+ * leads to a certificate, that fails with `NETLIB_NO_TRUST_ANCHORS`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_use_environment(netlib_tls_options *options,
+                                            int32_t on);
+
+/** Where trusted certificates came from: bits of `netlib_tls_context_trust_sources`. */
+enum netlib_trust {
+    /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
+    NETLIB_TRUST_SYSTEM = 1,
+    /** The authorities of Mozilla's programme that are built into netlib, because the system has no store. */
+    NETLIB_TRUST_EMBEDDED = 2,
+    /** `netlib_tls_options_add_ca_file` and `_add_ca_data`. */
+    NETLIB_TRUST_CUSTOM = 4
+};
+
+/**
+ * Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
+ * that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
+ * with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable: a missing file, one without a
+ * certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail with the path. Default: none,
+ * which leaves the system's trust.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
+ *        Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_ca_file(netlib_tls_options *options,
+                                    const char *path);
+
+/**
+ * Trusts authorities from memory, beside those of earlier calls. As Python's cadata. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
+
+/**
+ * Whether the system's authorities are trusted. Default: they are exactly when none were added by
+ * `netlib_tls_options_add_ca_file` or `_add_ca_data` and certificates are verified at all, so that authorities of your
+ * own replace the system's; 1 trusts both. If the system has none, those built into netlib take their place.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_system_trust(netlib_tls_options *options,
+                                         int32_t on);
+
+/**
  * The certificate of this side and its private key, from memory. A server needs one; a client shows it to a server that
  * asks. Default: none. A key that does not belong to the certificate makes `netlib_tls_context_new` fail with
  * `NETLIB_KEY_MISMATCH`; an encrypted one is `NETLIB_UNSUPPORTED` in this release.
@@ -3755,19 +3828,6 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
  * @since 0.1.0
  */
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
-
-/**
- * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are. Default: yes, except in a program with
- * raised privileges (see secure_getenv(3)). They are read by `netlib_tls_context_new` only. If one is set and neither
- * leads to a certificate, that fails with `NETLIB_NO_TRUST_ANCHORS`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_use_environment(netlib_tls_options *options,
-                                            int32_t on);
 
 /**
  * Makes a context. All files that it needs, the system's store included, are read now and never again.
@@ -3866,37 +3926,6 @@ int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
  * @since 0.1.0
  */
 int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
-
-/**
- * The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
- * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
- *
- * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
- * @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
-
-/**
- * The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
- * module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. These are not
- * the numbers of `enum netlib_tls_version`.
- *
- * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
- * @param number out: the number. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_resolve_ssl_version(const char *candidate,
-                                         int32_t *number,
-                                         netlib_error **err);
 
 /**
  * A TLS session on a descriptor. **Concurrent, one reader and one writer**: one thread may read while another one writes;

@@ -22,6 +22,7 @@ pub struct Error {
     resolver_code: i32,
     tls_alert: Option<u8>,
     certificate_problem: CertificateProblem,
+    certificate_index: Option<u16>,
     offset: Option<usize>,
     advice: Option<CString>,
     causes: Vec<Arc<Error>>,
@@ -44,6 +45,13 @@ pub enum CertificateProblem {
     WrongPurpose = 7,
     Malformed = 8,
     Other = 9,
+    SelfSigned = 10,
+    IncompleteChain = 11,
+    AuthorityAsLeaf = 12,
+    WeakKey = 13,
+    WeakSignature = 14,
+    RevocationUnknown = 15,
+    Missing = 16,
 }
 
 impl Error {
@@ -61,6 +69,7 @@ impl Error {
             resolver_code: 0,
             tls_alert: None,
             certificate_problem: CertificateProblem::None,
+            certificate_index: None,
             offset: None,
             advice: None,
             causes: Vec::new(),
@@ -104,6 +113,12 @@ impl Error {
 
     pub fn with_certificate_problem(mut self, problem: CertificateProblem) -> Error {
         self.certificate_problem = problem;
+        self
+    }
+
+    /// At which certificate of the peer's chain, its own being 0.
+    pub fn at_certificate(mut self, index: Option<usize>) -> Error {
+        self.certificate_index = index.and_then(|index| u16::try_from(index).ok());
         self
     }
 
@@ -184,6 +199,10 @@ impl Error {
 
     pub fn certificate_problem(&self) -> CertificateProblem {
         self.certificate_problem
+    }
+
+    pub fn certificate_index(&self) -> Option<usize> {
+        self.certificate_index.map(usize::from)
     }
 
     pub fn offset(&self) -> Option<usize> {

@@ -91,6 +91,9 @@ statuses! {
     InvalidPem          =  205 INVALID_PEM         Argument Never   "a certificate or key could not be read";
     KeyMismatch         =  206 KEY_MISMATCH        Argument Never   "the private key does not belong to the certificate";
     NoTrustAnchors      =  207 NO_TRUST_ANCHORS    Argument Never   "verification is required but no trusted certificate could be loaded";
+    PasswordRequired    =  208 PASSWORD_REQUIRED   Argument Never   "the private key is encrypted and no password was given";
+    WrongPassword       =  209 WRONG_PASSWORD      Argument Never   "the password does not open the private key";
+    NoCipherSuites      =  210 NO_CIPHER_SUITES    Argument Never   "the cipher string selects none of the suites that exist here";
 
     TimeoutState        =  300 TIMEOUT_STATE       State    Never   "the timeout's clock is not in the state this call needs";
     Busy                =  301 BUSY                State    Never   "another call is using this handle";
@@ -123,6 +126,7 @@ statuses! {
     TlsProtocol         =  805 TLS_PROTOCOL        Tls      Other   "the peer broke the TLS protocol";
     TlsTruncated        =  806 TLS_TRUNCATED       Tls      Read    "the connection ended without the TLS closing message";
     TlsHandshakeEof     =  807 TLS_HANDSHAKE_EOF   Tls      Connect "the connection ended during the TLS handshake";
+    TlsIncompatible     =  808 TLS_INCOMPATIBLE    Tls      Other   "the two sides have no version, cipher suite, group or protocol in common";
 
     Protocol            =  900 PROTOCOL            Http     Read    "the peer broke the HTTP protocol or dropped the connection";
     IncompleteRead      =  901 INCOMPLETE_READ     Http     Read    "the body ended before its announced length";

@@ -16,7 +16,17 @@ fn parts(section: &str) -> Vec<String> {
             .map(String::from)
             .to_vec(),
         "url" => ["url.rs", "url/readers.rs"].map(String::from).to_vec(),
-        "tls" => ["tls.rs", "tls/stream.rs"].map(String::from).to_vec(),
+        "tls" => [
+            "tls.rs",
+            "tls/options.rs",
+            "tls/trust.rs",
+            "tls/identity.rs",
+            "tls/context.rs",
+            "tls/stream.rs",
+            "tls/session.rs",
+        ]
+        .map(String::from)
+        .to_vec(),
         one_file => vec![format!("{one_file}.rs")],
     }
 }
@@ -59,8 +69,10 @@ fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut Str
 fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut String) {
     let source = read(file);
     let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
-    // Enums stand beside functions that take and return plain integers, so nothing refers to them.
+    // Enums stand beside functions that take and return plain integers, so nothing refers to them; and a handle's
+    // functions may all be in other files.
     config.export.include = names_after(&source, "pub enum ");
+    config.export.include.extend(names_after(&source, "pub struct "));
     let mut text = Vec::new();
     cbindgen::Builder::new().with_config(config).with_src(file).generate().expect("cbindgen").write(&mut text);
     let text = String::from_utf8(text).expect("UTF-8");

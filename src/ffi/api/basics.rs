@@ -66,8 +66,7 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_EXPIRED = 1,
     /// Its validity has not begun.
     NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
-    /// No trusted certificate issued it: a private authority, an incomplete chain, or a self-signed certificate
-    /// that was not added.
+    /// No trusted certificate issued the last one of its chain: a private authority that was not added.
     NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
     /// It names other hosts than the one asked for.
     NETLIB_CERTIFICATE_NAME_MISMATCH = 4,
@@ -75,12 +74,26 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_REVOKED = 5,
     /// A signature in the chain is wrong.
     NETLIB_CERTIFICATE_BAD_SIGNATURE = 6,
-    /// It was issued for another purpose, or it is an authority's own certificate.
+    /// It was issued for another purpose than the one it is shown for.
     NETLIB_CERTIFICATE_WRONG_PURPOSE = 7,
     /// It cannot be parsed.
     NETLIB_CERTIFICATE_MALFORMED = 8,
     /// Any other problem: the message says which.
     NETLIB_CERTIFICATE_OTHER = 9,
+    /// It is its own issuer, and was not added as trusted.
+    NETLIB_CERTIFICATE_SELF_SIGNED = 10,
+    /// The peer did not send the certificate between its own and an authority's.
+    NETLIB_CERTIFICATE_INCOMPLETE_CHAIN = 11,
+    /// An authority's own certificate (CA:TRUE) where a server's or a client's belongs.
+    NETLIB_CERTIFICATE_AUTHORITY_AS_LEAF = 12,
+    /// Its key is too small, or of a kind that is no longer safe.
+    NETLIB_CERTIFICATE_WEAK_KEY = 13,
+    /// Its signature uses a digest that is no longer safe, such as SHA-1 or MD5.
+    NETLIB_CERTIFICATE_WEAK_SIGNATURE = 14,
+    /// Whether it was revoked cannot be told: no current revocation list of its issuer was added.
+    NETLIB_CERTIFICATE_REVOCATION_UNKNOWN = 15,
+    /// The peer sent none.
+    NETLIB_CERTIFICATE_MISSING = 16,
 }
 
 /// An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
@@ -308,6 +321,17 @@ pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_problem(error: *const netlib_error) -> i32 {
     read(error, 0, |error| error.certificate_problem() as i32)
+}
+
+/// At which certificate of the peer's chain the problem is.
+///
+/// @param error the error. May be NULL: -1 is returned.
+/// @return 0 for the peer's own, 1 for the next as it was sent, and so on; -1 when the error is not about one of them.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_error) -> i64 {
+    read(error, -1, |error| error.certificate_index().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
 /// Where in the input the problem is.
