@@ -90,3 +90,4 @@ leaf client ca "/CN=a client" "$start" "$end" "extendedKeyUsage=clientAuth"
 for name in expired future wrong-name wrong-purpose self-signed client; do
     openssl pkcs8 -topk8 -nocrypt -in "$work/$name.key" -out "$name.key"
 done
+openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in client.key -out client-encrypted.key
