@@ -5,7 +5,9 @@
 //! [`record`] (rustls: records in, plaintext and records out), [`engine`] (a session over buffers, without I/O) and
 //! [`stream`] (an engine on a descriptor: waiting, limits, threads).
 
+pub mod certificate;
 pub mod context;
+pub mod fingerprint;
 pub mod options;
 pub mod resolve;
 pub mod stream;
@@ -22,6 +24,7 @@ mod trust;
 mod verify;
 mod x509;
 
+pub use certificate::Certificate;
 pub use context::Context;
 pub use options::TlsOptions;
 pub use stream::{Io, Stream};

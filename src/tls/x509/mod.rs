@@ -14,7 +14,7 @@ pub(crate) mod oid;
 pub(crate) mod time;
 
 pub(crate) use certificate::Certificate;
-pub(crate) use der::{Malformed, split_sequences};
+pub(crate) use der::split_sequences;
 
 /// The subject and issuer of a certificate, as text for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
