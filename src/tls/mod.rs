@@ -6,7 +6,9 @@
 //! [`stream`] (an engine on a transport, which is a descriptor, another stream, or functions of the program: waiting,
 //! limits, threads).
 
+pub mod certificate;
 pub mod context;
+pub mod fingerprint;
 pub mod options;
 pub mod resolve;
 pub mod stream;
@@ -23,6 +25,7 @@ mod trust;
 mod verify;
 mod x509;
 
+pub use certificate::Certificate;
 pub use context::Context;
 pub use options::TlsOptions;
 pub use stream::{Callbacks, Io, Stream, Transport};

@@ -25,6 +25,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/stream.rs",
             "tls/transport.rs",
             "tls/session.rs",
+            "tls/certificate.rs",
         ]
         .map(String::from)
         .to_vec(),
