@@ -342,6 +342,7 @@ static inline netlib_certificate *make_certificate(void) {
     return certificate;
 }
 #endif
+#define MAKE__netlib_tls_options_add_ca_dir__path TEST_DIRECTORY
 #define MAKE__netlib_certificate_ptr make_certificate()
 #define MAKE__netlib_certificate_parse__data make_text_of(CERT_FILE)
 #define MAKE__netlib_certificate_parse__len NETLIB_NTS

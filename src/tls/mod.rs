@@ -22,7 +22,7 @@ mod pem;
 mod pool;
 mod record;
 mod server_name;
-mod trust;
+pub(crate) mod trust;
 mod verify;
 mod x509;
 

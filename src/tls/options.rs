@@ -26,6 +26,7 @@ pub enum VerifyMode {
 /// The setters of netlib.h, for errors that are found only when a context is made.
 pub(crate) mod setter {
     pub(crate) const CA_FILE: &str = "netlib_tls_options_add_ca_file";
+    pub(crate) const CA_DIR: &str = "netlib_tls_options_add_ca_dir";
     pub(crate) const CA_DATA: &str = "netlib_tls_options_add_ca_data";
     pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
     pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
@@ -37,6 +38,7 @@ pub(crate) mod setter {
 pub struct TlsOptions {
     pub(crate) custom_trust: Vec<trust::Source>,
     pub(crate) system_trust: Option<bool>,
+    pub(crate) embedded_trust: bool,
     pub(crate) verify_mode: Option<VerifyMode>,
     pub(crate) check_hostname: Option<bool>,
     pub(crate) minimum_version: Version,
@@ -52,6 +54,7 @@ impl Default for TlsOptions {
         TlsOptions {
             custom_trust: Vec::new(),
             system_trust: None,
+            embedded_trust: false,
             verify_mode: None,
             check_hostname: None,
             minimum_version: Version::Tls12,
@@ -69,6 +72,10 @@ impl TlsOptions {
         self.custom_trust.push(trust::Source::File(path));
     }
 
+    pub fn add_ca_dir(&mut self, path: PathBuf) {
+        self.custom_trust.push(trust::Source::Directory(path));
+    }
+
     pub fn add_ca_data(&mut self, bytes: &[u8]) -> Result<()> {
         let data = copied(bytes, "data")?;
         memory::push(&mut self.custom_trust, trust::Source::Data(data), "CA data")
@@ -76,6 +83,16 @@ impl TlsOptions {
 
     pub fn set_system_trust(&mut self, on: bool) {
         self.system_trust = Some(on);
+    }
+
+    pub fn set_embedded_trust(&mut self, on: bool) {
+        self.embedded_trust = on;
+    }
+
+    /// Unless set: exactly when nothing else is chosen and there is something to verify.
+    pub(crate) fn trusts_system(&self) -> bool {
+        let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
+        self.system_trust.unwrap_or(!is_chosen && self.client_mode() != VerifyMode::None)
     }
 
     /// Python's tie between the two settings: NONE is refused once names are to be checked.
