@@ -10,9 +10,11 @@ pub mod options;
 pub mod resolve;
 pub mod stream;
 
+mod ciphers;
 mod diagnose;
 mod engine;
 mod identity;
+mod keylog;
 mod names;
 mod pem;
 mod pool;
