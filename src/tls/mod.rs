@@ -13,10 +13,12 @@ pub mod options;
 pub mod resolve;
 pub mod stream;
 
+mod ciphers;
 mod diagnose;
 mod engine;
 mod identity;
 mod key;
+mod keylog;
 mod names;
 mod pem;
 mod pool;

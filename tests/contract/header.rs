@@ -19,11 +19,13 @@ fn parts(section: &str) -> Vec<String> {
         "tls" => [
             "tls.rs",
             "tls/options.rs",
+            "tls/ciphers.rs",
             "tls/trust.rs",
             "tls/identity.rs",
             "tls/context.rs",
             "tls/stream.rs",
             "tls/transport.rs",
+            "tls/wrap.rs",
             "tls/session.rs",
             "tls/certificate.rs",
         ]

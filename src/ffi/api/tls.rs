@@ -1,6 +1,7 @@
 //! Contexts, and streams on a socket you already have.
 
 pub mod certificate;
+pub mod ciphers;
 pub mod context;
 pub mod identity;
 pub mod options;
@@ -8,6 +9,7 @@ pub mod session;
 pub mod stream;
 pub mod transport;
 pub mod trust;
+pub mod wrap;
 
 use std::ffi::c_char;
 

@@ -41,7 +41,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// What a source gave.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Loaded {
     kind: i32,
     name: CString,
