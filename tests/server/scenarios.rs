@@ -144,6 +144,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/redirect-307", &[Redirect(307, "", "/echo")]),
     ("/redirect-other-origin", &[Redirect(302, "https2nd", "/echo")]),
     ("/redirect-other-port", &[Redirect(307, "http2nd", "/echo")]),
+    ("/redirect-to-clients", &[Redirect(302, "clients", "/echo")]),
     ("/redirect-to-plain", &[Redirect(302, "http", "/echo")]),
     ("/redirect-loop", &[Redirect(302, "", "/redirect-loop")]),
     ("/redirect-nowhere", &[Say("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", End::Close)]),
@@ -291,7 +292,7 @@ fn say(mut to: Connection, request: &Request, text: &str, end: End) -> Result<()
 fn location(world: &World, port: &str, path: &str) -> String {
     match world.ports.get(port) {
         Some(number) => {
-            let scheme = if port.starts_with("https") { "https" } else { "http" };
+            let scheme = if ["http", "http2nd"].contains(&port) { "http" } else { "https" };
             format!("{scheme}://127.0.0.1:{number}{path}")
         }
         None => path.to_owned(),
