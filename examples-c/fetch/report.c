@@ -60,7 +60,6 @@ static const struct setting {
     {"netlib_tls_options_add_ca_file", "--cacert FILE", "--proxy-cacert FILE"},
     {"netlib_tls_options_set_identity", "--cert FILE and --key FILE", NULL},
     {"netlib_tls_options_set_key_password", "--pass PASSWORD or --pass-file FILE", NULL},
-    {"netlib_tls_options_set_ciphers", "--ciphers LIST", NULL},
     {"netlib_tls_options_set_verify_mode", "--insecure", NULL},
 };
 
@@ -73,15 +72,32 @@ static const char *option_for(const char *advice, bool for_proxy) {
     return NULL;
 }
 
+/* The options that keep the two sides from having something in common; NULL when none can be to blame. */
+static const char *narrowed_by(const struct options *options, const netlib_error *error) {
+    enum { HANDSHAKE_FAILURE = 40, PROTOCOL_VERSION = 70, INSUFFICIENT_SECURITY = 71 };
+    int32_t alert = netlib_error_tls_alert(error);
+    bool in_common = netlib_error_status(error) != NETLIB_TLS_INCOMPATIBLE && alert != HANDSHAKE_FAILURE &&
+                     alert != PROTOCOL_VERSION && alert != INSUFFICIENT_SECURITY;
+    if (in_common) return NULL;
+    if (options->ciphers != NULL) return options->tls_max != 0 ? "--ciphers and --tls-max" : "--ciphers";
+    return options->tls_max != 0 ? "--tls-max" : NULL;
+}
+
 /* Of the first error that knows better, from the outside in. */
-static void print_advice(const netlib_error *error) {
+static void print_advice(const struct options *options, const netlib_error *error) {
     bool for_proxy = false;
     for (; error != NULL; error = netlib_error_cause(error, 0)) {
         if (netlib_error_status(error) == NETLIB_PROXY) for_proxy = true;
         const char *advice = netlib_error_advice(error, NULL);
         const char *option = advice != NULL ? option_for(advice, for_proxy) : NULL;
-        if (option == NULL) continue;
-        fprintf(stderr, "       %.*s: %s\n", (int)strcspn(advice, ":"), advice, option);
+        const char *narrow = for_proxy ? NULL : narrowed_by(options, error);
+        if (option != NULL) {
+            fprintf(stderr, "       %.*s: %s\n", (int)strcspn(advice, ":"), advice, option);
+        } else if (narrow != NULL) {
+            fprintf(stderr, "       to offer more: without %s\n", narrow);
+        } else {
+            continue;
+        }
         return;
     }
 }
@@ -100,8 +116,8 @@ static const char *without_setter(const char *message) {
     return colon != NULL ? colon + 2 : message;
 }
 
-enum exit_code report_failure(const struct output *output, int attempts, netlib_status status,
-                              const netlib_error *error) {
+enum exit_code report_failure(const struct options *options, const struct output *output, int attempts,
+                              netlib_status status, const netlib_error *error) {
     const netlib_error *reason = reason_of(error);
     if (reason != NULL) status = netlib_error_status(reason);
     const char *message = reason != NULL ? netlib_error_message(reason, NULL) : netlib_status_text(status);
@@ -113,7 +129,7 @@ enum exit_code report_failure(const struct output *output, int attempts, netlib_
         fprintf(stderr, "; the output is not complete, it has the first %lld bytes", (long long)output->written);
     }
     fputc('\n', stderr);
-    print_advice(reason);
+    print_advice(options, reason);
     return code;
 }
 

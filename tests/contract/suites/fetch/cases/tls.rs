@@ -32,7 +32,7 @@ pub const ALL: &[Case] = &[
         "client-nobody",
         &["--retries", "0", "https://localhost:{clients}/hello"],
         11,
-        &["certificate_required", "\n       to present a certificate: --cert FILE and --key FILE\n"],
+        &["certificate_required", "\n       to present ", ": --cert FILE and --key FILE\n"],
     ),
     // A certificate is a name: it is not told to whoever a server redirects to.
     fails(
@@ -152,7 +152,12 @@ pub const ALL: &[Case] = &[
         err: &["with TLS 1.2, "],
         ..NOTHING
     },
-    fails("tls-max-too-low", &["--tls-max", "1.2", "https://localhost:{tls13}/hello"], 11, &["fetch: ", "version"]),
+    fails(
+        "tls-max-too-low",
+        &["--tls-max", "1.2", "https://localhost:{tls13}/hello"],
+        11,
+        &["fetch: ", "version", "\n       to offer more: without --tls-max\n"],
+    ),
     fails("tls-max-too-old", &["--tls-max", "1.1", "https://localhost:{https}/hello"], 2, &["fetch: --tls-max"]),
     // Which suites.
     Case {
@@ -175,7 +180,7 @@ pub const ALL: &[Case] = &[
         "ciphers-of-others",
         &["--ciphers", "aRSA", "--tls-max", "1.2", "https://localhost:{https}/hello"],
         11,
-        &["fetch: the server \"localhost\""],
+        &["fetch: the server \"localhost\"", "\n       to offer more: without --ciphers and --tls-max\n"],
     ),
     // Whom we trust.
     get(
