@@ -339,6 +339,11 @@ fn the_first_key_beside_other_sections() {
         let text = sections(parts);
         assert_eq!(*find(&text, Some(&secret)).unwrap(), expected);
     }
+    // The label says only that it is a key.
+    for (from, to) in [("ENCRYPTED PRIVATE", "EC PRIVATE"), ("ENCRYPTED PRIVATE", "PRIVATE")] {
+        let text = String::from_utf8_lossy(SCRYPT).replace(from, to);
+        assert_eq!(*find(text.as_bytes(), Some(&secret)).unwrap(), SERVER);
+    }
     let der = include_bytes!("../../../tests/certs/server.der");
     for parts in [[der.as_slice(), SERVER], [SERVER, der], [der, DES_DER]] {
         let bytes = parts.concat();
