@@ -61,6 +61,14 @@ fn the_right_password_opens() {
     assert!(load_with(SERVER, Some("secret")).is_ok());
 }
 
+/// Of 256 wrong passwords about one leaves a right padding. What comes out then is no key.
+#[test]
+fn a_right_padding_is_not_enough() {
+    for i in 0..1000 {
+        assert_eq!(failure(TRADITIONAL_EC, Some(&i.to_string())).0, Status::WrongPassword, "{i}");
+    }
+}
+
 #[test]
 fn passwords_are_bounded_and_never_shown() {
     assert_eq!(format!("{:?}", password("secret")), "Password");
