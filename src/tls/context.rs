@@ -60,7 +60,9 @@ impl Context {
         }
         // Never the process-wide default: two users of rustls in one process must not meet.
         let provider = Arc::new(aws_lc_rs::default_provider());
-        let identity = options.identity.as_ref().map(|source| identity::load(source, &provider)).transpose()?;
+        let password = options.key_password.as_ref();
+        let identity =
+            options.identity.as_ref().map(|source| identity::load(source, password, &provider)).transpose()?;
         let mode = options.client_mode();
         let environment = if options.use_environment { Environment::read() } else { Environment::default() };
         let asked = trust::Asked {

@@ -15,6 +15,7 @@ pub mod stream;
 mod diagnose;
 mod engine;
 mod identity;
+mod key;
 mod names;
 mod pem;
 mod pool;

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use zeroize::Zeroizing;
+
+use super::key::Password;
 use super::names::Version;
 use super::{identity, pem, trust};
 use crate::error::{Error, Result};
@@ -42,6 +45,7 @@ pub struct TlsOptions {
     pub(crate) maximum_version: Version,
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
+    pub(crate) key_password: Option<Password>,
     pub(crate) use_environment: bool,
 }
 
@@ -57,6 +61,7 @@ impl Default for TlsOptions {
             maximum_version: Version::Tls13,
             alpn: Vec::new(),
             identity: None,
+            key_password: None,
             use_environment: true,
         }
     }
@@ -143,13 +148,20 @@ impl TlsOptions {
     }
 
     pub fn set_identity(&mut self, chain: &[u8], key: Option<&[u8]>) -> Result<()> {
-        let (chain, key) = (copied(chain, "chain")?, key.map(|key| copied(key, "key")).transpose()?);
+        let chain = Zeroizing::new(copied(chain, "chain")?);
+        let key = key.map(|key| copied(key, "key").map(Zeroizing::new)).transpose()?;
         self.identity = Some(identity::Source::Data { chain, key });
         Ok(())
     }
 
     pub fn set_identity_files(&mut self, chain: PathBuf, key: Option<PathBuf>) {
         self.identity = Some(identity::Source::Files { chain, key });
+    }
+
+    /// For whichever identity is set; `None` takes the password away.
+    pub fn set_key_password(&mut self, password: Option<&[u8]>) -> Result<()> {
+        self.key_password = password.map(Password::new).transpose()?;
+        Ok(())
     }
 
     pub fn set_use_environment(&mut self, on: bool) {

@@ -63,6 +63,14 @@ leaf server ca "/CN=localhost" "$start" "$end" "$names"
 openssl pkcs8 -topk8 -nocrypt -in "$work/server.key" -out server.key
 cp "$work/server.key" server-sec1.key
 openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in "$work/server.key" -out server-encrypted.key
+# With little work to decrypt them, so that they can be broken in every place.
+openssl pkcs8 -topk8 -v2 aes-128-cbc -v2prf hmacWithSHA512 -iter 3 -passout pass:secret \
+    -in "$work/server.key" -out server-encrypted-pbkdf2.key
+openssl pkcs8 -topk8 -v2 aes-192-cbc -scrypt -scrypt_N 16 -scrypt_r 1 -scrypt_p 2 -passout pass:secret \
+    -in "$work/server.key" -out server-encrypted-scrypt.key
+openssl pkcs8 -topk8 -v2 des3 -v2prf hmacWithSHA1 -iter 3 -passout pass:secret \
+    -in "$work/server.key" -outform DER -out server-encrypted.der
+openssl ec -aes256 -passout pass:secret -in "$work/server.key" -out server-encrypted-sec1.key 2>/dev/null
 openssl x509 -in server.pem -outform DER -out server.der
 openssl pkcs8 -topk8 -nocrypt -in "$work/server.key" -outform DER -out server-key.der
 cat server.pem server.key > server-both.pem
@@ -70,6 +78,7 @@ cat server.pem server.key > server-both.pem
 openssl genrsa -out "$work/rsa.key" 2048 2>/dev/null
 leaf rsa ca "/CN=localhost" "$start" "$end" "$names"
 openssl rsa -in "$work/rsa.key" -traditional -out rsa-pkcs1.key 2>/dev/null
+openssl rsa -in "$work/rsa.key" -traditional -des3 -passout pass:secret -out rsa-encrypted-pkcs1.key 2>/dev/null
 openssl pkcs8 -topk8 -nocrypt -in "$work/rsa.key" -out rsa.key
 
 p256 "$work/expired.key"
