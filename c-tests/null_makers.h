@@ -311,6 +311,27 @@ static inline netlib_tls_stream *make_tls_stream(void) {
     return stream;
 }
 #endif
+/* A transport on which nothing comes and nothing goes. */
+static inline int32_t make_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
+    (void)ctx;
+    (void)buf;
+    (void)len;
+    (void)n;
+    return 100; /* NETLIB_WANT_READ */
+}
+static inline int32_t make_tls_write(void *ctx, const void *buf, size_t len, size_t *n) {
+    (void)ctx;
+    (void)buf;
+    (void)len;
+    (void)n;
+    return 101; /* NETLIB_WANT_WRITE */
+}
+#define MAKE__netlib_tls_read_fn make_tls_read
+#define MAKE__netlib_tls_write_fn make_tls_write
+#ifdef HAVE_netlib_tls_stream_writev
+static const netlib_slice make_slice = {"data", 4};
+#endif
+#define MAKE__netlib_slice_ptr &make_slice
 #define MAKE__netlib_tls_options_ptr make_tls_options()
 #define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
 #define MAKE__netlib_tls_context_ptr make_tls_context()

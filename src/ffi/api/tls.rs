@@ -6,6 +6,7 @@ pub mod identity;
 pub mod options;
 pub mod session;
 pub mod stream;
+pub mod transport;
 pub mod trust;
 
 use std::ffi::c_char;
