@@ -1,5 +1,9 @@
 //! A session over buffers: bytes of the network in, bytes for the network out, plaintext both ways. It never waits and
-//! makes no system call; who moves the bytes is [`super::stream`], or a program that has its own transport.
+//! makes no system call; who moves the bytes is [`super::stream`], or a program that has its own transport
+//! ([`memory`]). A server that asks the program which name it is for does that in [`greeting`].
+
+pub mod greeting;
+pub mod memory;
 
 use std::sync::Arc;
 
@@ -7,11 +11,12 @@ use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
 
 use super::context::Context;
 use super::diagnose::Situation;
-use super::pool::Filled;
+use super::pool::{BUFFER_SIZE, Filled};
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
 use crate::error::{Error, Result};
 use crate::status::Status;
+use greeting::Greeting;
 
 /// What a record may be longer than its plaintext, at least: the tag.
 const LEAST_OVERHEAD: usize = 16;
@@ -22,6 +27,10 @@ pub(crate) struct Engine {
     is_server: bool,
     /// The name that the server must prove.
     name: Option<String>,
+    /// The name that the client asked for.
+    asked: Option<String>,
+    /// What there is to do before the session may see anything.
+    greeting: Option<Greeting>,
     /// Records that came; `None` while there are none, or while they are lent.
     incoming: Option<Filled>,
     /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
@@ -81,7 +90,9 @@ impl Engine {
 
     /// A server's side.
     pub(crate) fn server(context: &Arc<Context>) -> Result<Engine> {
-        Ok(Engine::new(context, Session::server(context.server_config()?)?, true, None))
+        let mut engine = Engine::new(context, Session::server(context.server_config()?)?, true, None);
+        engine.greeting = Greeting::of(context);
+        Ok(engine)
     }
 
     fn new(context: &Arc<Context>, session: Session, is_server: bool, name: Option<String>) -> Engine {
@@ -90,6 +101,8 @@ impl Engine {
             session,
             is_server,
             name,
+            asked: None,
+            greeting: None,
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
@@ -114,15 +127,27 @@ impl Engine {
         self.session.state().is_handshaking()
     }
 
-    /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent.
+    /// Of a client: the name that the server must prove. Of a server: the name that the client asked for.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        self.name.as_deref().or(self.asked.as_deref())
+    }
+
+    /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
+    /// there is one, the answer to [`Engine::take_question`].
     pub(crate) fn handshake(&mut self) -> Result<bool> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
         // The last flight is still inside rustls when the handshake is done; taking it out opens no record.
         while self.is_handshaking() || self.session.state().wants_write() {
-            match self.step(&mut [])? {
-                (_, Step::Blocked | Step::PeerClosed) if self.is_handshaking() => {
+            match self.step(&mut [])?.1 {
+                Step::PeerClosed if self.is_handshaking() => {
+                    // Nothing that comes after it counts, so waiting for more would be waiting for ever.
+                    let failure = self.truncated().with_tls_alert(0);
+                    return Err(self.fail(failure));
+                }
+                Step::Blocked if self.greeting.as_ref().is_some_and(Greeting::is_complete) => return Ok(false),
+                Step::Blocked if self.is_handshaking() => {
                     return if self.end_of_input { Err(self.truncated()) } else { Ok(false) };
                 }
                 _ => {}
@@ -246,6 +271,33 @@ impl Engine {
         }
     }
 
+    /// Takes bytes of the network, as many as there is room for: none while the buffer is full of what has not been
+    /// worked on.
+    pub(crate) fn feed(&mut self, data: &[u8]) -> Result<usize> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        if self.end_of_input {
+            return Err(Error::new(Status::Closed, "the end of the input was told before"));
+        }
+        if data.is_empty() || self.peer_closed {
+            // What comes after the closing message does not count.
+            return Ok(data.len());
+        }
+        let waiting = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
+        if waiting >= BUFFER_SIZE && self.held < waiting {
+            return Ok(0);
+        }
+        let mut input = self.lend_input()?;
+        let count = data.len().min(input.space().len());
+        if let (Some(space), Some(data)) = (input.space().get_mut(..count), data.get(..count)) {
+            space.copy_from_slice(data);
+        }
+        input.add(count);
+        self.take_back(input);
+        Ok(count)
+    }
+
     /// The network will give no more.
     pub(crate) fn end_input(&mut self) {
         self.end_of_input = true;
@@ -253,6 +305,10 @@ impl Engine {
 
     pub(crate) fn has_output(&self) -> bool {
         !self.outgoing.is_empty()
+    }
+
+    pub(crate) fn output_len(&self) -> usize {
+        self.outgoing.len()
     }
 
     /// The next bytes for the network. What cannot be sent goes back with [`Engine::return_output`] before anything
@@ -295,6 +351,10 @@ impl Engine {
 
     /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt.
     fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
+        if let Some(step) = self.greet()? {
+            self.held = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
+            return Ok((0, step));
+        }
         let mut delivered = 0;
         let spill = &mut self.spill;
         let pool = self.context.pool();
@@ -320,8 +380,16 @@ impl Engine {
             *spill = Some(rest);
             Ok(())
         };
-        let records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
+        let mut records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
+        if self.greeting.is_some() {
+            // What stands before the first message, and not what follows.
+            let first = record::whole_record(records).unwrap_or(records.len());
+            records = records.get_mut(..first).unwrap_or(&mut []);
+        }
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
+        if self.is_server && self.asked.is_none() {
+            self.asked = self.context.asked().take();
+        }
         let step = match outcome {
             Ok(step) => step,
             Err(failure) => {

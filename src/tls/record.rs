@@ -255,6 +255,22 @@ impl Outgoing {
         self.queue.is_empty()
     }
 
+    /// How many bytes wait.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.iter().map(|chunk| chunk.bytes().len()).sum()
+    }
+
+    /// A small record in the clear.
+    pub(crate) fn add_plain(&mut self, record: &[u8]) -> Result<()> {
+        self.append(record.len(), |room| match room.get_mut(..record.len()) {
+            Some(room) => {
+                room.copy_from_slice(record);
+                Append::Written(record.len())
+            }
+            None => Append::Needs(record.len()),
+        })
+    }
+
     /// The next bytes to send; what of them could not be sent goes back with [`Outgoing::push_back`].
     pub(crate) fn pop(&mut self) -> Option<Filled> {
         self.queue.pop_front()
