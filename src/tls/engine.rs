@@ -142,7 +142,7 @@ impl Engine {
         while self.is_handshaking() || self.session.state().wants_write() {
             match self.step(&mut [])?.1 {
                 Step::PeerClosed if self.is_handshaking() => {
-                    // Nothing that comes after it counts, so waiting for more would be waiting for ever.
+                    // rustls lets no such message end a handshake. If it did, nothing more would come of it.
                     let failure = self.truncated().with_tls_alert(0);
                     return Err(self.fail(failure));
                 }
