@@ -280,6 +280,22 @@ static void ends_and_failures(void) {
     CHECK_INT(0, netlib_tls_engine_version(wire.client));
     free_wire(&wire);
 
+    /* A client that says all it has to say with its last flight. The server's answer is written after the closing message has
+     * come and before that is read, and the end is not forgotten over it. */
+    wire = wire_of(client, server, 20000);
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
+    while (move_piece(&wire, wire.client, wire.server) > 0) {}
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
+    while (move_piece(&wire, wire.server, wire.client) > 0) {}
+    CHECK_OK(netlib_tls_engine_write(wire.client, "brief", 5, &n, &err));
+    CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
+    while (move_piece(&wire, wire.client, wire.server) > 0) {}
+    CHECK_OK(netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
+    CHECK_INT(5, (long long)n);
+    CHECK_OK(netlib_tls_engine_write(wire.server, "answer", 6, &n, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
+    free_wire(&wire);
+
     /* What is no TLS. */
     wire = wire_of(client, server, 20000);
     CHECK_INT(16, (long long)feed_all(wire.server, "GET / HTTP/1.1\r\n", 16));

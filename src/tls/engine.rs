@@ -419,17 +419,22 @@ impl Engine {
     /// and their plaintext belongs to the reader.
     fn transmit(
         &mut self,
-        act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<(), Failure>,
+        act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<bool, Failure>,
     ) -> Result<()> {
         let held = match &mut self.incoming {
             Some(incoming) => incoming.bytes_mut().get_mut(..self.held).unwrap_or(&mut []),
             None => &mut self.held_copy[..],
         };
-        let outcome = act(&mut self.session, held, &mut self.outgoing);
-        outcome.map_err(|failure| {
-            let failure = self.explain(failure);
-            self.fail(failure)
-        })
+        match act(&mut self.session, held, &mut self.outgoing) {
+            Ok(peer_closed) => {
+                self.peer_closed |= peer_closed;
+                Ok(())
+            }
+            Err(failure) => {
+                let failure = self.explain(failure);
+                Err(self.fail(failure))
+            }
+        }
     }
 
     fn take_spill(&mut self, room: &mut [u8]) -> usize {
