@@ -10,7 +10,7 @@ use crate::tls::info::SessionInfo;
 use crate::tls::stream::Io;
 
 /// While so many bytes wait to be drained, nothing more is encrypted. Beyond it there is at most one piece, of
-/// [`super::record::WRITE_SIZE`] and its overhead.
+/// `record::WRITE_SIZE` and its overhead.
 pub const BACKLOG: usize = 256 * 1024;
 
 pub struct MemoryEngine {
