@@ -8,13 +8,15 @@
 
 pub mod certificate;
 pub mod context;
+pub mod engine;
 pub mod fingerprint;
+pub mod info;
 pub mod options;
 pub mod resolve;
 pub mod stream;
 
+mod asked;
 mod diagnose;
-mod engine;
 mod identity;
 mod key;
 mod names;
@@ -28,5 +30,8 @@ mod x509;
 
 pub use certificate::Certificate;
 pub use context::Context;
+pub use engine::greeting::{Choice, ServerNameCallback};
+pub use engine::memory::MemoryEngine;
+pub use info::SessionInfo;
 pub use options::TlsOptions;
 pub use stream::{Callbacks, Io, Stream, Transport};

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
+use super::engine::greeting::ServerNameCallback;
 use super::key::Password;
 use super::names::Version;
 use super::{identity, pem, trust};
@@ -46,6 +47,7 @@ pub struct TlsOptions {
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
     pub(crate) key_password: Option<Password>,
+    pub(crate) server_name_callback: Option<ServerNameCallback>,
     pub(crate) use_environment: bool,
 }
 
@@ -62,6 +64,7 @@ impl Default for TlsOptions {
             alpn: Vec::new(),
             identity: None,
             key_password: None,
+            server_name_callback: None,
             use_environment: true,
         }
     }
@@ -162,6 +165,10 @@ impl TlsOptions {
     pub fn set_key_password(&mut self, password: Option<&[u8]>) -> Result<()> {
         self.key_password = password.map(Password::new).transpose()?;
         Ok(())
+    }
+
+    pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) {
+        self.server_name_callback = callback;
     }
 
     pub fn set_use_environment(&mut self, on: bool) {

@@ -21,9 +21,11 @@ fn parts(section: &str) -> Vec<String> {
             "tls/options.rs",
             "tls/trust.rs",
             "tls/identity.rs",
+            "tls/servername.rs",
             "tls/context.rs",
             "tls/stream.rs",
             "tls/transport.rs",
+            "tls/engine.rs",
             "tls/session.rs",
             "tls/certificate.rs",
         ]
