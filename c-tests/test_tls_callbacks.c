@@ -430,6 +430,66 @@ static void functions_that_wait(void) {
     close(pair.near);
 }
 
+/* A peer in the clear that says the same for ever, some bytes a call. */
+struct script {
+    const char *first, *then;
+    size_t first_len, then_len, at, most, calls;
+};
+
+static int32_t script_read(void *ctx, void *buf, size_t len, size_t *n) {
+    struct script *script = ctx;
+    script->calls++;
+    for (*n = 0; *n < len && *n < script->most; ++*n, ++script->at) {
+        bool is_first = script->at < script->first_len;
+        if (!is_first && script->then_len == 0) break;
+        ((char *)buf)[*n] =
+            is_first ? script->first[script->at] : script->then[(script->at - script->first_len) % script->then_len];
+    }
+    return *n > 0 ? NETLIB_OK : NETLIB_WANT_READ;
+}
+
+static int32_t script_write(void *ctx, const void *buf, size_t len, size_t *n) {
+    (void)buf;
+    ((struct script *)ctx)->calls++;
+    *n = len;
+    return NETLIB_OK;
+}
+
+/* No call works for ever, whatever the peer sends: it ends, or comes back for more. */
+static void r24_each_step_makes_progress_or_returns(void) {
+#define CLOSE "\x15\x03\x03\x00\x02\x01\x00"
+    static const struct {
+        const char *first, *then;
+        size_t first_len, then_len;
+        netlib_status status;
+    } rows[] = {
+        /* close_notify in the middle of the handshake: alone, again and again, before more. */
+        {CLOSE, "", 7, 0, NETLIB_WANT_READ},
+        {CLOSE, CLOSE, 7, 7, NETLIB_TLS_PROTOCOL},
+        {CLOSE, "\x17\x03\x03\x00\x01x", 7, 6, NETLIB_TLS_PROTOCOL},
+        /* Warnings without end, records without content, a message without end, half a record. */
+        {"", "\x15\x03\x03\x00\x02\x01\x5a", 0, 7, NETLIB_TLS_PROTOCOL},
+        {"", "\x16\x03\x03\x00\x00", 0, 5, NETLIB_TLS_PROTOCOL},
+        {"\x16\x03\x03\x00\x04\x02\x00\xff\xff", "\x16\x03\x03\x00\x04zzzz", 9, 9, NETLIB_TLS_PROTOCOL},
+        {"\x16\x03\x03\x00\x04\x02", "", 6, 0, NETLIB_WANT_READ},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t most = 1; most <= 100000; most *= 100000) {
+            netlib_error *err = NULL;
+            netlib_tls_stream *stream = NULL;
+            struct script script = {.first = rows[i].first, .then = rows[i].then, .first_len = rows[i].first_len,
+                                    .then_len = rows[i].then_len, .most = most};
+            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", script_read, script_write, &script, &stream, &err));
+            netlib_status status = netlib_tls_stream_handshake(stream, &err);
+            if (status != rows[i].status) fprintf(stderr, "    row %zu by %zu, %zu calls\n", i, most, script.calls);
+            CHECK_STATUS(rows[i].status, status);
+            /* A handshake message may have 64 KiB. */
+            CHECK(script.calls < 70000);
+            netlib_tls_stream_free(stream);
+        }
+    }
+}
+
 int main(void) {
     client = client_context();
     server = server_context("server");
@@ -438,6 +498,7 @@ int main(void) {
     calls_from_a_callback();
     the_limit_is_looked_at();
     functions_that_wait();
+    r24_each_step_makes_progress_or_returns();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls callbacks");

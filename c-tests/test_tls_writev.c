@@ -187,6 +187,48 @@ static void *send_much(void *argument) {
     return NULL;
 }
 
+/* Waiting: as much as is thrown away, and more. */
+static void r30_what_is_thrown_away_is_bounded(void) {
+    netlib_error *err = NULL;
+    static const struct {
+        size_t total;
+        netlib_status status;
+    } rows[] = {{0, NETLIB_OK}, {1024 * 1024, NETLIB_OK}, {1024 * 1024 + 1, NETLIB_TOO_MUCH_DATA}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ends ends = make_ends();
+        CHECK_OK(netlib_tls_stream_set_blocking(ends.near, 1, &err));
+        CHECK_OK(netlib_tls_stream_set_blocking(ends.far, 1, &err));
+        struct flow flow = {.stream = ends.far, .total = rows[i].total};
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, send_much, &flow) == 0);
+        netlib_status status = netlib_tls_stream_shutdown_both(ends.near, &err);
+        if (rows[i].status != NETLIB_OK) {
+            CHECK(strstr(netlib_error_message(err, NULL), "the server \"localhost\" goes on sending") != NULL);
+        }
+        CHECK_STATUS(rows[i].status, status);
+        CHECK(pthread_join(thread, NULL) == 0);
+        CHECK_INT(NETLIB_OK, flow.status);
+        free_ends(&ends);
+    }
+    /* Over all calls: the peer is never done. */
+    struct ends ends = make_ends();
+    static char zeros[100000];
+    size_t n = 0, sent = 0;
+    netlib_status status = NETLIB_WANT_READ;
+    while (status == NETLIB_WANT_READ && sent < 10 * 1024 * 1024) {
+        (void)netlib_tls_stream_write(ends.far, zeros, sizeof zeros, &n, NULL);
+        sent += n;
+        status = netlib_tls_stream_shutdown_both(ends.near, NULL);
+    }
+    CHECK_INT(NETLIB_TOO_MUCH_DATA, status);
+    CHECK(sent > 1024 * 1024 && sent <= 1024 * 1024 + sizeof zeros);
+    CHECK_STATUS(NETLIB_TOO_MUCH_DATA, netlib_tls_stream_shutdown_both(ends.near, &err));
+    /* Who wants the rest can still read it. */
+    (void)netlib_tls_stream_write(ends.far, zeros, sizeof zeros, &n, NULL);
+    CHECK_OK(netlib_tls_stream_read(ends.near, zeros, sizeof zeros, &n, &err));
+    free_ends(&ends);
+}
+
 static void both_ways_of_shutting_down(void) {
     netlib_error *err = NULL;
     char buffer[16];
@@ -206,28 +248,6 @@ static void both_ways_of_shutting_down(void) {
     CHECK(recv(ends.pair.near, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     CHECK(recv(ends.pair.far, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     free_ends(&ends);
-
-    /* Waiting: as much as is thrown away, and more. */
-    static const struct {
-        size_t total;
-        netlib_status status;
-    } rows[] = {{0, NETLIB_OK}, {1024 * 1024, NETLIB_OK}, {1024 * 1024 + 1, NETLIB_TOO_MUCH_DATA}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        ends = make_ends();
-        CHECK_OK(netlib_tls_stream_set_blocking(ends.near, 1, &err));
-        CHECK_OK(netlib_tls_stream_set_blocking(ends.far, 1, &err));
-        struct flow flow = {.stream = ends.far, .total = rows[i].total};
-        pthread_t thread;
-        CHECK(pthread_create(&thread, NULL, send_much, &flow) == 0);
-        netlib_status status = netlib_tls_stream_shutdown_both(ends.near, &err);
-        if (rows[i].status != NETLIB_OK) {
-            CHECK(strstr(netlib_error_message(err, NULL), "the server \"localhost\" goes on sending") != NULL);
-        }
-        CHECK_STATUS(rows[i].status, status);
-        CHECK(pthread_join(thread, NULL) == 0);
-        CHECK_INT(NETLIB_OK, flow.status);
-        free_ends(&ends);
-    }
 
     /* The peer hangs up instead, or after its closing message. */
     for (int properly = 0; properly < 2; properly++) {
@@ -269,6 +289,7 @@ int main(void) {
     what_is_no_slice();
     a_write_goes_on_in_other_pieces();
     both_ways_of_shutting_down();
+    r30_what_is_thrown_away_is_bounded();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls writev");
