@@ -20,7 +20,10 @@ impl Engine {
             return Err(self.fail(failure));
         }
         self.held_copy.clear();
-        self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+        // Before the greeting is over nothing is sent, so nobody needs to see them meanwhile.
+        if self.greeting.is_none() {
+            self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+        }
         Ok(input)
     }
 
