@@ -23,7 +23,10 @@ impl Engine {
         }
         self.lent = input.bytes().len();
         self.held_copy.clear();
-        self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+        // Before the greeting is over nothing is sent, so nobody needs to see them meanwhile.
+        if self.greeting.is_none() {
+            self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+        }
         Ok(input)
     }
 
