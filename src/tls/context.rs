@@ -320,3 +320,6 @@ impl Parts<'_> {
 fn internal(what: &str, error: impl std::fmt::Display) -> Error {
     Error::new(Status::Internal, format!("{what} could not be made: {error}"))
 }
+
+#[cfg(test)]
+mod tests;
