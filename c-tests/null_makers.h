@@ -318,9 +318,44 @@ static inline int make_ended_socket(void) {
     return pair[0];
 }
 #endif
+/* A transport on which nothing comes and nothing goes. */
+static inline int32_t make_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
+    (void)ctx;
+    (void)buf;
+    (void)len;
+    (void)n;
+    return 100; /* NETLIB_WANT_READ */
+}
+static inline int32_t make_tls_write(void *ctx, const void *buf, size_t len, size_t *n) {
+    (void)ctx;
+    (void)buf;
+    (void)len;
+    (void)n;
+    return 101; /* NETLIB_WANT_WRITE */
+}
+#define MAKE__netlib_tls_read_fn make_tls_read
+#define MAKE__netlib_tls_write_fn make_tls_write
+#ifdef HAVE_netlib_tls_stream_writev
+static const netlib_slice make_slice = {"data", 4};
+#endif
+#define MAKE__netlib_slice_ptr &make_slice
 #define MAKE__netlib_tls_options_ptr make_tls_options()
 #define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
 #define MAKE__netlib_tls_context_ptr make_tls_context()
+#ifdef HAVE_netlib_certificate_parse
+static inline netlib_certificate *make_certificate(void) {
+    netlib_certificate *certificate = NULL;
+    MUST_OK(netlib_certificate_parse(make_text_of(CERT_FILE), NETLIB_NTS, &certificate, NULL));
+    return certificate;
+}
+#endif
+#define MAKE__netlib_tls_options_add_ca_dir__path TEST_DIRECTORY
+#define MAKE__netlib_certificate_ptr make_certificate()
+#define MAKE__netlib_certificate_parse__data make_text_of(CERT_FILE)
+#define MAKE__netlib_certificate_parse__len NETLIB_NTS
+#define MAKE__const_char_ptr__fingerprint "900150983cd24fb0d6963f7d28e17f72" /* MD5 of "abc" */
+#define MAKE__netlib_assert_fingerprint__cert "abc"
+#define MAKE__netlib_assert_fingerprint__cert_len 3
 #define MAKE__netlib_tls_stream_ptr make_tls_stream()
 #define MAKE__const_char_ptr__server_hostname "localhost"
 #define MAKE__const_char_ptr__path CERT_FILE

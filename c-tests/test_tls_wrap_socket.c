@@ -32,7 +32,14 @@ enum {
     SYSTEM = 512,
     EXACT12 = 1024,
     CHACHA = 2048,
+    CA_DIR = 4096,
+    ENCRYPTED = 8192, /* the identity's key, with its password */
+    LOCKED = 16384,   /* the same without the password */
+    EMBEDDED = 32768,
 };
+
+/* A folder with the authority's certificate. */
+static char directory[] = "/tmp/netlib-cas-XXXXXX", in_directory[64];
 
 static netlib_tls_options *options_with(int has) {
     if (has & ABSENT) return NULL;
@@ -47,6 +54,12 @@ static netlib_tls_options *options_with(int has) {
         netlib_tls_options_add_ca_data(options, pem, len);
     }
     if (has & IDENTITY) netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
+    if (has & CA_DIR) netlib_tls_options_add_ca_dir(options, directory);
+    if (has & (ENCRYPTED | LOCKED)) {
+        netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client-encrypted.key");
+        if (has & ENCRYPTED) netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    }
+    if (has & EMBEDDED) netlib_tls_options_set_embedded_trust(options, 1);
     if (has & H2) netlib_tls_options_add_alpn_protocol(options, "h2");
     if (has & TLS12) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
     if (has & TLS13) netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
@@ -80,6 +93,9 @@ static void as_urllib3_wraps(void) {
         {CA | EXACT12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
         {CA | H2, ABSENT, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
         {CA | IDENTITY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA_DIR, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA | ENCRYPTED, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA | LOCKED, ABSENT, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
         {NOT_VERIFIED, ABSENT, CERTS "other-ca.pem", NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
         {CA, ABSENT, NULL, NULL, NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {CA | EXACT12 | TLS12, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
@@ -102,6 +118,13 @@ static void as_urllib3_wraps(void) {
         {OTHER_CA, 0, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
         {SYSTEM, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
         {IDENTITY, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA_DIR, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {EMBEDDED, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA, EMBEDDED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {EMBEDDED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        {ENCRYPTED, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {IDENTITY, CA | ENCRYPTED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
         {IDENTITY | H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 1},
         {H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
     };
@@ -205,8 +228,14 @@ int main(void) {
     unsetenv("SSL_CERT_FILE");
     unsetenv("SSL_CERT_DIR");
     unsetenv("SSLKEYLOGFILE");
+    CHECK(mkdtemp(directory) != NULL);
+    snprintf(in_directory, sizeof in_directory, "%s/ca.pem", directory);
+    char authority[4096];
+    CHECK(realpath(CERTS "ca.pem", authority) != NULL && symlink(authority, in_directory) == 0);
     as_urllib3_wraps();
     the_limit_ends_the_handshake_alone();
     what_cannot_be_wrapped();
+    unlink(in_directory);
+    CHECK(rmdir(directory) == 0);
     return report("tls_wrap_socket");
 }

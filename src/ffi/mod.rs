@@ -13,7 +13,9 @@ mod guard;
 mod handle;
 mod options;
 mod out;
+mod slices;
 mod strings;
+mod tls_callbacks;
 
 pub(crate) use handle::{Counted, Handle, Shared, Unique};
 pub(crate) use options::Options;

@@ -7,7 +7,7 @@ use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
 
 use super::context::Context;
 use super::diagnose::Situation;
-use super::pool::Filled;
+use super::pool::{Buffer, Filled};
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
 use crate::error::{Error, Result};
@@ -28,6 +28,10 @@ pub(crate) struct Engine {
     held: usize,
     /// A copy of those bytes while the records are lent.
     held_copy: Vec<u8>,
+    /// How many bytes there were when the records were lent.
+    lent: usize,
+    /// rustls has looked at all that came, and needs more.
+    exhausted: bool,
     /// Plaintext that found no room in its reader's buffer.
     spill: Option<Filled>,
     outgoing: Outgoing,
@@ -35,6 +39,8 @@ pub(crate) struct Engine {
     received_record: bool,
     peer_closed: bool,
     end_of_input: bool,
+    /// Why the transport gave no more, when that was not its plain end.
+    end_cause: Option<Arc<Error>>,
     /// Nothing more is to be written.
     closed: bool,
     /// The closing message has been queued.
@@ -93,12 +99,15 @@ impl Engine {
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
+            lent: 0,
+            exhausted: true,
             spill: None,
             outgoing: Outgoing::new(Arc::clone(context.pool())),
             received_any: false,
             received_record: false,
             peer_closed: false,
             end_of_input: false,
+            end_cause: None,
             closed: false,
             close_queued: false,
             failure: None,
@@ -233,6 +242,7 @@ impl Engine {
             let failure = Error::new(Status::TlsProtocol, "the peer sent a handshake message larger than 64 KiB");
             return Err(self.fail(failure));
         }
+        self.lent = input.bytes().len();
         self.held_copy.clear();
         self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
         Ok(input)
@@ -240,6 +250,9 @@ impl Engine {
 
     pub(crate) fn take_back(&mut self, input: Filled) {
         self.held_copy = Vec::new();
+        if input.bytes().len() > self.lent {
+            self.exhausted = false;
+        }
         if !input.is_empty() {
             self.received_any = true;
             self.incoming = Some(input);
@@ -249,6 +262,22 @@ impl Engine {
     /// The network will give no more.
     pub(crate) fn end_input(&mut self) {
         self.end_of_input = true;
+    }
+
+    /// The same, but not as the network's plain end.
+    pub(crate) fn end_input_because(&mut self, cause: Error) {
+        self.end_of_input = true;
+        self.end_cause = Some(Arc::new(cause));
+    }
+
+    /// Whether a read has something to say or at least something to work on, rather than being certainly blocked.
+    pub(crate) fn has_news(&self) -> bool {
+        !self.exhausted || self.spill.is_some() || self.failure.is_some() || self.peer_closed || self.end_of_input
+    }
+
+    /// A buffer of the context's.
+    pub(crate) fn buffer(&self) -> Result<Buffer> {
+        self.context.pool().borrow()
     }
 
     pub(crate) fn has_output(&self) -> bool {
@@ -343,6 +372,7 @@ impl Engine {
         // between whole handshake messages.
         let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
         self.held = if step == Step::Blocked && record::holds_a_record(left) { left.len() } else { 0 };
+        self.exhausted = step == Step::Blocked;
         self.peer_closed |= step == Step::PeerClosed;
         Ok((delivered, step))
     }
@@ -351,17 +381,22 @@ impl Engine {
     /// and their plaintext belongs to the reader.
     fn transmit(
         &mut self,
-        act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<(), Failure>,
+        act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<Step, Failure>,
     ) -> Result<()> {
         let held = match &mut self.incoming {
             Some(incoming) => incoming.bytes_mut().get_mut(..self.held).unwrap_or(&mut []),
             None => &mut self.held_copy[..],
         };
-        let outcome = act(&mut self.session, held, &mut self.outgoing);
-        outcome.map_err(|failure| {
-            let failure = self.explain(failure);
-            self.fail(failure)
-        })
+        match act(&mut self.session, held, &mut self.outgoing) {
+            Ok(step) => {
+                self.peer_closed |= step == Step::PeerClosed;
+                Ok(())
+            }
+            Err(failure) => {
+                let failure = self.explain(failure);
+                Err(self.fail(failure))
+            }
+        }
     }
 
     fn take_spill(&mut self, room: &mut [u8]) -> usize {
@@ -385,7 +420,11 @@ impl Engine {
 
     /// Not a failure of the session: writing may go on, as to a peer that has only shut down its own direction.
     fn truncated(&self) -> Error {
-        self.situation().truncated(!self.received_any)
+        let truncated = self.situation().truncated(!self.received_any);
+        match &self.end_cause {
+            Some(cause) => truncated.with_cause(Arc::clone(cause)),
+            None => truncated,
+        }
     }
 
     fn explain(&self, failure: Failure) -> Error {

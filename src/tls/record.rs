@@ -19,8 +19,11 @@ use super::pool::{Filled, Pool};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
+/// The most plaintext of a record.
+pub(crate) const RECORD_SIZE: usize = 16 * 1024;
+
 /// The most plaintext that one call encrypts: four records, one buffer.
-pub(crate) const WRITE_SIZE: usize = 64 * 1024;
+pub(crate) const WRITE_SIZE: usize = 4 * RECORD_SIZE;
 
 pub(crate) const HEADER_SIZE: usize = 5;
 
@@ -96,18 +99,19 @@ impl Session {
         }
     }
 
-    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `held` is what rustls has looked at but not discarded.
+    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `held` is what rustls has looked at but not discarded. The answer
+    /// is [`Step::PeerClosed`] if rustls took the occasion to say so, which it says once.
     pub(crate) fn send(
         &mut self,
         held: &mut [u8],
         data: &[u8],
         out: &mut Outgoing,
-    ) -> std::result::Result<(), Failure> {
+    ) -> std::result::Result<Step, Failure> {
         self.transmit(held, Transmission::Data(data), out)
     }
 
-    /// Queues the closing message.
-    pub(crate) fn close(&mut self, held: &mut [u8], out: &mut Outgoing) -> std::result::Result<(), Failure> {
+    /// Queues the closing message; answers as [`Session::send`].
+    pub(crate) fn close(&mut self, held: &mut [u8], out: &mut Outgoing) -> std::result::Result<Step, Failure> {
         self.transmit(held, Transmission::Close, out)
     }
 
@@ -127,7 +131,8 @@ impl Session {
         held: &mut [u8],
         mut what: Transmission<'_>,
         out: &mut Outgoing,
-    ) -> std::result::Result<(), Failure> {
+    ) -> std::result::Result<Step, Failure> {
+        let mut noticed = Step::Progress;
         // Messages that rustls has queued come out first, one a call; their number is bounded by what the peer may
         // provoke, which rustls limits.
         loop {
@@ -141,8 +146,11 @@ impl Session {
                 }
             };
             let step = outcome?;
+            if step == Step::PeerClosed {
+                noticed = step;
+            }
             if matches!(what, Transmission::Done) {
-                return Ok(());
+                return Ok(noticed);
             }
             if step == Step::Blocked {
                 return Err(Failure::Own(Error::new(Status::Internal, "the session cannot send")));

@@ -1,11 +1,13 @@
 //! Contexts, and streams on a socket you already have.
 
+pub mod certificate;
 pub mod ciphers;
 pub mod context;
 pub mod identity;
 pub mod options;
 pub mod session;
 pub mod stream;
+pub mod transport;
 pub mod trust;
 pub mod wrap;
 
