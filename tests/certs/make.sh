@@ -71,7 +71,6 @@ openssl pkcs8 -topk8 -v2 aes-192-cbc -scrypt -scrypt_N 16 -scrypt_r 1 -scrypt_p 
 openssl pkcs8 -topk8 -v2 des3 -v2prf hmacWithSHA1 -iter 3 -passout pass:secret \
     -in "$work/server.key" -outform DER -out server-encrypted.der
 openssl ec -aes256 -passout pass:secret -in "$work/server.key" -out server-encrypted-sec1.key 2>/dev/null
-openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in "$work/client.key" -out client-encrypted.key
 openssl x509 -in server.pem -outform DER -out server.der
 openssl pkcs8 -topk8 -nocrypt -in "$work/server.key" -outform DER -out server-key.der
 cat server.pem server.key > server-both.pem
@@ -96,6 +95,7 @@ p256 "$work/self-signed.key"
 openssl req -new -key "$work/self-signed.key" -subj "/CN=localhost" -out "$work/self-signed.csr"
 issue self-signed self-signed "$start" "$end" "$names"
 p256 "$work/client.key"
+openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in "$work/client.key" -out client-encrypted.key
 leaf client ca "/CN=a client" "$start" "$end" "extendedKeyUsage=clientAuth"
 for name in expired future wrong-name wrong-purpose self-signed client; do
     openssl pkcs8 -topk8 -nocrypt -in "$work/$name.key" -out "$name.key"
