@@ -16,9 +16,11 @@ pub mod resolve;
 pub mod stream;
 
 mod asked;
+mod ciphers;
 mod diagnose;
 mod identity;
 mod key;
+mod keylog;
 mod names;
 mod pem;
 mod pool;

@@ -19,6 +19,7 @@ fn parts(section: &str) -> Vec<String> {
         "tls" => [
             "tls.rs",
             "tls/options.rs",
+            "tls/ciphers.rs",
             "tls/trust.rs",
             "tls/identity.rs",
             "tls/servername.rs",
@@ -26,6 +27,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/stream.rs",
             "tls/transport.rs",
             "tls/engine.rs",
+            "tls/wrap.rs",
             "tls/session.rs",
             "tls/certificate.rs",
         ]
