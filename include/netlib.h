@@ -3613,7 +3613,7 @@ enum netlib_tls_version {
     NETLIB_TLS_MINIMUM_SUPPORTED = -2,
     /** The newest that netlib offers. */
     NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
-    /** RFC 5246, with AEAD cipher suites and the extended master secret of RFC 7627 only. */
+    /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it. */
     NETLIB_TLS_1_2 = 771,
     /** RFC 8446. */
     NETLIB_TLS_1_3 = 772
@@ -3682,6 +3682,70 @@ netlib_status netlib_resolve_ssl_version(const char *candidate,
                                          int32_t *number,
                                          netlib_error **err);
 
+/** OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here. */
+#define NETLIB_OP_ALL 2147483728
+
+/** SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit. */
+#define NETLIB_OP_NO_SSLv2 0
+
+/** Every key exchange has a key of its own; in OpenSSL too, so that it is no bit. */
+#define NETLIB_OP_SINGLE_DH_USE 0
+
+/** As `NETLIB_OP_SINGLE_DH_USE`. */
+#define NETLIB_OP_SINGLE_ECDH_USE 0
+
+/** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
+enum netlib_ssl_version {
+    /** The newest version that both sides know. */
+    NETLIB_PROTOCOL_TLS = 2,
+    /** Exactly TLS 1.2. */
+    NETLIB_PROTOCOL_TLSv1_2 = 5,
+    /** As `NETLIB_PROTOCOL_TLS`. */
+    NETLIB_PROTOCOL_TLS_CLIENT = 16,
+    /** As `NETLIB_PROTOCOL_TLS`. */
+    NETLIB_PROTOCOL_TLS_SERVER = 17
+};
+
+/**
+ * Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. Those of
+ * OpenSSL that are not listed are answered in the same way: they are accepted if they are always true or make no
+ * difference, and `NETLIB_UNSUPPORTED` otherwise.
+ */
+enum netlib_tls_option {
+    /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
+    NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
+    /** `NETLIB_UNSUPPORTED`: the kernel's TLS is not used. */
+    NETLIB_OP_ENABLE_KTLS = 8,
+    /**
+     * `NETLIB_UNSUPPORTED`: an end without a closing message is always `NETLIB_TLS_TRUNCATED`; whoever takes it for an
+     * end can do so.
+     */
+    NETLIB_OP_IGNORE_UNEXPECTED_EOF = 128,
+    /** No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0. */
+    NETLIB_OP_NO_TICKET = 16384,
+    /** Always so. */
+    NETLIB_OP_NO_COMPRESSION = 131072,
+    /** Always so. */
+    NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 1048576,
+    /**
+     * A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no meaning for
+     * a client.
+     */
+    NETLIB_OP_CIPHER_SERVER_PREFERENCE = 4194304,
+    /** Always so. */
+    NETLIB_OP_NO_SSLv3 = 33554432,
+    /** Always so. */
+    NETLIB_OP_NO_TLSv1 = 67108864,
+    /** TLS 1.2 is neither offered nor accepted. */
+    NETLIB_OP_NO_TLSv1_2 = 134217728,
+    /** Always so. */
+    NETLIB_OP_NO_TLSv1_1 = 268435456,
+    /** TLS 1.3 is neither offered nor accepted. */
+    NETLIB_OP_NO_TLSv1_3 = 536870912,
+    /** Always so. */
+    NETLIB_OP_NO_RENEGOTIATION = 1073741824
+};
+
 /**
  * What is asked of the peer's certificate. Default: a client requires one, a server asks for none. As Python's
  * `ssl.SSLContext.verify_mode`, with its tie to the host name: `NETLIB_CERT_NONE` is refused once
@@ -3708,7 +3772,8 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options,
                                            int32_t on);
 
 /**
- * The oldest version that is accepted. Default: TLS 1.2. Older ones are `NETLIB_UNSUPPORTED`.
+ * The oldest version that is accepted. Default: TLS 1.2. Older ones are `NETLIB_UNSUPPORTED`. As Python's
+ * `minimum_version`, urllib3's ssl_minimum_version. One above the maximum is reported by `netlib_tls_context_new`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_tls_version`.
@@ -3718,7 +3783,7 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options,
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options, int32_t version);
 
 /**
- * The newest version that is offered. Default: TLS 1.3.
+ * The newest version that is offered. Default: TLS 1.3. As Python's `maximum_version`, urllib3's ssl_maximum_version.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_tls_version`.
@@ -3728,7 +3793,49 @@ void netlib_tls_options_set_minimum_version(netlib_tls_options *options, int32_t
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t version);
 
 /**
- * Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none.
+ * OpenSSL's options, all of them at once, as an assignment to Python's `SSLContext.options`; urllib3 adds its argument to
+ * Python's defaults instead. Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off.
+ * Bits that are always true here need not be given, and make no difference. What cannot be is `NETLIB_UNSUPPORTED`, and
+ * unknown bits are `NETLIB_INVALID_ARGUMENT`; so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` together, or one
+ * of them where only that version is allowed.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param bits of `enum netlib_tls_option`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_options(netlib_tls_options *options,
+                                    int64_t bits);
+
+/**
+ * Whether TLS 1.2 has session tickets (RFC 5077), on both sides. Default: no, because they are sent in the clear, under
+ * a key that outlives many sessions. It is the bit `NETLIB_OP_NO_TICKET`, the other way round: the later call wins. Without
+ * them sessions of TLS 1.2 are resumed by their id; those of TLS 1.3, which has tickets of its own, are not concerned.
+ * `netlib_tls_options_set_resumption` with 0 turns all of it off, whatever is said here.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_session_tickets(netlib_tls_options *options,
+                                            int32_t on);
+
+/**
+ * Whether sessions are remembered and resumed, in both versions and on both sides. Default: yes, between streams of one
+ * context. As OpenSSL's SSL_CTX_set_session_cache_mode with SSL_SESS_CACHE_OFF, without tickets of TLS 1.3 either.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_resumption(netlib_tls_options *options,
+                                       int32_t on);
+
+/**
+ * Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none. As
+ * Python's `set_alpn_protocols`, one at a time.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param protocol its name, as "http/1.1": 1 to 255 bytes, and 8192 of all of them together. Copied. Not NULL.
@@ -3738,17 +3845,146 @@ void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
 /**
- * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are. Default: yes, except in a program with
- * raised privileges (see secure_getenv(3)). They are read by `netlib_tls_context_new` only. If one is set and neither
- * leads to a certificate, that fails with `NETLIB_NO_TRUST_ANCHORS`.
+ * Next Protocol Negotiation, which ALPN has replaced: no protocols are accepted, others are `NETLIB_UNSUPPORTED`. As
+ * Python's `set_npn_protocols`, which does nothing any more.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param protocols `count` names. Not NULL unless `count` is 0.
+ * @param count how many; 0 is the default.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
+
+/**
+ * Whether a certificate without subject alternative names may prove a name by its common name. Default: no, and yes is
+ * `NETLIB_UNSUPPORTED`. As Python's `hostname_checks_common_name`, which urllib3 sets to false.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0; 1 is refused.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options,
+                                                        int32_t on);
+
+/**
+ * Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). Default: no, and yes is
+ * `NETLIB_UNSUPPORTED`. As Python's `post_handshake_auth`, which urllib3 sets to true.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0; 1 is refused.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
+
+/**
+ * Writes the secrets of all sessions of the context, on both sides, to a file, so that a program such as Wireshark can
+ * decrypt what was captured: whoever reads the file reads the sessions. Lines in NSS' key log format are appended, one
+ * write each. As Python's `keylog_filename`. Default: to the file that the environment variable SSLKEYLOGFILE names, if
+ * it is set and not empty, as urllib3; but "$" in it stands for itself. See `netlib_tls_options_set_use_environment`.
+ *
+ * The file is opened by `netlib_tls_context_new`, which fails with `NETLIB_IO` if that cannot be, and stays open as long as
+ * the context and its streams. A new file may be read and written by its owner only. A pipe must have a reader, and is not
+ * waited for: lines for which there is no room are lost. A line that cannot be written does not end the session.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the file. Copied. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
+                                        const char *path);
+
+/**
+ * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, and SSLKEYLOGFILE where secrets are
+ * written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). They are read by
+ * `netlib_tls_context_new` only. If one of the first two is set and neither leads to a certificate, that fails with
+ * `NETLIB_NO_TRUST_ANCHORS`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_use_environment(netlib_tls_options *options,
-                                            int32_t on);
+void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
+
+/**
+ * The cipher suites in OpenSSL's string language, as Python's `set_ciphers` and urllib3's ciphers. Default: the nine that
+ * exist here, all of them with forward secrecy and an AEAD.
+ *
+ * Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
+ * ("ECDHE-RSA-AES128-GCM-SHA256") or that of the IANA registry, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM",
+ * "aRSA", …); words joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that
+ * for good, after `-` until it is added again, and after `+` it moves it to the end. "DEFAULT" at the start is all of them.
+ * "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing: what is accepted is about level 2;
+ * higher levels are `NETLIB_UNSUPPORTED`, and so is "SUITEB128" with its relatives.
+ *
+ * The string governs TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only those
+ * that are named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
+ * A version without a suite is not offered.
+ *
+ * As in OpenSSL, words of suites that do not exist here select nothing, and so do misspelt ones: ask
+ * `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose message
+ * lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which suites work also
+ * depends on the server's certificate: "aECDSA" finds none in common with one that has an RSA key only.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param ciphers the string; at most 16 KiB. Copied. May be NULL, or empty: the default.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_ciphers(netlib_tls_options *options,
+                                    const char *ciphers);
+
+/**
+ * How many cipher suites are offered. As the length of Python's `get_ciphers()`.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_cipher_count(const netlib_tls_context *context);
+
+/**
+ * One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` gives
+ * it. Those of TLS 1.3 come first.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed: a constant.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_cipher(const netlib_tls_context *context,
+                                      size_t index,
+                                      size_t *len);
+
+/**
+ * The same suite by the name that OpenSSL and Python have for it.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed: a constant.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_cipher_openssl_name(const netlib_tls_context *context, size_t index, size_t *len);
+
+/**
+ * The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
 
 /** Where trusted certificates came from: bits of `netlib_tls_context_trust_sources`. */
 enum netlib_trust {
@@ -4020,9 +4256,10 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
  *        trusts the system's authorities.
  * @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
  * @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or a minimum version above the
- *         maximum; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file that cannot be read; `NETLIB_INVALID_PEM` for one that
- *         holds nothing usable; `NETLIB_KEY_MISMATCH`; `NETLIB_NO_TRUST_ANCHORS`.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
+ *         `NETLIB_NO_CIPHER_SUITES` if the cipher string leaves no suite; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file
+ *         that cannot be read, or a key log that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing
+ *         usable; `NETLIB_KEY_MISMATCH`; `NETLIB_NO_TRUST_ANCHORS`.
  * @threads any
  * @since 0.1.0
  */
@@ -4092,7 +4329,8 @@ int32_t netlib_tls_context_verify_mode(const netlib_tls_context *context);
 bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
 
 /**
- * The oldest version that is accepted.
+ * The oldest version that can come about: what is left of the versions once those are gone that
+ * `netlib_tls_options_set_options` excludes or that have no cipher suite. As Python's `minimum_version`.
  *
  * @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
  * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
@@ -4102,7 +4340,7 @@ bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
 int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
 /**
- * The newest version that is offered.
+ * The newest version that can come about, in the same way. As Python's `maximum_version`.
  *
  * @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
  * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
@@ -4112,11 +4350,109 @@ int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
 int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
 /**
- * A TLS session on a descriptor. **Concurrent, one reader and one writer**: one thread may read while another one writes;
+ * Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
+ *
+ * @param context the context. May be NULL: `NETLIB_PROTOCOL_TLS_CLIENT` is returned.
+ * @return `NETLIB_PROTOCOL_TLS_CLIENT`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_protocol(const netlib_tls_context *context);
+
+/**
+ * What is so of `enum netlib_tls_option`: the bits of `netlib_tls_options_set_options`, and those that are always true,
+ * given or not. (Python's `SSLContext.options` has of these what was given.)
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the bits.
+ * @threads any
+ * @since 0.1.0
+ */
+int64_t netlib_tls_context_options(const netlib_tls_context *context);
+
+/**
+ * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`.
+ *
+ * @param context the context. May be NULL: true is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_resumption(const netlib_tls_context *context);
+
+/**
+ * Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
+
+/**
+ * Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
+
+/**
+ * How many application protocols are offered.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_alpn_protocol_count(const netlib_tls_context *context);
+
+/**
+ * One of the application protocols that are offered.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, size_t index, size_t *len);
+
+/**
+ * The file to which the secrets of sessions are written: that of `netlib_tls_options_set_keylog_file`, or of the
+ * variable SSLKEYLOGFILE. As Python's `keylog_filename`.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`; NULL when they are written nowhere.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
+
+/**
+ * Options that make an equal context: change some, and make another. The context keeps what it was made from. What files
+ * and environment held is not part of that: the other context reads them again, and has sessions of its own.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_tls_options_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
+
+/**
+ * A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on functions of the program
+ * (`netlib_tls_wrap_callbacks`). **Concurrent, one reader and one writer**: one thread may read while another one writes;
  * a third is answered `NETLIB_BUSY`. Shutting down counts as writing. The settings and getters may be called from any
  * thread at any time.
  *
- * The descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
+ * A descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
  * closed by you. Its O_NONBLOCK is neither changed nor asked: whether calls wait is the stream's own setting.
  *
  * A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
@@ -4286,7 +4622,8 @@ netlib_status netlib_tls_stream_read(netlib_tls_stream *stream,
                                      netlib_error **err);
 
 /**
- * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system has taken.
+ * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
+ * function of the program, has taken.
  * What it does not count may have been encrypted already, so the next write must continue with the same bytes; that
  * holds too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, where nothing is counted and
  * nothing is sent twice.
@@ -4328,7 +4665,7 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
                                          netlib_error **err);
 
 /**
- * How many bytes a read would return without touching the descriptor. It opens a record that has already come, and does
+ * How many bytes a read would return without touching what carries the stream. It opens a record that has already come, and does
  * no I/O.
  *
  * @param stream the stream. May be NULL: 0 is returned.
@@ -4744,6 +5081,52 @@ size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine,
                                          netlib_error **err);
+
+/**
+ * Makes a client's stream on a connected descriptor and shakes hands, as urllib3's ssl_wrap_socket, whose other parameters
+ * are options:
+ *
+ *     keyfile, certfile   netlib_tls_options_set_identity_files
+ *     key_password        netlib_tls_options_set_key_password
+ *     cert_reqs           netlib_tls_options_set_verify_mode
+ *     ca_certs            netlib_tls_options_add_ca_file
+ *     ca_cert_dir         netlib_tls_options_add_ca_dir
+ *     ca_cert_data        netlib_tls_options_add_ca_data
+ *     ssl_version         netlib_tls_options_set_ssl_version
+ *     ciphers             netlib_tls_options_set_ciphers
+ *
+ * TLS inside of TLS, its tls_in_tls, is `netlib_tls_wrap_stream`, which takes a stream in the place of the descriptor.
+ *
+ * Without a context, one is made of the options; with neither, the system's authorities are trusted. A context wins over
+ * the options, as in urllib3: of these, only the authorities (those of the system and those built in if they are asked for)
+ * and the identity with its password are used, beside the context's authorities and in the place of its identity. For that
+ * another context is made of what this one was made from, which reads its files again and resumes no session. Where many
+ * connections are made, make the context once: `netlib_tls_context_to_options`. The application protocol that is offered is "http/1.1", not the context's, unless the
+ * options have some.
+ *
+ * The limit ends the handshake, not what comes after: the stream has none until `netlib_tls_stream_set_limit`. The stream
+ * is blocking. When the call fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
+ *
+ * @param fd a connected stream socket, borrowed.
+ * @param tls_options what to use. May be NULL: all defaults.
+ * @param context what wins over them; the stream keeps what it needs. May be NULL: one is made.
+ * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL, or
+ *        empty, only if names are not checked.
+ * @param limit ends the handshake. May be NULL: none.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake` return.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_ssl_wrap_socket(int fd,
+                                     const netlib_tls_options *tls_options,
+                                     const netlib_tls_context *context,
+                                     const char *server_hostname,
+                                     const netlib_limit *limit,
+                                     netlib_tls_stream **stream,
+                                     netlib_error **err);
 
 /**
  * The version that the two sides have agreed on.
@@ -5335,6 +5718,23 @@ netlib_status netlib_split_first(const char *text,
                                  size_t *after_start,
                                  int64_t *delimiter,
                                  netlib_error **err);
+
+/**
+ * An exact version, as urllib3's ssl_version. Default: `NETLIB_PROTOCOL_TLS`, which negotiates, as
+ * `NETLIB_PROTOCOL_TLS_CLIENT` and `NETLIB_PROTOCOL_TLS_SERVER` do; `NETLIB_PROTOCOL_TLSv1_2` is TLS 1.2 alone. SSLv2,
+ * SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_PROTOCOL_TLSv1_2`, and as in urllib3
+ * `NETLIB_PROTOCOL_TLS_SERVER`, are refused together with `netlib_tls_options_set_minimum_version` or
+ * `netlib_tls_options_set_maximum_version`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
+ *        netlib_tls_version`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
+void netlib_tls_options_set_ssl_version(netlib_tls_options *options,
+                                        int32_t version);
 
 
 #ifdef __cplusplus
