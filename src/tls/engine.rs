@@ -12,7 +12,7 @@ use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
 
 use super::context::Context;
 use super::diagnose::Situation;
-use super::pool::{Buffer, Filled};
+use super::pool::Filled;
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
 use crate::error::{Error, Result};
