@@ -310,6 +310,13 @@ static inline netlib_tls_stream *make_tls_stream(void) {
     MUST_OK(netlib_tls_stream_set_blocking(stream, 0, NULL));
     return stream;
 }
+/* Its peer has said that it will send nothing. */
+static inline int make_ended_socket(void) {
+    int pair[2];
+    MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    MUST(shutdown(pair[1], SHUT_WR) == 0);
+    return pair[0];
+}
 #endif
 /* A transport on which nothing comes and nothing goes. */
 static inline int32_t make_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
@@ -332,6 +339,23 @@ static inline int32_t make_tls_write(void *ctx, const void *buf, size_t len, siz
 static const netlib_slice make_slice = {"data", 4};
 #endif
 #define MAKE__netlib_slice_ptr &make_slice
+#ifdef HAVE_netlib_tls_engine_client_new
+static inline netlib_tls_engine *make_tls_engine(void) {
+    netlib_tls_engine *engine = NULL;
+    MUST_OK(netlib_tls_engine_client_new(make_tls_context(), "localhost", &engine, NULL));
+    return engine;
+}
+#endif
+#define MAKE__netlib_tls_engine_ptr make_tls_engine()
+#ifdef HAVE_netlib_tls_options_set_servername_callback
+static inline int32_t make_servername_answer(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+    (void)ctx;
+    (void)server_name;
+    (void)replacement;
+    return 0;
+}
+#endif
+#define MAKE__netlib_tls_servername_fn make_servername_answer
 #define MAKE__netlib_tls_options_ptr make_tls_options()
 #define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
 #define MAKE__netlib_tls_context_ptr make_tls_context()
@@ -364,5 +388,9 @@ static inline netlib_certificate *make_certificate(void) {
 #define MAKE__netlib_tls_options_add_ca_data__len NETLIB_NTS
 #define MAKE__const_char_ptr__candidate "CERT_REQUIRED"
 #define MAKE__netlib_resolve_ssl_version__candidate "PROTOCOL_TLS"
+#define MAKE__netlib_ssl_wrap_socket__fd make_ended_socket()
+#define MAKE__netlib_ssl_wrap_socket__tls_options make_tls_options()
+#define BASELINE__netlib_ssl_wrap_socket NETLIB_TLS_HANDSHAKE_EOF
+#define MAKE__const_char_ptr__ciphers "HIGH"
 
 #endif

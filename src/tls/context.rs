@@ -11,7 +11,9 @@ use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, KeyLog, RootCertStore, ServerConfig};
 
+use super::asked::{self, Asked};
 use super::ciphers::{self, Selection};
+use super::engine::greeting::ServerNameCallback;
 use super::identity;
 use super::keylog::{self, KeylogFile};
 use super::names::{self, Version};
@@ -36,17 +38,17 @@ pub struct Context {
     nameless: OnceLock<Arc<ClientConfig>>,
     server: Option<Arc<ServerConfig>>,
     refused: Arc<Refused>,
+    asked: Arc<Asked>,
+    server_name_callback: Option<ServerNameCallback>,
     pool: Arc<Pool>,
     trust_sources: i32,
     trust_anchors: usize,
-    trust_loaded: Vec<trust::Loaded>,
+    trust_loaded: Arc<[trust::Loaded]>,
     verify_mode: VerifyMode,
     check_hostname: bool,
     offer: Arc<Offer>,
     alpn: Vec<CString>,
     keylog: Option<Arc<KeylogFile>>,
-    /// Whether the system's authorities were asked for.
-    system_trust: bool,
     /// The same with the application protocol http/1.1 alone.
     http: OnceLock<Arc<Context>>,
 }
@@ -100,21 +102,23 @@ impl Context {
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
+        let asked = Arc::new(Asked::default());
         Ok(Context {
             client,
             nameless: OnceLock::new(),
-            server: parts.server()?.map(Arc::new),
+            server: parts.server(&asked)?.map(Arc::new),
             refused,
+            asked,
+            server_name_callback: options.server_name_callback.clone(),
             pool: Arc::new(Pool::default()),
             trust_sources,
             trust_anchors,
-            trust_loaded: trust.loaded,
+            trust_loaded: trust.loaded.into(),
             verify_mode: mode,
             check_hostname: options.checks_hostname(),
             offer: Arc::new(offer),
             alpn: options.alpn.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect(),
             keylog,
-            system_trust: options.trusts_system(),
             http: OnceLock::new(),
             options: kept,
         })
@@ -215,6 +219,14 @@ impl Context {
         &self.refused
     }
 
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    pub(crate) fn server_name_callback(&self) -> Option<&ServerNameCallback> {
+        self.server_name_callback.as_ref()
+    }
+
     pub(crate) fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }
@@ -277,7 +289,7 @@ impl Parts<'_> {
         Ok(config)
     }
 
-    fn server(&self) -> Result<Option<ServerConfig>> {
+    fn server(&self, asked: &Arc<Asked>) -> Result<Option<ServerConfig>> {
         let Some(identity) = &self.identity else { return Ok(None) };
         let builder = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_protocol_versions(&self.offer.rustls_versions())
@@ -295,7 +307,8 @@ impl Parts<'_> {
                 builder.with_client_cert_verifier(verifier)
             }
         };
-        let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(identity))));
+        let identity = asked::Identity { key: Arc::clone(identity), asked: Arc::clone(asked) };
+        let mut config = builder.with_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.ignore_client_order = self.options.bits & bits::CIPHER_SERVER_PREFERENCE != 0;
         if !self.options.resumption {
@@ -333,3 +346,6 @@ impl Parts<'_> {
 fn internal(what: &str, error: impl std::fmt::Display) -> Error {
     Error::new(Status::Internal, format!("{what} could not be made: {error}"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,10 +14,10 @@ use super::pem;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// Where an identity is read from. A missing key stands in the same place as the chain.
+/// Where an identity is read from. A missing key stands in the same place as the chain. Copies share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
-    Data { chain: Zeroizing<Vec<u8>>, key: Option<Zeroizing<Vec<u8>>> },
+    Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },
     Files { chain: PathBuf, key: Option<PathBuf> },
 }
 

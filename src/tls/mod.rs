@@ -8,14 +8,16 @@
 
 pub mod certificate;
 pub mod context;
+pub mod engine;
 pub mod fingerprint;
+pub mod info;
 pub mod options;
 pub mod resolve;
 pub mod stream;
 
+mod asked;
 mod ciphers;
 mod diagnose;
-mod engine;
 mod identity;
 mod key;
 mod keylog;
@@ -30,5 +32,8 @@ mod x509;
 
 pub use certificate::Certificate;
 pub use context::Context;
+pub use engine::greeting::{Choice, ServerNameCallback};
+pub use engine::memory::MemoryEngine;
+pub use info::SessionInfo;
 pub use options::TlsOptions;
 pub use stream::{Callbacks, Io, Stream, Transport};

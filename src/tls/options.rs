@@ -4,13 +4,15 @@ pub(crate) mod bits;
 mod versions;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use super::key::Password;
+use super::engine::greeting::ServerNameCallback;
 pub(crate) use versions::Offer;
 
 use super::ciphers::Selection;
+use super::key::Password;
 use super::names::Version;
 use super::{identity, pem, trust};
 use crate::error::{Error, Result};
@@ -73,6 +75,7 @@ pub struct TlsOptions {
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
     pub(crate) key_password: Option<Password>,
+    pub(crate) server_name_callback: Option<ServerNameCallback>,
     pub(crate) use_environment: bool,
 }
 
@@ -95,6 +98,7 @@ impl Default for TlsOptions {
             alpn: Vec::new(),
             identity: None,
             key_password: None,
+            server_name_callback: None,
             use_environment: true,
         }
     }
@@ -111,7 +115,7 @@ impl TlsOptions {
 
     pub fn add_ca_data(&mut self, bytes: &[u8]) -> Result<()> {
         let data = copied(bytes, "data")?;
-        memory::push(&mut self.custom_trust, trust::Source::Data(data), "CA data")
+        memory::push(&mut self.custom_trust, trust::Source::Data(data.into()), "CA data")
     }
 
     pub fn set_system_trust(&mut self, on: bool) {
@@ -234,8 +238,8 @@ impl TlsOptions {
     }
 
     pub fn set_identity(&mut self, chain: &[u8], key: Option<&[u8]>) -> Result<()> {
-        let chain = Zeroizing::new(copied(chain, "chain")?);
-        let key = key.map(|key| copied(key, "key").map(Zeroizing::new)).transpose()?;
+        let secret = |bytes: &[u8], name: &str| copied(bytes, name).map(|copy| Arc::new(Zeroizing::new(copy)));
+        let (chain, key) = (secret(chain, "chain")?, key.map(|key| secret(key, "key")).transpose()?);
         self.identity = Some(identity::Source::Data { chain, key });
         Ok(())
     }
@@ -248,6 +252,10 @@ impl TlsOptions {
     pub fn set_key_password(&mut self, password: Option<&[u8]>) -> Result<()> {
         self.key_password = password.map(Password::new).transpose()?;
         Ok(())
+    }
+
+    pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) {
+        self.server_name_callback = callback;
     }
 
     pub fn set_use_environment(&mut self, on: bool) {

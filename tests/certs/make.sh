@@ -95,11 +95,11 @@ p256 "$work/self-signed.key"
 openssl req -new -key "$work/self-signed.key" -subj "/CN=localhost" -out "$work/self-signed.csr"
 issue self-signed self-signed "$start" "$end" "$names"
 p256 "$work/client.key"
+openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in "$work/client.key" -out client-encrypted.key
 leaf client ca "/CN=a client" "$start" "$end" "extendedKeyUsage=clientAuth"
 for name in expired future wrong-name wrong-purpose self-signed client; do
     openssl pkcs8 -topk8 -nocrypt -in "$work/$name.key" -out "$name.key"
 done
-openssl pkcs8 -topk8 -v2 aes-256-cbc -passout pass:secret -in client.key -out client-encrypted.key
 
 # Certificates of many shapes in shapes/, each with what openssl says of it: NAME.pem and NAME.txt.
 mkdir -p shapes

@@ -3,8 +3,10 @@
 pub mod certificate;
 pub mod ciphers;
 pub mod context;
+pub mod engine;
 pub mod identity;
 pub mod options;
+pub mod servername;
 pub mod session;
 pub mod stream;
 pub mod transport;
@@ -37,7 +39,7 @@ pub enum netlib_tls_version {
     NETLIB_TLS_MINIMUM_SUPPORTED = -2,
     /// The newest that netlib offers.
     NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
-    /// RFC 5246, with AEAD cipher suites and the extended master secret of RFC 7627 only.
+    /// RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it.
     NETLIB_TLS_1_2 = 0x0303,
     /// RFC 8446.
     NETLIB_TLS_1_3 = 0x0304,
@@ -56,7 +58,7 @@ impl Handle for netlib_tls_options {
 
 /// Everything that TLS streams share: trust, identity, versions, the sessions that can be resumed. **Immutable**: make
 /// one, use it for any number of streams from any threads. A client's side is `netlib_tls_wrap_fd`, a server's is
-/// `netlib_tls_accept_fd`.
+/// `netlib_tls_accept_fd`; over a transport of your own, `netlib_tls_engine_client_new` and `netlib_tls_engine_server_new`.
 pub struct netlib_tls_context {
     _private: [u8; 0],
 }

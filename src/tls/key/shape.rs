@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use pkcs5::AlgorithmIdentifierRef;
 use pkcs5::der::asn1::{AnyRef, ObjectIdentifier, UintRef};
-use pkcs5::der::{Decode, Reader, SliceReader, Tag, Tagged};
+use pkcs5::der::{Decode, Reader, SliceReader, Tag, TagNumber, Tagged};
 use rustls_pki_types::PrivateKeyDer;
 
 use super::names::{oid, shown_oid};
@@ -48,8 +48,9 @@ impl Shape {
         match self {
             Shape::Pkcs1 => unusable_rsa(&fields),
             Shape::Sec1 => {
-                let is_parameters = |field: &&AnyRef<'_>| matches!(field.tag(), Tag::ContextSpecific { number, .. } if number.value() == 0);
-                unusable_curve(AnyRef::from_der(fields.iter().find(is_parameters)?.value()).ok()?)
+                let tag = Tag::ContextSpecific { constructed: true, number: TagNumber(0) };
+                let parameters = fields.iter().find(|field| field.tag() == tag)?;
+                unusable_curve(AnyRef::from_der(parameters.value()).ok()?)
             }
             Shape::Pkcs8 => {
                 let algorithm = algorithm(fields.get(1)?)?;

@@ -61,6 +61,14 @@ fn the_right_password_opens() {
     assert!(load_with(SERVER, Some("secret")).is_ok());
 }
 
+/// Of 256 wrong passwords about one leaves a right padding. What comes out then is no key.
+#[test]
+fn a_right_padding_is_not_enough() {
+    for i in 0..1000 {
+        assert_eq!(failure(TRADITIONAL_EC, Some(&i.to_string())).0, Status::WrongPassword, "{i}");
+    }
+}
+
 #[test]
 fn passwords_are_bounded_and_never_shown() {
     assert_eq!(format!("{:?}", password("secret")), "Password");
@@ -338,6 +346,11 @@ fn the_first_key_beside_other_sections() {
     ] {
         let text = sections(parts);
         assert_eq!(*find(&text, Some(&secret)).unwrap(), expected);
+    }
+    // The label says only that it is a key.
+    for (from, to) in [("ENCRYPTED PRIVATE", "EC PRIVATE"), ("ENCRYPTED PRIVATE", "PRIVATE")] {
+        let text = String::from_utf8_lossy(SCRYPT).replace(from, to);
+        assert_eq!(*find(text.as_bytes(), Some(&secret)).unwrap(), SERVER);
     }
     let der = include_bytes!("../../../tests/certs/server.der");
     for parts in [[der.as_slice(), SERVER], [SERVER, der], [der, DES_DER]] {

@@ -8,10 +8,13 @@ use crate::status::{Status, StatusClass};
 /// What such a function returned, and the count that it stored; `usize::MAX` where it stored none.
 pub type Answer = (i32, usize);
 
+pub type ReadCallback = Box<dyn Fn(&mut [u8]) -> Answer + Send + Sync>;
+pub type WriteCallback = Box<dyn Fn(&[u8]) -> Answer + Send + Sync>;
+
 /// One thread may be in each of the two at the same time.
 pub struct Callbacks {
-    pub read: Box<dyn Fn(&mut [u8]) -> Answer + Send + Sync>,
-    pub write: Box<dyn Fn(&[u8]) -> Answer + Send + Sync>,
+    pub read: ReadCallback,
+    pub write: WriteCallback,
 }
 
 impl Callbacks {

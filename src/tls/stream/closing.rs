@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 
 /// How much plaintext a stream throws away while it waits for the peer's closing message.
-pub const MAX_DISCARDED: usize = 1024 * 1024;
+const MAX_DISCARDED: usize = 1024 * 1024;
 
 impl Stream {
     /// Sends the closing message, once, and does not wait for the peer's.
@@ -53,17 +53,20 @@ impl Stream {
     fn await_close(&self, terms: Terms<'_>) -> Result<Io> {
         let mut scrap = self.lock()?.engine.buffer()?;
         loop {
+            {
+                let core = self.lock()?;
+                if core.discarded > MAX_DISCARDED {
+                    let message = format!(
+                        "{} goes on sending after this side's closing message: more than {MAX_DISCARDED} bytes",
+                        core.engine.peer()
+                    );
+                    return Err(Error::new(Status::TooMuchData, message));
+                }
+            }
             match self.read_under(&mut scrap, terms)? {
                 Io::Done(count) => {
                     let mut core = self.lock()?;
                     core.discarded = core.discarded.saturating_add(count);
-                    if core.discarded > MAX_DISCARDED {
-                        let message = format!(
-                            "{} goes on sending after this side's closing message: more than {MAX_DISCARDED} bytes",
-                            core.engine.peer()
-                        );
-                        return Err(Error::new(Status::TooMuchData, message));
-                    }
                 }
                 other => return Ok(other),
             }

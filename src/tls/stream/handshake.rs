@@ -35,7 +35,17 @@ impl Stream {
     pub(super) fn shake_as(&self, shaker: Option<Held<'_>>, terms: Terms<'_>) -> Result<Option<Io>> {
         let Some(_shaker) = shaker else { return Ok(None) };
         loop {
-            let outcome = self.lock()?.engine.handshake();
+            let (outcome, question) = {
+                let mut core = self.lock()?;
+                let outcome = core.engine.handshake();
+                (outcome, core.engine.take_question())
+            };
+            if let Some(question) = question {
+                // The program's function may use this stream, so it runs without the lock.
+                let answer = question.ask();
+                self.lock()?.engine.answer(answer);
+                continue;
+            }
             let done = match outcome {
                 Ok(done) => done,
                 Err(error) => {

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustls::RootCertStore;
 use rustls_pki_types::{CertificateDer, TrustAnchor};
@@ -24,12 +25,12 @@ pub const SYSTEM: i32 = 1;
 pub const EMBEDDED: i32 = 2;
 pub const CUSTOM: i32 = 4;
 
-/// Where a caller's own authorities are read from.
+/// Where a caller's own authorities are read from. Copies share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
     Directory(PathBuf),
-    Data(Vec<u8>),
+    Data(Arc<Vec<u8>>),
 }
 
 /// What is to be in the set.
@@ -41,7 +42,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// What a source gave.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Loaded {
     kind: i32,
     name: CString,

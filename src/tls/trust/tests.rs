@@ -15,7 +15,7 @@ fn file(path: &str) -> PathBuf {
 
 #[test]
 fn custom_trust_replaces_the_systems() {
-    let custom = [Source::Data(CA.to_vec())];
+    let custom = [Source::Data(CA.to_vec().into())];
     let environment = Environment { file: Some(file("other-ca.pem")), directories: vec![] };
     let alone = set(&custom, false, &environment).unwrap();
     assert_eq!((alone.sources, alone.roots.len()), (CUSTOM, 1));
@@ -53,7 +53,7 @@ fn a_file_without_certificates_is_an_error_that_names_it() {
         assert_eq!(error.status(), status);
         assert!(error.message().contains(path), "{error}");
     }
-    let truncated = set(&[Source::Data(CA[..100].to_vec())], false, &Environment::default()).err().unwrap();
+    let truncated = set(&[Source::Data(CA[..100].to_vec().into())], false, &Environment::default()).err().unwrap();
     assert_eq!(truncated.status(), Status::InvalidPem);
 }
 
@@ -74,7 +74,7 @@ fn a_set_says_what_it_is_made_of() {
     let environment = Environment { file: Some(file("other-ca.pem")), directories: vec!["/nonexistent".into()] };
     let other = std::fs::read(file("other-ca.pem")).unwrap();
     let both = [CA, &other, CA].concat();
-    let custom = [Source::Data(both), Source::File(file("ca.pem"))];
+    let custom = [Source::Data(both.into()), Source::File(file("ca.pem"))];
     let trust = load(&Asked { custom: &custom, system: true, embedded: true }, &environment).unwrap();
     let roots = webpki_roots::TLS_SERVER_ROOTS.len();
     let (ca, other) = (file("ca.pem"), file("other-ca.pem"));
@@ -109,14 +109,14 @@ fn of_a_store_nothing_is_an_error() {
 #[test]
 fn what_is_skipped_is_told_up_to_a_bound() {
     let elements = [0x30, 0].repeat(1000);
-    let error = set(&[Source::Data(elements.clone())], false, &Environment::default()).err().unwrap();
+    let error = set(&[Source::Data(elements.clone().into())], false, &Environment::default()).err().unwrap();
     let expected = "netlib_tls_options_add_ca_data: CA data holds no certificate that can be used: certificate 0 cannot be \
                     read: the signed part at its byte 2; and 999 more";
     assert_eq!((error.status(), error.message()), (Status::InvalidPem, expected));
 
     let der = pem::certificates(CA, "CA").unwrap();
     let data = [&elements, der[0].as_ref()].concat();
-    let trust = set(&[Source::Data(data)], false, &Environment::default()).unwrap();
+    let trust = set(&[Source::Data(data.into())], false, &Environment::default()).unwrap();
     let skipped = trust.loaded[0].skipped();
     assert_eq!((skipped.len(), skipped[100].to_str().unwrap()), (101, "900 more"));
 }
