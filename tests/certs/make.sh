@@ -90,3 +90,4 @@ leaf client ca "/CN=a client" "$start" "$end" "extendedKeyUsage=clientAuth"
 for name in expired future wrong-name wrong-purpose self-signed client; do
     openssl pkcs8 -topk8 -nocrypt -in "$work/$name.key" -out "$name.key"
 done
+sh verify/make.sh
