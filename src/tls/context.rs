@@ -2,18 +2,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustls::client::{Resumption, Tls12Resumption, WebPkiServerVerifier};
+use rustls::client::{Resumption, Tls12Resumption};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::server::WebPkiClientVerifier;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion, version};
+use rustls::{ClientConfig, ServerConfig, SupportedProtocolVersion, version};
 
-use super::identity;
 use super::names::Version;
 use super::options::{TlsOptions, VerifyMode, setter};
 use super::pool::Pool;
 use super::trust::{self, Environment};
-use super::verify::{Refused, ServerVerifier};
+use super::verify::Policy;
+use super::verify::peer::{ClientVerifier, Means, Notes, ServerVerifier};
+use super::{crl, identity};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -27,11 +27,12 @@ pub struct Context {
     /// The same without resumption: sessions are remembered by server name, and these have none.
     nameless: OnceLock<Arc<ClientConfig>>,
     server: Option<Arc<ServerConfig>>,
-    refused: Arc<Refused>,
+    notes: Arc<Notes>,
     pool: Arc<Pool>,
     trust_sources: i32,
     trust_anchors: usize,
     verify_mode: VerifyMode,
+    verify_flags: i32,
     check_hostname: bool,
     minimum_version: Version,
     maximum_version: Version,
@@ -65,10 +66,24 @@ impl Context {
         let environment = if options.use_environment { Environment::read() } else { Environment::default() };
         let trust = trust::load(&options.custom_trust, system, &environment)?;
         let (trust_sources, trust_anchors) = (trust.sources, trust.roots.len());
-        let parts = Parts { options, provider, identity, roots: Arc::new(trust.roots) };
+        let crls = crl::load(&options.crls)?;
+        let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
+        let policy = Policy {
+            roots: Arc::new(trust.roots),
+            custom: trust.custom,
+            crls,
+            flags: verify_flags,
+            algorithms: provider.signature_verification_algorithms,
+        };
+        let notes = Arc::new(Notes::default());
+        let means = Means {
+            algorithms: provider.signature_verification_algorithms,
+            clock: options.wall_clock.clone(),
+            notes: Arc::clone(&notes),
+        };
+        let parts = Parts { options, provider, identity, policy: Arc::new(policy), means };
 
-        let refused = Arc::new(Refused::default());
-        let client = match parts.client(&refused) {
+        let client = match parts.client() {
             // Kept for whoever connects with it, because a server's side does not need it.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
@@ -77,11 +92,12 @@ impl Context {
             client,
             nameless: OnceLock::new(),
             server: parts.server()?.map(Arc::new),
-            refused,
+            notes,
             pool: Arc::new(Pool::default()),
             trust_sources,
             trust_anchors,
             verify_mode: mode,
+            verify_flags,
             check_hostname: options.checks_hostname(),
             minimum_version: options.minimum_version,
             maximum_version: options.maximum_version,
@@ -99,6 +115,11 @@ impl Context {
 
     pub fn verify_mode(&self) -> VerifyMode {
         self.verify_mode
+    }
+
+    /// Bits of `crl::flag`.
+    pub fn verify_flags(&self) -> i32 {
+        self.verify_flags
     }
 
     pub fn check_hostname(&self) -> bool {
@@ -133,8 +154,8 @@ impl Context {
         })
     }
 
-    pub(crate) fn refused(&self) -> &Refused {
-        &self.refused
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
     }
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {
@@ -147,7 +168,8 @@ struct Parts<'a> {
     options: &'a TlsOptions,
     provider: Arc<CryptoProvider>,
     identity: Option<Arc<CertifiedKey>>,
-    roots: Arc<RootCertStore>,
+    policy: Arc<Policy>,
+    means: Means,
 }
 
 impl Parts<'_> {
@@ -159,17 +181,15 @@ impl Parts<'_> {
             .collect()
     }
 
-    /// webpki's judge of chains; `None` when nothing is asked of them.
-    fn chain_verifier(&self) -> Result<Option<Arc<WebPkiServerVerifier>>> {
+    /// What chains are judged by; `None` when nothing is asked of them.
+    fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
         if self.options.client_mode() == VerifyMode::None {
             return Ok(None);
         }
-        if self.roots.is_empty() {
+        if self.policy.roots.is_empty() {
             return Err(self.nobody_trusted("certificates"));
         }
-        let builder =
-            WebPkiServerVerifier::builder_with_provider(Arc::clone(&self.roots), Arc::clone(&self.provider));
-        builder.build().map(Some).map_err(|error| internal("the verifier of servers", error))
+        Ok(Some(Arc::clone(&self.policy)))
     }
 
     fn nobody_trusted(&self, what: &str) -> Error {
@@ -179,13 +199,8 @@ impl Parts<'_> {
         if self.options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
     }
 
-    fn client(&self, refused: &Arc<Refused>) -> Result<ClientConfig> {
-        let verifier = ServerVerifier::new(
-            self.chain_verifier()?,
-            self.options.checks_hostname(),
-            self.provider.signature_verification_algorithms,
-            Arc::clone(refused),
-        );
+    fn client(&self) -> Result<ClientConfig> {
+        let verifier = ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_protocol_versions(&self.versions())
             .map_err(|error| internal("the client's configuration", error))?
@@ -212,14 +227,12 @@ impl Parts<'_> {
         let builder = match self.options.server_mode() {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
-                if self.roots.is_empty() {
+                if self.policy.roots.is_empty() {
                     return Err(self.nobody_trusted("client certificates"));
                 }
-                let verifier =
-                    WebPkiClientVerifier::builder_with_provider(Arc::clone(&self.roots), Arc::clone(&self.provider));
-                let verifier = if mode == VerifyMode::Optional { verifier.allow_unauthenticated() } else { verifier };
-                let verifier = verifier.build().map_err(|error| internal("the verifier of clients", error))?;
-                builder.with_client_cert_verifier(verifier)
+                let mandatory = mode != VerifyMode::Optional;
+                let verifier = ClientVerifier::new(Arc::clone(&self.policy), mandatory, self.means.clone());
+                builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
         let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(identity))));

@@ -229,8 +229,13 @@ impl Engine {
         };
         input.compact();
         if input.space().is_empty() {
-            // Only a handshake message can be that long: a record is at most 18 KiB.
-            let failure = Error::new(Status::TlsProtocol, "the peer sent a handshake message larger than 64 KiB");
+            // Only a handshake message that is not all there keeps so many: a record alone is at most 18 KiB.
+            let message = format!(
+                "{} sent more than 64 KiB of records without completing a handshake message: it is too large, or in \
+                 too many pieces",
+                self.peer()
+            );
+            let failure = Error::new(Status::TlsProtocol, message);
             return Err(self.fail(failure));
         }
         self.held_copy.clear();
@@ -392,9 +397,8 @@ impl Engine {
         match failure {
             Failure::Own(error) => error,
             Failure::Tls(error) => {
-                let mut situation = self.situation();
-                situation.refused = self.context.refused().take();
-                situation.explain(&error)
+                let note = self.context.notes().take();
+                self.situation().explain(&error, note)
             }
         }
     }
@@ -406,7 +410,6 @@ impl Engine {
             name: self.name.as_deref(),
             handshaking: self.is_handshaking(),
             first_bytes: (!self.received_record).then_some(bytes),
-            refused: None,
         }
     }
 }

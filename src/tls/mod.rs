@@ -6,6 +6,7 @@
 //! [`stream`] (an engine on a descriptor: waiting, limits, threads).
 
 pub mod context;
+pub mod crl;
 pub mod options;
 pub mod resolve;
 pub mod stream;

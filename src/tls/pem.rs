@@ -94,7 +94,7 @@ pub(crate) fn private_key(bytes: &[u8], what: &str) -> Result<PrivateKeyDer<'sta
     PrivateKeyDer::try_from(bytes.to_vec()).map_err(|_| bad("holds neither a PEM nor a DER private key"))
 }
 
-fn is_pem(bytes: &[u8]) -> bool {
+pub(crate) fn is_pem(bytes: &[u8]) -> bool {
     contains(bytes, b"-----BEGIN ")
 }
 

@@ -30,6 +30,8 @@ pub(crate) enum Source {
 /// The set, and where it came from.
 pub(crate) struct Trust {
     pub(crate) roots: RootCertStore,
+    /// The caller's own, whole: a peer's certificate may be one of them.
+    pub(crate) custom: Vec<CertificateDer<'static>>,
     pub(crate) sources: i32,
 }
 
@@ -58,7 +60,7 @@ impl Environment {
 
 /// The caller's own authorities replace the system's unless both are asked for.
 pub(crate) fn load(custom: &[Source], system: bool, environment: &Environment) -> Result<Trust> {
-    let mut trust = Trust { roots: RootCertStore::empty(), sources: 0 };
+    let mut trust = Trust { roots: RootCertStore::empty(), custom: Vec::new(), sources: 0 };
     for source in custom {
         match source {
             Source::File(path) => pem::read_file(path, "CA file")
@@ -79,9 +81,10 @@ impl Trust {
     /// Every certificate must be usable: what the caller names, the caller wants.
     fn add_custom(&mut self, bytes: &[u8], what: &str) -> Result<()> {
         for (index, certificate) in pem::certificates(bytes, what)?.into_iter().enumerate() {
-            self.roots.add(certificate).map_err(|error| {
+            self.roots.add(certificate.clone()).map_err(|error| {
                 Error::new(Status::InvalidPem, format!("{what}: certificate {index} cannot be used: {error}"))
             })?;
+            self.custom.push(certificate);
         }
         self.sources |= CUSTOM;
         Ok(())

@@ -20,6 +20,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls.rs",
             "tls/options.rs",
             "tls/trust.rs",
+            "tls/verify.rs",
             "tls/identity.rs",
             "tls/context.rs",
             "tls/stream.rs",

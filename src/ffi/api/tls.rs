@@ -6,6 +6,7 @@ pub mod options;
 pub mod session;
 pub mod stream;
 pub mod trust;
+pub mod verify;
 
 use std::ffi::c_char;
 

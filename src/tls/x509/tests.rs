@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use super::certificate::Certificate;
 use super::general_name::GeneralName;
 use super::key::{Hash, SignatureAlgorithm};
-use super::{Malformed, parties, time};
+use super::{Malformed, time};
 use crate::tls::pem;
 
 macro_rules! shapes {
@@ -127,15 +127,6 @@ fn weak_hashes_are_known() {
     }
     let pss = der_of("pss");
     assert_eq!(Certificate::parse(&pss).unwrap().signature_algorithm, SignatureAlgorithm::RsaPss(Hash::Sha256));
-}
-
-#[test]
-fn parties_are_text() {
-    let server = parties(SERVER).unwrap();
-    assert_eq!(server.subject, "CN=localhost");
-    assert_eq!(server.issuer, "O=netlib tests,CN=netlib test CA");
-    assert!(!server.self_issued);
-    assert_eq!(parties(b"x"), None);
 }
 
 #[test]

@@ -205,6 +205,7 @@ sent bad-signature bad int
 
 # What only the strict flag refuses.
 single strict-no-authority-key "subjectKeyIdentifier=hash
+authorityKeyIdentifier=none
 $server"
 serial=00
 single strict-serial "$v3
@@ -217,10 +218,11 @@ through strict-no-sign "/CN=intermediate of another kind" "$v3
 basicConstraints=critical,CA:TRUE
 keyUsage=critical,cRLSign"
 p256 strict-no-key
-issue strict-no-key strict-no-key root "/CN=intermediate of another kind" "authorityKeyIdentifier=keyid
+issue strict-no-key strict-no-key root "/CN=intermediate of another kind" "subjectKeyIdentifier=none
+authorityKeyIdentifier=keyid
 $authority"
 issue strict-no-key-leaf leaf strict-no-key "/CN=localhost" "subjectKeyIdentifier=hash
-authorityKeyIdentifier=issuer:always
+2.5.29.35=DER:3006800401020304
 $server"
 sent strict-no-key strict-no-key-leaf strict-no-key
 
@@ -240,7 +242,7 @@ list() { # NAME ISSUER START END
     openssl ca -config "$work/ca.cnf" -keyfile "$work/$2.key" -cert "$work/$2.pem" -gencrl \
         -crl_lastupdate "$3" -crl_nextupdate "$4" -out "$1.crl" 2>/dev/null
 }
-list int-expired int 20200101000000Z 20210101000000Z
+list int-expired int 20190101000000Z 20210101000000Z
 revoke int revoked-leaf
 revoke int revoked-client-leaf
 revoke root revoked-int-int

@@ -18,11 +18,11 @@ pub enum netlib_trust {
     NETLIB_TRUST_CUSTOM = 4,
 }
 
-/// Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
-/// that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
-/// with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable: a missing file, one without a
-/// certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail with the path. Default: none,
-/// which leaves the system's trust.
+/// Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile. A peer's own certificate may be
+/// among them, whoever issued it, and also one that says CA:TRUE, as `openssl req -x509` makes them: it is then accepted
+/// as it is, if its time, its name, its purpose and its key are right. What is named must be usable: a missing file, one
+/// without a certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail with the path.
+/// Default: none, which leaves the system's trust.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
