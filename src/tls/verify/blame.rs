@@ -303,9 +303,10 @@ fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -
         Error::IssuerNotCrlSigner => "a list's authority may not sign lists (its keyUsage lacks cRLSign)",
         _ => "a list is signed in a way that is not supported",
     };
-    // Whose list that is webpki does not say; of one alone it is clear.
+    // Whose list that is webpki does not say; where only one certificate is looked up it is clear.
     match &way.links[..] {
         [link] => unknown(link, why.to_owned()),
+        [leaf, ..] if !whole_chain => unknown(leaf, why.to_owned()),
         _ => Refusal::new(Problem::RevocationUnknown, format!("may hold a revoked one: {why}")),
     }
 }

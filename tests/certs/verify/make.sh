@@ -130,6 +130,9 @@ single future "$v3
 $server" 21100101000000Z "$end"
 through expired-int "/CN=expired intermediate" "$v3
 $authority" 20200101000000Z 20210101000000Z
+issue client-expired-leaf leaf expired-int-int "/CN=a client" "$v3
+$client"
+sent client-expired-int client-expired-leaf expired-int-int
 through future-int "/CN=future intermediate" "$v3
 $authority" 21100101000000Z "$end"
 
@@ -144,6 +147,7 @@ subjectAltName=DNS:localhost
 extendedKeyUsage=emailProtection"
 single client "$v3
 $client"
+sent client-only client-leaf
 through purpose-int "/CN=intermediate for clients" "$v3
 $authority
 extendedKeyUsage=clientAuth"
