@@ -314,6 +314,20 @@ static inline netlib_tls_stream *make_tls_stream(void) {
 #define MAKE__netlib_tls_options_ptr make_tls_options()
 #define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
 #define MAKE__netlib_tls_context_ptr make_tls_context()
+#ifdef HAVE_netlib_certificate_parse
+static inline netlib_certificate *make_certificate(void) {
+    netlib_certificate *certificate = NULL;
+    MUST_OK(netlib_certificate_parse(make_text_of(CERT_FILE), NETLIB_NTS, &certificate, NULL));
+    return certificate;
+}
+#endif
+#define MAKE__netlib_tls_options_add_ca_dir__path TEST_DIRECTORY
+#define MAKE__netlib_certificate_ptr make_certificate()
+#define MAKE__netlib_certificate_parse__data make_text_of(CERT_FILE)
+#define MAKE__netlib_certificate_parse__len NETLIB_NTS
+#define MAKE__const_char_ptr__fingerprint "900150983cd24fb0d6963f7d28e17f72" /* MD5 of "abc" */
+#define MAKE__netlib_assert_fingerprint__cert "abc"
+#define MAKE__netlib_assert_fingerprint__cert_len 3
 #define MAKE__netlib_tls_stream_ptr make_tls_stream()
 #define MAKE__const_char_ptr__server_hostname "localhost"
 #define MAKE__const_char_ptr__path CERT_FILE

@@ -31,6 +31,7 @@ pub struct Context {
     pool: Arc<Pool>,
     trust_sources: i32,
     trust_anchors: usize,
+    trust_loaded: Vec<trust::Loaded>,
     verify_mode: VerifyMode,
     verify_flags: i32,
     check_hostname: bool,
@@ -62,9 +63,13 @@ impl Context {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let identity = options.identity.as_ref().map(|source| identity::load(source, &provider)).transpose()?;
         let mode = options.client_mode();
-        let system = options.system_trust.unwrap_or(options.custom_trust.is_empty() && mode != VerifyMode::None);
         let environment = if options.use_environment { Environment::read() } else { Environment::default() };
-        let trust = trust::load(&options.custom_trust, system, &environment)?;
+        let asked = trust::Asked {
+            custom: &options.custom_trust,
+            system: options.trusts_system(),
+            embedded: options.embedded_trust,
+        };
+        let trust = trust::load(&asked, &environment)?;
         let (trust_sources, trust_anchors) = (trust.sources, trust.roots.len());
         let crls = crl::load(&options.crls)?;
         let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
@@ -96,6 +101,7 @@ impl Context {
             pool: Arc::new(Pool::default()),
             trust_sources,
             trust_anchors,
+            trust_loaded: trust.loaded,
             verify_mode: mode,
             verify_flags,
             check_hostname: options.checks_hostname(),
@@ -111,6 +117,11 @@ impl Context {
 
     pub fn trust_anchor_count(&self) -> usize {
         self.trust_anchors
+    }
+
+    /// In the order in which they were read: the caller's, the system's, those built in.
+    pub fn trust_loaded(&self) -> &[trust::Loaded] {
+        &self.trust_loaded
     }
 
     pub fn verify_mode(&self) -> VerifyMode {

@@ -153,10 +153,10 @@ mod tests {
     #[test]
     fn lists_are_read_from_both_forms_the_newest_first() {
         assert_eq!(loaded(&[]).unwrap().len(), 0);
-        assert_eq!(loaded(&[ALL]).unwrap().len(), 3);
+        assert_eq!(loaded(&[ALL]).unwrap().len(), 4);
         assert_eq!(loaded(&[&[DER, DER].concat()]).unwrap().len(), 2);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certs/verify/root-and-crls.pem");
-        assert_eq!(load(&[Source::File(path.into())]).unwrap().len(), 3);
+        assert_eq!(load(&[Source::File(path.into())]).unwrap().len(), 4);
         let both = loaded(&[EXPIRED, DER]).unwrap();
         let times: Vec<_> = both.iter().map(|crl| (crl.this_update, crl.next_update)).collect();
         assert_eq!(times, [(1_577_836_800, 4_733_510_400), (1_546_300_800, 1_609_459_200)]);

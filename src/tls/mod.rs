@@ -5,8 +5,10 @@
 //! [`record`] (rustls: records in, plaintext and records out), [`engine`] (a session over buffers, without I/O) and
 //! [`stream`] (an engine on a descriptor: waiting, limits, threads).
 
+pub mod certificate;
 pub mod context;
 pub mod crl;
+pub mod fingerprint;
 pub mod options;
 pub mod resolve;
 pub mod stream;
@@ -19,10 +21,11 @@ mod pem;
 mod pool;
 mod record;
 mod server_name;
-mod trust;
+pub(crate) mod trust;
 mod verify;
 mod x509;
 
+pub use certificate::Certificate;
 pub use context::Context;
 pub use options::TlsOptions;
 pub use stream::{Io, Stream};

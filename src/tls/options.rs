@@ -24,6 +24,7 @@ pub enum VerifyMode {
 /// The setters of netlib.h, for errors that are found only when a context is made.
 pub(crate) mod setter {
     pub(crate) const CA_FILE: &str = "netlib_tls_options_add_ca_file";
+    pub(crate) const CA_DIR: &str = "netlib_tls_options_add_ca_dir";
     pub(crate) const CA_DATA: &str = "netlib_tls_options_add_ca_data";
     pub(crate) const CRL_FILE: &str = "netlib_tls_options_add_crl_file";
     pub(crate) const CRL_DATA: &str = "netlib_tls_options_add_crl_data";
@@ -39,6 +40,7 @@ pub struct TlsOptions {
     pub(crate) custom_trust: Vec<trust::Source>,
     pub(crate) system_trust: Option<bool>,
     pub(crate) crls: Vec<crl::Source>,
+    pub(crate) embedded_trust: bool,
     pub(crate) verify_mode: Option<VerifyMode>,
     /// Bits of [`crl::flag`].
     pub(crate) verify_flags: Option<i32>,
@@ -57,6 +59,7 @@ impl Default for TlsOptions {
             custom_trust: Vec::new(),
             system_trust: None,
             crls: Vec::new(),
+            embedded_trust: false,
             verify_mode: None,
             verify_flags: None,
             wall_clock: None,
@@ -73,6 +76,10 @@ impl Default for TlsOptions {
 impl TlsOptions {
     pub fn add_ca_file(&mut self, path: PathBuf) {
         self.custom_trust.push(trust::Source::File(path));
+    }
+
+    pub fn add_ca_dir(&mut self, path: PathBuf) {
+        self.custom_trust.push(trust::Source::Directory(path));
     }
 
     pub fn add_ca_data(&mut self, bytes: &[u8]) -> Result<()> {
@@ -100,6 +107,16 @@ impl TlsOptions {
 
     pub fn set_system_trust(&mut self, on: bool) {
         self.system_trust = Some(on);
+    }
+
+    pub fn set_embedded_trust(&mut self, on: bool) {
+        self.embedded_trust = on;
+    }
+
+    /// Unless set: exactly when nothing else is chosen and there is something to verify.
+    pub(crate) fn trusts_system(&self) -> bool {
+        let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
+        self.system_trust.unwrap_or(!is_chosen && self.client_mode() != VerifyMode::None)
     }
 
     /// Python's tie between the two settings: NONE is refused once names are to be checked.

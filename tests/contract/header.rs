@@ -25,6 +25,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/context.rs",
             "tls/stream.rs",
             "tls/session.rs",
+            "tls/certificate.rs",
         ]
         .map(String::from)
         .to_vec(),

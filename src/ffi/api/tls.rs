@@ -1,5 +1,6 @@
 //! Contexts, and streams on a socket you already have.
 
+pub mod certificate;
 pub mod context;
 pub mod identity;
 pub mod options;

@@ -284,8 +284,16 @@ fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -
     let unknown = |link: &Link<'_>, why: String| {
         link.refused(Problem::RevocationUnknown, format!("may have been revoked: {why}"))
     };
-    for link in way.links.iter().rev().filter(|link| is_asked(link)) {
+    let may_not_sign_lists = |issuer: &Link<'_>| {
+        let usage = issuer.certificate.extensions.key_usage;
+        usage.is_some_and(|usage| !usage.crl_sign())
+    };
+    for (at, link) in way.links.iter().enumerate().rev().filter(|(_, link)| is_asked(link)) {
         match (error, crl_of(policy, &link.certificate)) {
+            (Error::IssuerNotCrlSigner, Some(_)) if way.links.get(at + 1).is_some_and(may_not_sign_lists) => {
+                let why = format!("\"{}\" may not sign lists (its keyUsage lacks cRLSign)", by(link));
+                return unknown(link, why);
+            }
             (Error::UnknownRevocationStatus, None) => {
                 return unknown(link, format!("no list of \"{}\" was added", by(link)));
             }

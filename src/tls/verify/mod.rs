@@ -25,7 +25,7 @@ use refusal::Refusal;
 /// What a context trusts and asks for: the same for all its sessions.
 pub(crate) struct Policy {
     pub(crate) roots: Arc<RootCertStore>,
-    /// The caller's own certificates, each of which may be a peer's as it is.
+    /// The caller's own certificates, sorted, each of which may be a peer's as it is.
     pub(crate) custom: Vec<CertificateDer<'static>>,
     /// The newest first.
     pub(crate) crls: Vec<Crl>,
@@ -129,7 +129,7 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
 }
 
 fn is_trusted_itself(policy: &Policy, asked: &Question<'_>) -> bool {
-    policy.custom.iter().any(|trusted| trusted.as_ref() == asked.end_entity.as_ref())
+    policy.custom.binary_search_by(|trusted| trusted.as_ref().cmp(asked.end_entity.as_ref())).is_ok()
 }
 
 /// A certificate that the caller trusts as it is needs no issuer, and may be an authority's: what is left to ask is

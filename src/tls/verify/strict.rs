@@ -22,14 +22,14 @@ pub(super) fn check(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(),
 }
 
 pub(super) fn certificate(certificate: &Certificate<'_>, index: usize) -> Result<(), Refusal> {
-    let Some(broken) = broken_rule(certificate) else { return Ok(()) };
+    let Some(broken) = broken_rule(certificate, index) else { return Ok(()) };
     let mut refusal =
         Refusal::new(Problem::Other, format!("breaks a rule of RFC 5280: {broken}")).at(index, certificate);
     refusal.advice = Some(advice::NOT_STRICT);
     Err(refusal)
 }
 
-fn broken_rule(certificate: &Certificate<'_>) -> Option<&'static str> {
+fn broken_rule(certificate: &Certificate<'_>, index: usize) -> Option<&'static str> {
     let extensions = &certificate.extensions;
     let rules = [
         (
@@ -57,8 +57,13 @@ fn broken_rule(certificate: &Certificate<'_>) -> Option<&'static str> {
         ),
         (!certificate.subject.content.is_empty(), "an authority without a name (4.1.2.6)"),
     ];
+    let of_peers = [(
+        extensions.key_usage.is_none_or(|usage| usage.digital_signature()),
+        "it may not sign handshakes: its keyUsage lacks digitalSignature (4.2.1.3)",
+    )];
     let of_authorities = of_authorities.iter().filter(|_| certificate.is_ca());
-    rules.iter().chain(of_authorities).find(|(kept, _)| !kept).map(|(_, rule)| *rule)
+    let of_peers = of_peers.iter().filter(|_| index == 0);
+    rules.iter().chain(of_authorities).chain(of_peers).find(|(kept, _)| !kept).map(|(_, rule)| *rule)
 }
 
 fn is_positive(serial: &[u8]) -> bool {

@@ -18,7 +18,8 @@ fn certificates(name: &str) -> Vec<CertificateDer<'static>> {
 }
 
 fn policy(trusted: &[&str], lists: &[&str], flags: i32) -> Policy {
-    let custom: Vec<_> = trusted.iter().flat_map(|name| certificates(name)).collect();
+    let mut custom: Vec<_> = trusted.iter().flat_map(|name| certificates(name)).collect();
+    custom.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
     let mut roots = RootCertStore::empty();
     for certificate in &custom {
         roots.add(certificate.clone()).unwrap();
@@ -306,6 +307,20 @@ fn every_refusal_says_which_certificate_and_why() {
             "the certificate of it (CN=localhost) has been revoked by its authority",
         ),
         (
+            Case { sent: "no-lists.pem", lists: &["all.crl"], ..CASE },
+            unknown,
+            Some(0),
+            "the certificate of it (CN=localhost) may have been revoked: \"CN=intermediate without lists\" may not sign \
+             lists (its keyUsage lacks cRLSign)",
+        ),
+        (
+            Case { sent: "strict-no-handshake.pem", flags: flag::X509_STRICT, ..CASE },
+            Problem::Other,
+            Some(0),
+            "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage \
+             lacks digitalSignature (4.2.1.3)",
+        ),
+        (
             Case { lists: &["other-root.crl"], ..CASE },
             unknown,
             Some(1),
@@ -432,7 +447,7 @@ fn any_bytes_are_judged_without_a_panic() {
     let policy = policy(&["root.pem"], &["all.crl"], flag::X509_STRICT);
     let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
     for which in 0..chain.len() {
-        for at in (0..chain[which].len()).step_by(3) {
+        for at in (0..chain[which].len()).step_by(7) {
             for bit in [0, 3, 7] {
                 let mut changed = chain.clone();
                 let mut der = changed[which].to_vec();

@@ -11,7 +11,7 @@ use super::time;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Certificate<'a> {
     /// 1 to 3, unless whoever made it erred.
-    pub(crate) version: u32,
+    pub(crate) version: i32,
     /// A number of any size, in two's complement; at least one byte.
     pub(crate) serial: &'a [u8],
     pub(crate) signature_algorithm: SignatureAlgorithm<'a>,
@@ -41,7 +41,7 @@ impl<'a> Certificate<'a> {
             None => 1,
             Some(version) => match version.inside().read(tag::INTEGER, "the version")?.magnitude() {
                 [] => 1,
-                [version] => u32::from(*version) + 1,
+                [version] => i32::from(*version) + 1,
                 _ => return Err(version.malformed("the version")),
             },
         };

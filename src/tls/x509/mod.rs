@@ -14,7 +14,7 @@ pub(crate) mod oid;
 pub(crate) mod time;
 
 pub(crate) use certificate::Certificate;
-pub(crate) use der::{Malformed, split_sequences};
+pub(crate) use der::split_sequences;
 
 #[cfg(test)]
 mod tests;

@@ -184,6 +184,13 @@ pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
     }
 }
 
+/// Any text without what cannot be shown.
+pub(crate) fn escaped(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    push_escaped(&mut out, bytes, "");
+    out
+}
+
 fn push_bytes(out: &mut String, bytes: &[u8]) {
     for byte in bytes {
         let _ = write!(out, "\\{byte:02X}");

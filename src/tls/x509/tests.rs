@@ -3,9 +3,10 @@
 use sha2::{Digest, Sha256};
 
 use super::certificate::Certificate;
+use super::der::Malformed;
 use super::general_name::GeneralName;
 use super::key::{Hash, SignatureAlgorithm};
-use super::{Malformed, time};
+use super::time;
 use crate::tls::pem;
 
 macro_rules! shapes {

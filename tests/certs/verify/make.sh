@@ -230,7 +230,14 @@ issue strict-no-key-leaf leaf strict-no-key "/CN=localhost" "subjectKeyIdentifie
 $server"
 sent strict-no-key strict-no-key-leaf strict-no-key
 
+single strict-no-handshake "$v3
+keyUsage=critical,keyEncipherment
+$server"
+
 # Revocation.
+through no-lists "/CN=intermediate without lists" "$v3
+basicConstraints=critical,CA:TRUE
+keyUsage=critical,keyCertSign"
 single revoked "$v3
 $server"
 single revoked-client "$v3
@@ -252,6 +259,7 @@ revoke int revoked-client-leaf
 revoke root revoked-int-int
 list int int $start $end
 list root root $start $end
+list no-lists no-lists-int $start $end
 list revoked-int revoked-int-int $start $end
 list other-root other-root $start $end
 # Of the right name, but another's key.
@@ -260,5 +268,5 @@ issue forged forged forged "/CN=netlib intermediate" "$v3
 $authority"
 list int-forged forged $start $end
 openssl crl -in int.crl -outform DER -out int.crl.der
-cat root.crl int.crl revoked-int.crl > all.crl
+cat root.crl int.crl revoked-int.crl no-lists.crl > all.crl
 cat root.pem all.crl > root-and-crls.pem
