@@ -11,6 +11,7 @@
  *     trace       what -v tells                     proxy        CONNECT, the tunnel through a proxy
  *     output      where the body goes               tls          trust and identity, for each peer its own
  *     report      exit codes and advice             http         one exchange over a connection
+ *     failure     errors of our own
  *
  *     cc fetch.c fetch/[a-z]*.c $(pkg-config --cflags --libs netlib) -o fetch
  *     fetch -v --retries 5 -o page.html https://example.com/

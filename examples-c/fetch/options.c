@@ -23,8 +23,8 @@ void print_help(void) {
          "  --read-timeout S       the longest silence of the server, in seconds (default 30)\n"
          "  --max-time S           the longest the whole may take, in seconds (default: no limit)\n"
          "  --user USER:PASSWORD   send Basic credentials, to the URL's own origin only\n"
-         "  --proxy URL            go through the proxy at http://[USER:PASSWORD@]HOST:PORT or https://…, which need\n"
-         "                         not see what goes to https servers: TLS then lies in TLS\n"
+         "  --proxy URL            go through the proxy at http://[USER:PASSWORD@]HOST:PORT, or https:// for TLS\n"
+         "                         with it. What goes to https servers it cannot read\n"
          "  -v                     tell what happens, and why, on standard error\n"
          "  --help                 this text\n"
          "\n"
@@ -32,6 +32,7 @@ void print_help(void) {
          "\n"
          "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
          "  --capath DIR           trust the certificates in the files of DIR, and no others but --cacert's\n"
+         "  --crlfile FILE         refuse what the lists in FILE have revoked; each issuer of a certificate needs one\n"
          "  --fingerprint HEX      the SHA-256 that the server's certificate must have; nothing is sent to another\n"
          "  --insecure             do not verify the server's certificate\n"
          "  --cert FILE            show this certificate (PEM, with its chain), to the URL's own origin only\n"
@@ -45,8 +46,7 @@ void print_help(void) {
          "\n"
          "  --proxy-cacert FILE    trust the certificates in FILE (PEM), and no others\n"
          "\n"
-         "Everybody on this machine can see a command line: a password is safer in a file, and --user and --proxy\n"
-         "are best without one that matters.\n"
+         "Everybody on this machine can see a command line, and the passwords in it; --pass-file keeps one out.\n"
          "\n"
          "exit codes:");
 #define LINE(name, code, meaning) printf("  %3d  %s\n", code, meaning);
@@ -129,6 +129,7 @@ enum {
     OPT_PROXY,
     OPT_CACERT,
     OPT_CAPATH,
+    OPT_CRLFILE,
     OPT_FINGERPRINT,
     OPT_INSECURE,
     OPT_CERT,
@@ -150,6 +151,7 @@ static const struct option long_options[] = {
     {"proxy", required_argument, NULL, OPT_PROXY},
     {"cacert", required_argument, NULL, OPT_CACERT},
     {"capath", required_argument, NULL, OPT_CAPATH},
+    {"crlfile", required_argument, NULL, OPT_CRLFILE},
     {"fingerprint", required_argument, NULL, OPT_FINGERPRINT},
     {"insecure", no_argument, NULL, OPT_INSECURE},
     {"cert", required_argument, NULL, OPT_CERT},
@@ -178,6 +180,7 @@ static bool parse_option(struct options *options, int option, char *value) {
         case OPT_PROXY: options->proxy = value; return true;
         case OPT_CACERT: options->cacert = value; return true;
         case OPT_CAPATH: options->capath = value; return true;
+        case OPT_CRLFILE: options->crlfile = value; return true;
         case OPT_FINGERPRINT: options->fingerprint = value; return true;
         case OPT_INSECURE: options->insecure = true; return true;
         case OPT_CERT: options->cert = value; return true;

@@ -40,7 +40,7 @@ struct options {
     const char *data;   /* -d as given; NULL: no body */
     const char *output; /* NULL: standard output */
     /* TLS: files and texts as given, NULL without. */
-    const char *cacert, *capath;
+    const char *cacert, *capath, *crlfile;
     const char *cert, *key, *pass;
     const char *fingerprint, *ciphers;
     int32_t tls_max; /* of enum netlib_tls_version; 0: the highest there is */

@@ -11,6 +11,8 @@ static enum exit_code code_of_certificate(const netlib_error *error) {
         case NETLIB_CERTIFICATE_EXPIRED:
         case NETLIB_CERTIFICATE_NOT_YET_VALID: return EXIT_CERTIFICATE_TIME;
         case NETLIB_CERTIFICATE_NAME_MISMATCH: return EXIT_CERTIFICATE_NAME;
+        case NETLIB_CERTIFICATE_SELF_SIGNED:
+        case NETLIB_CERTIFICATE_INCOMPLETE_CHAIN:
         case NETLIB_CERTIFICATE_UNKNOWN_ISSUER: return EXIT_CERTIFICATE_ISSUER;
         default: return EXIT_CERTIFICATE;
     }
@@ -58,6 +60,7 @@ static const struct setting {
     const char *setter, *for_server, *for_proxy;
 } settings[] = {
     {"netlib_tls_options_add_ca_file", "--cacert FILE", "--proxy-cacert FILE"},
+    {"netlib_tls_options_add_crl_file", "--crlfile FILE", NULL},
     {"netlib_tls_options_set_identity", "--cert FILE and --key FILE", NULL},
     {"netlib_tls_options_set_key_password", "--pass PASSWORD or --pass-file FILE", NULL},
     {"netlib_tls_options_set_verify_mode", "--insecure", NULL},

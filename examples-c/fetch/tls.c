@@ -12,6 +12,7 @@ static void set_trust(netlib_tls_options *tls, const char *file, const char *dir
 /* What is asked of every server, wherever redirects lead. */
 static void set_rules(netlib_tls_options *tls, const struct options *options) {
     set_trust(tls, options->cacert, options->capath);
+    if (options->crlfile != NULL) netlib_tls_options_add_crl_file(tls, options->crlfile);
     if (options->ciphers != NULL) netlib_tls_options_set_ciphers(tls, options->ciphers);
     if (options->tls_max != 0) netlib_tls_options_set_maximum_version(tls, options->tls_max);
     if (options->insecure) {

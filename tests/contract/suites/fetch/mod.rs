@@ -40,7 +40,8 @@ pub fn demo(env: &Env, report: &mut Report) {
         "inside the proxy's",
         "read by nobody on the way",
         "is for other.test",
-        "\"stranger.test\" is for origin.test",
+        "\"stranger.test\"",
+        "is for origin.test",
     ] {
         report.check(ran.text.contains(said), format!("the demo says {said:?}"));
     }

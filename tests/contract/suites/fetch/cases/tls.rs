@@ -204,6 +204,25 @@ pub const ALL: &[Case] = &[
     ),
     fails("capath-missing", &["--capath", "{dir}/none", "https://localhost:{https}/hello"], 1, &["fetch: ", "/none"]),
     fails("capath-empty", &["--capath", "{dir}", "https://localhost:{https}/hello"], 1, &["fetch: ", "capath-empty"]),
+    get("revoked-unasked", &["https://localhost:{revoked}/hello"], "hello\n"),
+    get("not-revoked", &["--crlfile", "{server}/crl.pem", "https://localhost:{https}/hello"], "hello\n"),
+    fails(
+        "revoked",
+        &["--crlfile", "{server}/crl.pem", "https://localhost:{revoked}/hello"],
+        10,
+        &["fetch: the certificate", "revoked"],
+    ),
+    // The first list alone is the root's; the intermediate's own is missing.
+    Case {
+        shell: "sed '/END/q' '{server}/crl.pem' > '{dir}/one.pem' && \"$@\"",
+        ..fails(
+            "crl-missing",
+            &["--crlfile", "{dir}/one.pem", "https://localhost:{https}/hello"],
+            10,
+            &["fetch: ", "\n       to add ", ": --crlfile FILE\n"],
+        )
+    },
+    fails("crl-none", &["--crlfile", "{certs}/ca.pem", "https://localhost:{https}/hello"], 1, &["fetch: ", "ca.pem"]),
     // Which certificate.
     get("fingerprint", &["--fingerprint", "{sha256}", "https://localhost:{https}/hello"], "hello\n"),
     Case {
