@@ -320,6 +320,13 @@ fn every_refusal_says_which_certificate_and_why() {
             "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage \
              lacks digitalSignature (4.2.1.3)",
         ),
+        // The way ends at what is trusted: of what was sent above it nothing is asked.
+        (
+            Case { trusted: &["int.pem"], lists: &["other-root.crl"], ..CASE },
+            unknown,
+            Some(0),
+            "the certificate of it (CN=localhost) may have been revoked: no list of \"CN=netlib intermediate\" was added",
+        ),
         (
             Case { lists: &["other-root.crl"], ..CASE },
             unknown,
