@@ -407,7 +407,7 @@ static void r23_opposite_contexts_in_two_threads(void) {
     struct opposite sides[2] = {
         /* The strict one refuses the other's certificate; the lax one has no protocol in common with the other. */
         {clients[0], servers[0], servers[1], NETLIB_TLS_1_3, "h2", NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_ALERT, {0}, 0, 0},
-        {clients[1], servers[1], servers[0], NETLIB_TLS_1_2, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_PROTOCOL, {0}, 0, 0},
+        {clients[1], servers[1], servers[0], NETLIB_TLS_1_2, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, {0}, 0, 0},
     };
     struct opposite mine[4];
     for (int i = 0; i < 4; i++) {

@@ -328,6 +328,33 @@ static void the_outer_is_busy(void) {
     CHECK_STATUS(NETLIB_BUSY, status);
     free_nest(&nest);
 
+    /* Those of an inner stream that is freed in the middle bind nobody: the outer one goes on behind them. */
+    nest = make_nest(unix_pair(), 1);
+    near = nest.near[0];
+    far = nest.far[0];
+    setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    shake_hands(&nest);
+    inner = wrap_in(near, "localhost");
+    inner_far = accept_in(far);
+    struct nest both = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
+    shake_hands(&both);
+    CHECK_OK(netlib_tls_stream_set_blocking(inner, 0, &err));
+    do status = netlib_tls_stream_write(inner, much, sizeof much, &n, &err);
+    while (status == NETLIB_OK);
+    CHECK_STATUS(NETLIB_WANT_WRITE, status);
+    netlib_tls_stream_free(inner);
+    netlib_tls_stream_free(inner_far);
+    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    char last = 0;
+    for (status = NETLIB_WANT_WRITE; status == NETLIB_WANT_WRITE;) {
+        status = netlib_tls_stream_write(near, "!", 1, &n, &err);
+        while (netlib_tls_stream_read(far, much, sizeof much, &n, NULL) == NETLIB_OK) last = much[n - 1];
+    }
+    CHECK_OK(status);
+    CHECK_INT('!', last);
+    free_nest(&nest);
+
     /* There is a bound, so that a nest cannot use up the stack. */
     nest = make_nest(unix_pair(), MOST);
     CHECK_STATUS(NETLIB_UNSUPPORTED, netlib_tls_wrap_stream(client, near_of(&nest), "localhost", &third, &err));

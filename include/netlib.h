@@ -4239,7 +4239,7 @@ void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
  * The verify flags in force: those that were set, those that are always so, and those for lists of revoked certificates
  * if such were added.
  *
- * @param context the context. May be NULL: what a context of default options has is returned.
+ * @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
  * @return bits of `enum netlib_verify_flag`.
  * @threads any
  * @since 0.1.0
@@ -4684,8 +4684,9 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the
- *         peer refuses; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with
- *         errno if it was reset; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+ *         peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it; `NETLIB_TLS_PROTOCOL`;
+ *         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it was reset;
+ *         `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
  *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`.
  * @threads any
  * @since 0.1.0

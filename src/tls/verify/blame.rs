@@ -84,7 +84,7 @@ fn content(der: &[u8]) -> Option<&[u8]> {
 
 pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> Refusal {
     let Some(way) = Way::of(policy, asked) else {
-        return Refusal::new(Problem::Malformed, format!("cannot be parsed: {error:?}")).at_index(0);
+        return unread(error);
     };
     let unplaced = |problem, what: String| Refusal::new(problem, what);
     let found = |problem, what: String, is: &dyn Fn(&Link<'_>) -> bool| match way.links.iter().find(|link| is(link)) {
@@ -176,6 +176,22 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
             }
         }
     }
+}
+
+/// webpki could read the peer's certificate, but the reader that knows the facts could not.
+fn unread(error: &Error) -> Refusal {
+    let problem = match error {
+        Error::CertExpired { .. } => Problem::Expired,
+        Error::CertNotValidYet { .. } => Problem::NotYetValid,
+        Error::UnknownIssuer => Problem::UnknownIssuer,
+        Error::CaUsedAsEndEntity => Problem::AuthorityAsLeaf,
+        Error::CertRevoked => Problem::Revoked,
+        Error::UnknownRevocationStatus | Error::CrlExpired { .. } => Problem::RevocationUnknown,
+        Error::InvalidSignatureForPublicKey => Problem::BadSignature,
+        Error::RequiredEkuNotFoundContext(_) => Problem::WrongPurpose,
+        _ => Problem::Other,
+    };
+    Refusal::new(problem, format!("was not accepted ({error:?})"))
 }
 
 /// webpki could not parse it.

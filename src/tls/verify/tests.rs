@@ -102,6 +102,7 @@ fn chains_are_accepted() {
         Case { sent: "expired.pem", time: 1_600_000_000, ..CASE },
         Case { sent: "future-int.pem", time: 4_420_000_000, ..CASE },
         Case { sent: "strict-serial.pem", ..CASE },
+        Case { sent: "odd.pem", ..CASE },
         Case { sent: "strict-no-key.pem", ..CASE },
     ] {
         assert_eq!(case.refused(), None, "{}", case.sent);
@@ -319,6 +320,32 @@ fn every_refusal_says_which_certificate_and_why() {
             Some(0),
             "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage \
              lacks digitalSignature (4.2.1.3)",
+        ),
+        // The facts cannot be read, the refusal stays what it is.
+        (
+            Case { sent: "odd.pem", trusted: &["other-root.pem"], ..CASE },
+            Problem::UnknownIssuer,
+            None,
+            "the chain of certificates of it was not accepted (UnknownIssuer)",
+        ),
+        (
+            Case { sent: "odd.pem", flags: flag::X509_STRICT, ..CASE },
+            Problem::Malformed,
+            Some(0),
+            "the certificate of it cannot be parsed: keyUsage at byte 301",
+        ),
+        (
+            Case { sent: "odd.pem", name: "other.test", ..CASE },
+            Problem::NameMismatch,
+            Some(0),
+            "the certificate of it is for other names",
+        ),
+        // The way ends at what is trusted: of what was sent above it nothing is asked.
+        (
+            Case { trusted: &["int.pem"], lists: &["other-root.crl"], ..CASE },
+            unknown,
+            Some(0),
+            "the certificate of it (CN=localhost) may have been revoked: no list of \"CN=netlib intermediate\" was added",
         ),
         (
             Case { lists: &["other-root.crl"], ..CASE },

@@ -207,6 +207,11 @@ openssl x509 -inform DER -in "$work/bad.der" -out "$work/bad.pem"
 sent bad-signature bad int
 { cat "$work/good-leaf.pem"; echo "-----BEGIN CERTIFICATE-----"; echo "MAA="; echo "-----END CERTIFICATE-----"; } > malformed-int.pem
 
+# webpki passes over the extension that is no keyUsage; a reader that wants to know it cannot.
+single odd "$v3
+2.5.29.15=DER:0500
+$server"
+
 # What only the strict flag refuses.
 single strict-no-authority-key "subjectKeyIdentifier=hash
 authorityKeyIdentifier=none

@@ -186,8 +186,9 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
 ///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the
-///         peer refuses; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with
-///         errno if it was reset; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+///         peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it; `NETLIB_TLS_PROTOCOL`;
+///         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it was reset;
+///         `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
 ///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`.
 /// @threads any
 /// @since 0.1.0

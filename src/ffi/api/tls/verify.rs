@@ -7,7 +7,6 @@ use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg_bytes, arg_cstr, arg_path};
 use crate::ffi::strings::read;
 use crate::ffi::{callback, options as builder};
-use crate::tls::crl::flag;
 use crate::tls::{Context, TlsOptions};
 
 /// Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
@@ -112,11 +111,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
 /// The verify flags in force: those that were set, those that are always so, and those for lists of revoked certificates
 /// if such were added.
 ///
-/// @param context the context. May be NULL: what a context of default options has is returned.
+/// @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
 /// @return bits of `enum netlib_verify_flag`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
-    read(context, flag::ALWAYS, Context::verify_flags)
+    read(context, netlib_verify_flag::NETLIB_VERIFY_DEFAULT as i32, Context::verify_flags)
 }
