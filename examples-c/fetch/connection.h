@@ -14,12 +14,12 @@
 enum { MOST_TLS_LAYERS = 2 };
 
 struct connection {
-    int fd;                                    /* -1: closed */
-    netlib_tls_stream *tls[MOST_TLS_LAYERS];   /* from the outside in */
+    int fd;                                  /* -1: closed */
+    netlib_tls_stream *tls[MOST_TLS_LAYERS]; /* from the outside in */
     size_t tls_count;
-    const netlib_limit *limit;                 /* borrowed: ends every wait */
-    double read_timeout;                       /* the longest silence of the peer, in seconds */
-    const char *peer;                          /* who answers: "the server", "the proxy" */
+    const netlib_limit *limit; /* borrowed: ends every wait */
+    double read_timeout;       /* the longest silence of the peer, in seconds */
+    const char *peer;          /* who answers: "the server", "the proxy" */
 };
 
 /* Not connected yet; connection_close is fine from now on. `limit` may be NULL. */

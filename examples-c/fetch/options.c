@@ -33,7 +33,7 @@ void print_help(void) {
          "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
          "  --capath DIR           trust the certificates in the files of DIR, and no others but --cacert's\n"
          "  --crlfile FILE         refuse what the lists in FILE have revoked; each issuer of a certificate needs one\n"
-         "  --fingerprint HEX      the SHA-256 that the server's certificate must have; nothing is sent to another\n"
+         "  --fingerprint HEX      the SHA-256 that a server's certificate must have; no request goes to another\n"
          "  --insecure             do not verify the server's certificate\n"
          "  --cert FILE            show this certificate (PEM, with its chain), to the URL's own origin only\n"
          "  --key FILE             its private key; not needed if it is in the same file\n"
