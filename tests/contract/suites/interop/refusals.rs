@@ -1,0 +1,6 @@
+//! Sessions that must not be.
+
+use super::Stage;
+use crate::report::Report;
+
+pub fn run(_stage: &Stage, _report: &mut Report) {}
