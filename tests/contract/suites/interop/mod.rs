@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::env::{Env, has, parallel};
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
-use matrix::{ClientCertificate, Row, Side, Tool, Version};
+use matrix::{ClientCertificate, Row, Side, Tool};
 use process::{Ended, Input, Process};
 
 /// More than a dozen records, and more than a socket holds.
@@ -65,6 +65,7 @@ pub struct Stage<'a> {
     data: String,
     files: AtomicUsize,
     sessions: AtomicUsize,
+    refusals: AtomicUsize,
 }
 
 impl<'a> Stage<'a> {
@@ -94,8 +95,8 @@ impl<'a> Stage<'a> {
         }
         let data: String = (0..BYTES).map(letter_at).collect();
         fs::write(scratch.join("data"), &data).expect("target is writable");
-        let (files, sessions) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Some(Stage { library, scratch, program, before, data, files, sessions })
+        let [files, sessions, refusals] = [const { AtomicUsize::new(0) }; 3];
+        Some(Stage { library, scratch, program, before, data, files, sessions, refusals })
     }
 
     pub fn certificate(&self, name: &str) -> String {
@@ -173,8 +174,12 @@ impl<'a> Stage<'a> {
         if gnutls_is_installed() {
             with += &format!(", {}", version(&["gnutls-cli", "--version"]));
         }
-        let sessions = self.sessions.load(Ordering::Relaxed);
-        report.note(format!("{sessions} sessions and {} refusals with {with}", report.passed + report.failed()));
+        let (sessions, refusals) = (self.sessions.load(Ordering::Relaxed), self.refusals.load(Ordering::Relaxed));
+        report.note(format!("{sessions} sessions and {refusals} refusals with {with}"));
+    }
+
+    fn count_refusals(&self, count: usize) {
+        self.refusals.fetch_add(count, Ordering::Relaxed);
     }
 
     /// One row: both ends run, and what they say is compared with what is expected.

@@ -59,7 +59,7 @@ impl Said {
 }
 
 pub struct Process {
-    pub line: String,
+    line: String,
     child: Child,
     stdin: Option<ChildStdin>,
     out: Arc<Said>,
@@ -76,7 +76,7 @@ pub enum Input<'a> {
 }
 
 pub struct Ended {
-    pub line: String,
+    line: String,
     pub code: Option<i32>,
     pub out: String,
     pub err: String,
@@ -148,6 +148,11 @@ impl Process {
     /// Waits until these bytes are the last on its standard output, or it ends.
     pub fn wait_for(&self, bytes: &[u8]) {
         let _ = self.out.wait(|text| text.ends_with(bytes).then_some(()));
+    }
+
+    /// Waits until it closes its standard output, as at its end.
+    pub fn wait_for_end(&self) {
+        let _ = self.out.wait(|_| None::<()>);
     }
 
     /// A program that has ended already does not listen, which is no failure of this side.
