@@ -7,6 +7,12 @@ pub enum Tool {
     GnuTls,
 }
 
+impl Tool {
+    pub fn name(self) -> &'static str {
+        if self == Tool::OpenSsl { "openssl" } else { "GnuTLS" }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Client,
@@ -171,7 +177,7 @@ impl Row {
     }
 
     pub fn name(&self) -> String {
-        let tool = if self.tool == Tool::OpenSsl { "openssl" } else { "GnuTLS" };
+        let tool = self.tool.name();
         let side = if self.netlib == Side::Client { "client" } else { "server" };
         let mut name = format!("netlib as {side} of {tool}: {}, key {}", self.suite.name, self.key.name());
         match self.client {

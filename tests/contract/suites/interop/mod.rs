@@ -6,6 +6,7 @@
 
 pub mod gnutls;
 pub mod matrix;
+pub mod mistaken;
 pub mod openssl;
 pub mod process;
 pub mod refusals;
@@ -20,6 +21,7 @@ use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
 use matrix::{ClientCertificate, Row, Side, Tool};
 use process::{Ended, Input, Process};
+use refusals::Refusal;
 
 /// More than a dozen records, and more than a socket holds.
 const BYTES: usize = 200_000;
@@ -28,7 +30,8 @@ const BYTES: usize = 200_000;
 pub fn run(env: &Env, report: &mut Report) {
     let Some(stage) = Stage::new(env, env.library(), "interop", &[], report) else { return };
     stage.play_all(&matrix::core(), report);
-    refusals::run(&stage, report);
+    stage.refuse_all(refusals::ALL, report);
+    refusals::not_tls(&stage, report);
     stage.counts(report);
 }
 
@@ -69,7 +72,7 @@ pub struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    fn new(
+    pub fn new(
         env: &'a Env,
         library: &'a Path,
         suite: &str,
@@ -149,7 +152,16 @@ impl<'a> Stage<'a> {
         Ok((server, port))
     }
 
-    fn play_all(&self, rows: &[Row], report: &mut Report) {
+    pub fn refuse_all(&self, rows: &[Refusal], report: &mut Report) {
+        let rows: Vec<&Refusal> =
+            rows.iter().filter(|row| row.tool == Tool::OpenSsl || gnutls_is_installed()).collect();
+        for (row, played) in rows.iter().zip(parallel(&rows, |row| row.play(self))) {
+            self.refusals.fetch_add(1, Ordering::Relaxed);
+            report.check(played.is_ok(), format!("{}: {}", row.title(), played.err().unwrap_or_default()));
+        }
+    }
+
+    pub fn play_all(&self, rows: &[Row], report: &mut Report) {
         let rows = self.installed(rows, report);
         for (row, played) in rows.iter().zip(parallel(&rows, |row| self.play(row))) {
             self.sessions.fetch_add(row.connections(), Ordering::Relaxed);
@@ -176,10 +188,6 @@ impl<'a> Stage<'a> {
         }
         let (sessions, refusals) = (self.sessions.load(Ordering::Relaxed), self.refusals.load(Ordering::Relaxed));
         report.note(format!("{sessions} sessions and {refusals} refusals with {with}"));
-    }
-
-    fn count_refusals(&self, count: usize) {
-        self.refusals.fetch_add(count, Ordering::Relaxed);
     }
 
     /// One row: both ends run, and what they say is compared with what is expected.

@@ -4,27 +4,27 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 
+use super::Stage;
 use super::matrix::{Side, Tool};
 use super::process::{Ended, Input};
-use super::{Stage, gnutls_is_installed};
-use crate::env::parallel;
 use crate::report::Report;
 
 /// Status, alert (-1 for none), certificate problem.
 type Outcome = (&'static str, i32, i32);
 
+#[derive(Clone, Copy)]
 pub struct Refusal {
-    name: &'static str,
-    tool: Tool,
-    netlib: Side,
+    pub(super) name: &'static str,
+    pub(super) tool: Tool,
+    pub(super) netlib: Side,
     /// Settings of netlib's end, beside the authority that it trusts.
-    settings: &'static str,
+    pub(super) settings: &'static str,
     /// Words for the other end.
-    other: &'static str,
-    outcome: Outcome,
-    says: &'static str,
+    pub(super) other: &'static str,
+    pub(super) outcome: Outcome,
+    pub(super) says: &'static str,
     /// In TLS 1.3 the client is done with its handshake before the server has seen its certificate.
-    late: bool,
+    pub(super) late: bool,
 }
 
 const INCOMPATIBLE: &str = "NETLIB_TLS_PROTOCOL";
@@ -72,7 +72,7 @@ const fn gnutls(refusal: Refusal) -> Refusal {
     Refusal { tool: Tool::GnuTls, ..refusal }
 }
 
-const ALL: &[Refusal] = &[
+pub const ALL: &[Refusal] = &[
     // netlib connects to s_server.
     client("only 1.2 here", "max=1.2", "{p256} -tls1_3", alert(70), "unsupported protocol"),
     client("only 1.3 here", "min=1.3", "{p256} -tls1_2", alert(70), "unsupported protocol"),
@@ -192,20 +192,19 @@ const ALL: &[Refusal] = &[
     gnutls(server("it does not trust", "{p256}", "ca-is-another", alert(42), "The certificate issuer is unknown")),
 ];
 
-pub fn run(stage: &Stage, report: &mut Report) {
-    let rows: Vec<&Refusal> = ALL.iter().filter(|row| row.tool == Tool::OpenSsl || gnutls_is_installed()).collect();
-    stage.count_refusals(rows.len() + 2);
-    for (row, played) in rows.iter().zip(parallel(&rows, |row| row.play(stage))) {
-        let side = if row.netlib == Side::Client { "client" } else { "server" };
-        let what = || format!("refusal of {:?}, netlib as {side}, {}: ", row.tool, row.name);
-        report.check(played.is_ok(), what() + &played.err().unwrap_or_default());
-    }
+/// Ends that speak no TLS at all.
+pub fn not_tls(stage: &Stage, report: &mut Report) {
     for (what, played) in [("server", plaintext_server(stage)), ("client", plaintext_client(stage))] {
         report.check(played.is_ok(), format!("a {what} that speaks HTTP: {}", played.err().unwrap_or_default()));
     }
 }
 
 impl Refusal {
+    pub fn title(&self) -> String {
+        let side = if self.netlib == Side::Client { "client" } else { "server" };
+        format!("refusal, netlib as {side} of {}, {}", self.tool.name(), self.name)
+    }
+
     pub fn play(&self, stage: &Stage) -> Result<(), String> {
         let (netlib, other) = match self.netlib {
             Side::Client => self.play_client(stage)?,
