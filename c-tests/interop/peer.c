@@ -129,6 +129,8 @@ static void exchange(struct session *session, bool client) {
     const char *how = session->settings->how;
     if (strcmp(how, "get") == 0) {
         get(session);
+    } else if (strcmp(how, "receive") == 0) {
+        read_expected(session);
     } else if (strcmp(how, "read") != 0 && client) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, writer, session) != 0) abort();

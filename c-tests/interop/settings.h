@@ -14,8 +14,8 @@ struct settings {
     int connections;
     size_t bytes;
     const char *name; /* of the server, for a client */
-    /* "echo", "reversed": bytes that come back; "get": a page; "read": only the end is read; "peer-first": as "echo",
-       and the other end closes first */
+    /* "echo", "reversed": bytes that come back; "get": a page; "receive": bytes of the other end's; "read": only the end
+       is read; "peer-first": as "echo", and the other end closes first */
     const char *how;
     const char *page; /* the file for a page */
     netlib_tls_options *options;

@@ -164,6 +164,8 @@ pub struct Row {
     pub group: Option<&'static Group>,
     /// The first key share is of another group, so that the server asks for a second hello.
     pub retried: bool,
+    /// Options of openssl's that change what its records look like.
+    pub records: &'static str,
 }
 
 impl Row {
@@ -191,6 +193,9 @@ impl Row {
         if let Some(group) = self.group {
             name += &format!(", {}{}", group.openssl, if self.retried { " after a second hello" } else { "" });
         }
+        if !self.records.is_empty() {
+            name += &format!(", {}", self.records);
+        }
         if self.resume { name + ", resumed" } else { name }
     }
 }
@@ -206,6 +211,7 @@ fn plain(tool: Tool, netlib: Side, suite: &'static Suite, key: Key) -> Row {
         resume: false,
         group: None,
         retried: false,
+        records: "",
     }
 }
 
@@ -262,7 +268,7 @@ fn first_of(version: Version, key: Key) -> &'static Suite {
 }
 
 /// What is combined with nothing: groups, a certificate that is asked for and not shown, application protocols of one
-/// side alone.
+/// side alone, records with padding and short ones.
 fn special() -> Vec<Row> {
     let mut rows = Vec::new();
     for &(tool, netlib) in PAIRS {
@@ -283,6 +289,12 @@ fn special() -> Vec<Row> {
             for alpn in alpn_alone_and_ordered(tool, netlib) {
                 rows.push(Row { alpn, ..row });
             }
+            let records: &[&str] = match (tool, version) {
+                (Tool::OpenSsl, Version::Tls13) => &["-record_padding 4000", "-max_send_frag 512"],
+                (Tool::OpenSsl, Version::Tls12) => &["-max_send_frag 512"],
+                (Tool::GnuTls, _) => &[],
+            };
+            rows.extend(records.iter().map(|records| Row { records, ..row }));
         }
     }
     rows

@@ -10,6 +10,7 @@ pub mod mistaken;
 pub mod openssl;
 pub mod process;
 pub mod refusals;
+pub mod rekeying;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,7 +25,7 @@ use process::{Ended, Input, Process};
 use refusals::Refusal;
 
 /// More than a dozen records, and more than a socket holds.
-const BYTES: usize = 200_000;
+pub const BYTES: usize = 200_000;
 
 /// Each suite with each key, and each kind of refusal.
 pub fn run(env: &Env, report: &mut Report) {
@@ -32,6 +33,7 @@ pub fn run(env: &Env, report: &mut Report) {
     stage.play_all(&matrix::core(), report);
     stage.refuse_all(refusals::ALL, report);
     refusals::not_tls(&stage, report);
+    rekeying::run(&stage, report);
     stage.counts(report);
 }
 
@@ -65,10 +67,10 @@ pub struct Stage<'a> {
     scratch: PathBuf,
     program: PathBuf,
     before: &'a [&'a str],
-    data: String,
+    pub data: String,
     files: AtomicUsize,
-    sessions: AtomicUsize,
-    refusals: AtomicUsize,
+    pub sessions: AtomicUsize,
+    pub refusals: AtomicUsize,
 }
 
 impl<'a> Stage<'a> {
@@ -123,7 +125,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A file of no other row.
-    fn file(&self, name: &str) -> PathBuf {
+    pub fn file(&self, name: &str) -> PathBuf {
         self.scratch.join(format!("{name}-{}", self.files.fetch_add(1, Ordering::Relaxed)))
     }
 
@@ -319,7 +321,8 @@ impl Told {
     fn hellos(&mut self, row: &Row, messages: &Path) {
         if row.group.is_some() {
             let messages = fs::read_to_string(messages).unwrap_or_default();
-            let (hellos, expected) = (openssl::hellos(&messages), if row.retried { 2 } else { 1 });
+            let hellos = ["<<<", ">>>"].map(|direction| openssl::count(&messages, direction, "ClientHello"));
+            let (hellos, expected) = (hellos[0] + hellos[1], if row.retried { 2 } else { 1 });
             self.check(hellos == expected, format!("{hellos} hellos of the client, not {expected}"));
         }
     }

@@ -5,12 +5,13 @@ use std::path::Path;
 use super::Stage;
 use super::matrix::{ClientCertificate, Row, Version};
 
-fn version_and_suite(row: &Row) -> Vec<String> {
+fn versions_suites_records(row: &Row) -> Vec<String> {
     let (version, option) = match row.suite.version {
         Version::Tls12 => ("-tls1_2", "-cipher"),
         Version::Tls13 => ("-tls1_3", "-ciphersuites"),
     };
-    [version, option, row.suite.openssl].map(str::to_owned).to_vec()
+    let words = [version, option, row.suite.openssl].into_iter();
+    words.chain(row.records.split_whitespace()).map(str::to_owned).collect()
 }
 
 fn identity(stage: &Stage, name: &str) -> Vec<String> {
@@ -30,7 +31,7 @@ pub fn server(stage: &Stage, row: &Row, messages: &Path) -> Vec<String> {
     let mut words = stage.words("openssl s_server -accept 127.0.0.1:0");
     words.extend([stage.word("-naccept"), row.connections().to_string()]);
     words.push(stage.word(if row.page() { "-www" } else { "-rev" }));
-    words.extend(version_and_suite(row));
+    words.extend(versions_suites_records(row));
     words.extend(identity(stage, &format!("server-{}", row.key.name())));
     match row.client {
         ClientCertificate::NotAsked => {}
@@ -89,7 +90,7 @@ pub fn client(stage: &Stage, row: &Row, port: &str, messages: &Path) -> Vec<Stri
     let mut words = stage.words("openssl s_client -servername localhost -verify_hostname localhost");
     words.extend(stage.words("-verify_return_error -ign_eof -CAfile {root.pem}"));
     words.extend([stage.word("-connect"), format!("127.0.0.1:{port}")]);
-    words.extend(version_and_suite(row));
+    words.extend(versions_suites_records(row));
     if let ClientCertificate::Shown(key) = row.client {
         words.extend(identity(stage, &format!("client-{}", key.name())));
     }
@@ -127,7 +128,11 @@ pub fn session(row: &Row, resumed: bool) -> Vec<String> {
     lines
 }
 
-/// How often -msg saw a hello of the client.
-pub fn hellos(messages: &str) -> usize {
-    messages.lines().filter(|line| line.contains(", Handshake ") && line.ends_with(", ClientHello")).count()
+/// How often -msg saw a message of the handshake go in a direction.
+pub fn count(messages: &str, direction: &str, message: &str) -> usize {
+    let (end, handshake) = (format!(", {message}"), ", Handshake ");
+    messages
+        .lines()
+        .filter(|line| line.starts_with(direction) && line.contains(handshake) && line.ends_with(&end))
+        .count()
 }

@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::Ordering;
 
 use super::Stage;
 use super::matrix::{Side, Tool};
@@ -195,6 +196,7 @@ pub const ALL: &[Refusal] = &[
 /// Ends that speak no TLS at all.
 pub fn not_tls(stage: &Stage, report: &mut Report) {
     for (what, played) in [("server", plaintext_server(stage)), ("client", plaintext_client(stage))] {
+        stage.refusals.fetch_add(1, Ordering::Relaxed);
         report.check(played.is_ok(), format!("a {what} that speaks HTTP: {}", played.err().unwrap_or_default()));
     }
 }
