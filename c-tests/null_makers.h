@@ -311,6 +311,23 @@ static inline netlib_tls_stream *make_tls_stream(void) {
     return stream;
 }
 #endif
+#ifdef HAVE_netlib_tls_engine_client_new
+static inline netlib_tls_engine *make_tls_engine(void) {
+    netlib_tls_engine *engine = NULL;
+    MUST_OK(netlib_tls_engine_client_new(make_tls_context(), "localhost", &engine, NULL));
+    return engine;
+}
+#endif
+#define MAKE__netlib_tls_engine_ptr make_tls_engine()
+#ifdef HAVE_netlib_tls_options_set_servername_callback
+static inline int32_t make_servername_answer(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+    (void)ctx;
+    (void)server_name;
+    (void)replacement;
+    return 0;
+}
+#endif
+#define MAKE__netlib_tls_servername_fn make_servername_answer
 #define MAKE__netlib_tls_options_ptr make_tls_options()
 #define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
 #define MAKE__netlib_tls_context_ptr make_tls_context()

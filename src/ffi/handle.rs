@@ -241,6 +241,15 @@ pub(crate) unsafe fn free<H: Handle>(handle: *mut H) {
     }
 }
 
+/// Takes over what the program gives up; `None` for NULL.
+///
+/// # Safety
+/// As [`free`].
+pub(crate) unsafe fn take<H: Handle>(handle: *mut H) -> Option<Owned<H>> {
+    // SAFETY: an owned handle came from `give` and is given back once.
+    if handle.is_null() { None } else { Some(unsafe { H::Ownership::from_raw(handle.cast()) }) }
+}
+
 pub(crate) fn null_argument(name: &str) -> Error {
     Error::new(Status::NullArgument, format!("{name} must not be NULL"))
 }

@@ -14,6 +14,7 @@ mod handle;
 mod options;
 mod out;
 mod strings;
+mod tls_callbacks;
 
 pub(crate) use handle::{Counted, Handle, Shared, Unique};
 pub(crate) use options::Options;

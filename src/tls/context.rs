@@ -8,6 +8,8 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion, version};
 
+use super::asked::{self, Asked};
+use super::engine::greeting::ServerNameCallback;
 use super::identity;
 use super::names::Version;
 use super::options::{TlsOptions, VerifyMode, setter};
@@ -28,6 +30,8 @@ pub struct Context {
     nameless: OnceLock<Arc<ClientConfig>>,
     server: Option<Arc<ServerConfig>>,
     refused: Arc<Refused>,
+    asked: Arc<Asked>,
+    server_name_callback: Option<ServerNameCallback>,
     pool: Arc<Pool>,
     trust_sources: i32,
     trust_anchors: usize,
@@ -73,11 +77,14 @@ impl Context {
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
+        let asked = Arc::new(Asked::default());
         Ok(Context {
             client,
             nameless: OnceLock::new(),
-            server: parts.server()?.map(Arc::new),
+            server: parts.server(&asked)?.map(Arc::new),
             refused,
+            asked,
+            server_name_callback: options.server_name_callback.clone(),
             pool: Arc::new(Pool::default()),
             trust_sources,
             trust_anchors,
@@ -135,6 +142,14 @@ impl Context {
 
     pub(crate) fn refused(&self) -> &Refused {
         &self.refused
+    }
+
+    pub(crate) fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    pub(crate) fn server_name_callback(&self) -> Option<&ServerNameCallback> {
+        self.server_name_callback.as_ref()
     }
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {
@@ -204,7 +219,7 @@ impl Parts<'_> {
         Ok(config)
     }
 
-    fn server(&self) -> Result<Option<ServerConfig>> {
+    fn server(&self, asked: &Arc<Asked>) -> Result<Option<ServerConfig>> {
         let Some(identity) = &self.identity else { return Ok(None) };
         let builder = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_protocol_versions(&self.versions())
@@ -222,7 +237,8 @@ impl Parts<'_> {
                 builder.with_client_cert_verifier(verifier)
             }
         };
-        let mut config = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(identity))));
+        let identity = asked::Identity { key: Arc::clone(identity), asked: Arc::clone(asked) };
+        let mut config = builder.with_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         Ok(Some(config))
     }

@@ -1,5 +1,10 @@
 //! A session over buffers: bytes of the network in, bytes for the network out, plaintext both ways. It never waits and
-//! makes no system call; who moves the bytes is [`super::stream`], or a program that has its own transport.
+//! makes no system call; who moves the bytes is [`super::stream`], or a program that has its own transport
+//! ([`memory`]). A server that asks the program which name it is for does that in [`greeting`].
+
+pub mod greeting;
+pub mod memory;
+mod network;
 
 use std::sync::Arc;
 
@@ -12,6 +17,7 @@ use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
 use crate::error::{Error, Result};
 use crate::status::Status;
+use greeting::Greeting;
 
 /// What a record may be longer than its plaintext, at least: the tag.
 const LEAST_OVERHEAD: usize = 16;
@@ -22,6 +28,10 @@ pub(crate) struct Engine {
     is_server: bool,
     /// The name that the server must prove.
     name: Option<String>,
+    /// The name that the client asked for.
+    asked: Option<String>,
+    /// What there is to do before the session may see anything.
+    greeting: Option<Greeting>,
     /// Records that came; `None` while there are none, or while they are lent.
     incoming: Option<Filled>,
     /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
@@ -81,7 +91,9 @@ impl Engine {
 
     /// A server's side.
     pub(crate) fn server(context: &Arc<Context>) -> Result<Engine> {
-        Ok(Engine::new(context, Session::server(context.server_config()?)?, true, None))
+        let mut engine = Engine::new(context, Session::server(context.server_config()?)?, true, None);
+        engine.greeting = Greeting::of(context);
+        Ok(engine)
     }
 
     fn new(context: &Arc<Context>, session: Session, is_server: bool, name: Option<String>) -> Engine {
@@ -90,6 +102,8 @@ impl Engine {
             session,
             is_server,
             name,
+            asked: None,
+            greeting: None,
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
@@ -114,15 +128,27 @@ impl Engine {
         self.session.state().is_handshaking()
     }
 
-    /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent.
+    /// Of a client: the name that the server must prove. Of a server: the name that the client asked for.
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        self.name.as_deref().or(self.asked.as_deref())
+    }
+
+    /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
+    /// there is one, the answer to [`Engine::take_question`].
     pub(crate) fn handshake(&mut self) -> Result<bool> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
         // The last flight is still inside rustls when the handshake is done; taking it out opens no record.
         while self.is_handshaking() || self.session.state().wants_write() {
-            match self.step(&mut [])? {
-                (_, Step::Blocked | Step::PeerClosed) if self.is_handshaking() => {
+            match self.step(&mut [])?.1 {
+                Step::PeerClosed if self.is_handshaking() => {
+                    // rustls lets no such message end a handshake. If it did, nothing more would come of it.
+                    let failure = self.truncated().with_tls_alert(0);
+                    return Err(self.fail(failure));
+                }
+                Step::Blocked if self.greeting.as_ref().is_some_and(Greeting::is_complete) => return Ok(false),
+                Step::Blocked if self.is_handshaking() => {
                     return if self.end_of_input { Err(self.truncated()) } else { Ok(false) };
                 }
                 _ => {}
@@ -220,65 +246,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Lends the buffer for input: bytes go into its [`Filled::space`], which is never empty. To be called when
-    /// everything that came has been worked on, and answered with [`Engine::take_back`].
-    pub(crate) fn lend_input(&mut self) -> Result<Filled> {
-        let mut input = match self.incoming.take() {
-            Some(input) => input,
-            None => Filled::new(self.context.pool().borrow()?),
-        };
-        input.compact();
-        if input.space().is_empty() {
-            // Only a handshake message can be that long: a record is at most 18 KiB.
-            let failure = Error::new(Status::TlsProtocol, "the peer sent a handshake message larger than 64 KiB");
-            return Err(self.fail(failure));
-        }
-        self.held_copy.clear();
-        self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
-        Ok(input)
-    }
-
-    pub(crate) fn take_back(&mut self, input: Filled) {
-        self.held_copy = Vec::new();
-        if !input.is_empty() {
-            self.received_any = true;
-            self.incoming = Some(input);
-        }
-    }
-
-    /// The network will give no more.
-    pub(crate) fn end_input(&mut self) {
-        self.end_of_input = true;
-    }
-
-    pub(crate) fn has_output(&self) -> bool {
-        !self.outgoing.is_empty()
-    }
-
-    /// The next bytes for the network. What cannot be sent goes back with [`Engine::return_output`] before anything
-    /// else is taken.
-    pub(crate) fn next_output(&mut self) -> Option<Filled> {
-        self.outgoing.pop()
-    }
-
-    pub(crate) fn return_output(&mut self, rest: Filled) {
-        self.outgoing.push_back(rest);
-    }
-
-    /// The network takes nothing any more; what it has given may still be read.
-    pub(crate) fn fail_sending(&mut self, failure: Error) -> Error {
-        self.outgoing.clear();
-        self.send_failure.get_or_insert(failure).clone()
-    }
-
     /// The end of the session: the first failure stays.
     pub(crate) fn fail(&mut self, failure: Error) -> Error {
         self.failure.get_or_insert(failure).clone()
-    }
-
-    /// Whether the network may still take something, be it the alert of a failure.
-    pub(crate) fn may_send(&self) -> bool {
-        self.send_failure.is_none()
     }
 
     pub(crate) fn has_peer_closed(&self) -> bool {
@@ -295,6 +265,10 @@ impl Engine {
 
     /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt.
     fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
+        if let Some(step) = self.greet()? {
+            self.held = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
+            return Ok((0, step));
+        }
         let mut delivered = 0;
         let spill = &mut self.spill;
         let pool = self.context.pool();
@@ -320,8 +294,16 @@ impl Engine {
             *spill = Some(rest);
             Ok(())
         };
-        let records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
+        let mut records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
+        if self.greeting.is_some() {
+            // What stands before the first message, and not what follows.
+            let first = record::whole_record(records).unwrap_or(records.len());
+            records = records.get_mut(..first).unwrap_or(&mut []);
+        }
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
+        if self.is_server && self.asked.is_none() {
+            self.asked = self.context.asked().take();
+        }
         let step = match outcome {
             Ok(step) => step,
             Err(failure) => {
@@ -351,17 +333,22 @@ impl Engine {
     /// and their plaintext belongs to the reader.
     fn transmit(
         &mut self,
-        act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<(), Failure>,
+        act: impl FnOnce(&mut Session, &mut [u8], &mut Outgoing) -> std::result::Result<bool, Failure>,
     ) -> Result<()> {
         let held = match &mut self.incoming {
             Some(incoming) => incoming.bytes_mut().get_mut(..self.held).unwrap_or(&mut []),
             None => &mut self.held_copy[..],
         };
-        let outcome = act(&mut self.session, held, &mut self.outgoing);
-        outcome.map_err(|failure| {
-            let failure = self.explain(failure);
-            self.fail(failure)
-        })
+        match act(&mut self.session, held, &mut self.outgoing) {
+            Ok(peer_closed) => {
+                self.peer_closed |= peer_closed;
+                Ok(())
+            }
+            Err(failure) => {
+                let failure = self.explain(failure);
+                Err(self.fail(failure))
+            }
+        }
     }
 
     fn take_spill(&mut self, room: &mut [u8]) -> usize {

@@ -6,12 +6,14 @@
 //! [`stream`] (an engine on a descriptor: waiting, limits, threads).
 
 pub mod context;
+pub mod engine;
+pub mod info;
 pub mod options;
 pub mod resolve;
 pub mod stream;
 
+mod asked;
 mod diagnose;
-mod engine;
 mod identity;
 mod names;
 mod pem;
@@ -23,5 +25,8 @@ mod verify;
 mod x509;
 
 pub use context::Context;
+pub use engine::greeting::{Choice, ServerNameCallback};
+pub use engine::memory::MemoryEngine;
+pub use info::SessionInfo;
 pub use options::TlsOptions;
 pub use stream::{Io, Stream};

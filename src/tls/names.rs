@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use rustls::{CipherSuite, ProtocolVersion};
+use rustls::{CipherSuite, NamedGroup, ProtocolVersion};
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -66,6 +66,21 @@ pub(crate) fn cipher_suite(suite: CipherSuite) -> Option<&'static CStr> {
         CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => c"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
         CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => c"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
         CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 => c"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+        _ => return None,
+    })
+}
+
+/// The group's name in the IANA registry.
+pub(crate) fn key_exchange_group(group: NamedGroup) -> Option<&'static CStr> {
+    Some(match group {
+        NamedGroup::X25519MLKEM768 => c"X25519MLKEM768",
+        NamedGroup::secp256r1MLKEM768 => c"SecP256r1MLKEM768",
+        NamedGroup::MLKEM768 => c"MLKEM768",
+        NamedGroup::MLKEM1024 => c"MLKEM1024",
+        NamedGroup::X25519 => c"x25519",
+        NamedGroup::secp256r1 => c"secp256r1",
+        NamedGroup::secp384r1 => c"secp384r1",
+        NamedGroup::secp521r1 => c"secp521r1",
         _ => return None,
     })
 }
@@ -138,6 +153,13 @@ mod tests {
     fn every_suite_of_the_provider_has_a_name() {
         for suite in rustls::crypto::aws_lc_rs::ALL_CIPHER_SUITES {
             assert!(cipher_suite(suite.suite()).is_some(), "{suite:?}");
+        }
+    }
+
+    #[test]
+    fn every_group_of_the_provider_has_a_name() {
+        for group in rustls::crypto::aws_lc_rs::ALL_KX_GROUPS {
+            assert!(key_exchange_group(group.name()).is_some(), "{group:?}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::engine::greeting::ServerNameCallback;
 use super::names::Version;
 use super::{identity, pem, trust};
 use crate::error::{Error, Result};
@@ -40,6 +41,7 @@ pub struct TlsOptions {
     pub(crate) maximum_version: Version,
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
+    pub(crate) server_name_callback: Option<ServerNameCallback>,
     pub(crate) use_environment: bool,
 }
 
@@ -54,6 +56,7 @@ impl Default for TlsOptions {
             maximum_version: Version::Tls13,
             alpn: Vec::new(),
             identity: None,
+            server_name_callback: None,
             use_environment: true,
         }
     }
@@ -133,6 +136,10 @@ impl TlsOptions {
 
     pub fn set_identity_files(&mut self, chain: PathBuf, key: Option<PathBuf>) {
         self.identity = Some(identity::Source::Files { chain, key });
+    }
+
+    pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) {
+        self.server_name_callback = callback;
     }
 
     pub fn set_use_environment(&mut self, on: bool) {

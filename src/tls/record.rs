@@ -96,18 +96,19 @@ impl Session {
         }
     }
 
-    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `held` is what rustls has looked at but not discarded.
+    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `held` is what rustls has looked at but not discarded. True: the
+    /// peer has said that it will send no more, which rustls tells once, to whoever asks it next.
     pub(crate) fn send(
         &mut self,
         held: &mut [u8],
         data: &[u8],
         out: &mut Outgoing,
-    ) -> std::result::Result<(), Failure> {
+    ) -> std::result::Result<bool, Failure> {
         self.transmit(held, Transmission::Data(data), out)
     }
 
-    /// Queues the closing message.
-    pub(crate) fn close(&mut self, held: &mut [u8], out: &mut Outgoing) -> std::result::Result<(), Failure> {
+    /// Queues the closing message. True: as [`Session::send`].
+    pub(crate) fn close(&mut self, held: &mut [u8], out: &mut Outgoing) -> std::result::Result<bool, Failure> {
         self.transmit(held, Transmission::Close, out)
     }
 
@@ -127,7 +128,8 @@ impl Session {
         held: &mut [u8],
         mut what: Transmission<'_>,
         out: &mut Outgoing,
-    ) -> std::result::Result<(), Failure> {
+    ) -> std::result::Result<bool, Failure> {
+        let mut peer_closed = false;
         // Messages that rustls has queued come out first, one a call; their number is bounded by what the peer may
         // provoke, which rustls limits.
         loop {
@@ -141,8 +143,9 @@ impl Session {
                 }
             };
             let step = outcome?;
+            peer_closed |= step == Step::PeerClosed;
             if matches!(what, Transmission::Done) {
-                return Ok(());
+                return Ok(peer_closed);
             }
             if step == Step::Blocked {
                 return Err(Failure::Own(Error::new(Status::Internal, "the session cannot send")));
@@ -253,6 +256,22 @@ impl Outgoing {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.iter().map(|chunk| chunk.bytes().len()).sum()
+    }
+
+    /// A small record in the clear.
+    pub(crate) fn add_plain(&mut self, record: &[u8]) -> Result<()> {
+        self.append(record.len(), |room| match room.get_mut(..record.len()) {
+            Some(room) => {
+                room.copy_from_slice(record);
+                Append::Written(record.len())
+            }
+            None => Append::Needs(record.len()),
+        })
     }
 
     /// The next bytes to send; what of them could not be sent goes back with [`Outgoing::push_back`].

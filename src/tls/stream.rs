@@ -12,16 +12,13 @@
 mod handshake;
 mod transport;
 
-use std::ffi::{CStr, CString};
 use std::os::fd::RawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use rustls_pki_types::CertificateDer;
-
 use super::context::Context;
 use super::engine::{Engine, Read};
-use super::names::{self, Version};
+use super::info::SessionInfo;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::socket::sys;
@@ -62,8 +59,7 @@ pub struct Stream {
     core: Mutex<Core>,
     /// A role was given up.
     changed: Condvar,
-    alpn: OnceLock<CString>,
-    peer_chain: OnceLock<Vec<CertificateDer<'static>>>,
+    info: OnceLock<SessionInfo>,
 }
 
 struct Core {
@@ -151,8 +147,7 @@ impl Stream {
                 uncounted: 0,
             }),
             changed: Condvar::new(),
-            alpn: OnceLock::new(),
-            peer_chain: OnceLock::new(),
+            info: OnceLock::new(),
         })
     }
 
@@ -298,41 +293,13 @@ impl Stream {
         self.lock().map_or(0, |mut core| core.engine.pending())
     }
 
-    pub fn version(&self) -> Option<Version> {
-        let core = self.established()?;
-        core.engine.session().state().protocol_version().and_then(Version::from_rustls)
-    }
-
-    pub fn cipher_suite(&self) -> Option<&'static CStr> {
-        let core = self.established()?;
-        core.engine.session().state().negotiated_cipher_suite().and_then(|suite| names::cipher_suite(suite.suite()))
-    }
-
-    pub fn alpn_protocol(&self) -> Option<&CStr> {
-        if self.alpn.get().is_none() {
-            let core = self.established()?;
-            let protocol = core.engine.session().state().alpn_protocol()?.to_vec();
-            drop(core);
-            // A name with a NUL in it was not offered by this side, which only offers C strings.
-            let _ = self.alpn.set(CString::new(protocol).ok()?);
+    /// What was agreed on; `None` before the handshake is done.
+    pub fn session(&self) -> Option<&SessionInfo> {
+        if self.info.get().is_none() {
+            let info = SessionInfo::of(&self.lock().ok()?.engine)?;
+            let _ = self.info.set(info);
         }
-        self.alpn.get().map(CString::as_c_str)
-    }
-
-    /// The peer's chain, its own certificate first; empty when it has not sent one.
-    pub fn peer_chain(&self) -> &[CertificateDer<'static>] {
-        if self.peer_chain.get().is_none() {
-            let Some(core) = self.established() else { return &[] };
-            let chain = core.engine.session().state().peer_certificates().unwrap_or(&[]).to_vec();
-            drop(core);
-            let _ = self.peer_chain.set(chain);
-        }
-        self.peer_chain.get().map_or(&[], Vec::as_slice)
-    }
-
-    /// The state once the handshake is done, when what it agreed on is final.
-    fn established(&self) -> Option<MutexGuard<'_, Core>> {
-        self.lock().ok().filter(|core| !core.engine.is_handshaking())
+        self.info.get()
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {

@@ -21,8 +21,10 @@ fn parts(section: &str) -> Vec<String> {
             "tls/options.rs",
             "tls/trust.rs",
             "tls/identity.rs",
+            "tls/servername.rs",
             "tls/context.rs",
             "tls/stream.rs",
+            "tls/engine.rs",
             "tls/session.rs",
         ]
         .map(String::from)

@@ -1,8 +1,10 @@
 //! Contexts, and streams on a socket you already have.
 
 pub mod context;
+pub mod engine;
 pub mod identity;
 pub mod options;
+pub mod servername;
 pub mod session;
 pub mod stream;
 pub mod trust;
@@ -52,7 +54,7 @@ impl Handle for netlib_tls_options {
 
 /// Everything that TLS streams share: trust, identity, versions, the sessions that can be resumed. **Immutable**: make
 /// one, use it for any number of streams from any threads. A client's side is `netlib_tls_wrap_fd`, a server's is
-/// `netlib_tls_accept_fd`.
+/// `netlib_tls_accept_fd`; over a transport of your own, `netlib_tls_engine_client_new` and `netlib_tls_engine_server_new`.
 pub struct netlib_tls_context {
     _private: [u8; 0],
 }

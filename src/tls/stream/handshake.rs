@@ -11,11 +11,17 @@ impl Stream {
     pub(super) fn shake(&self) -> Result<Option<Io>> {
         let Some(_shaker) = self.enter_handshake()? else { return Ok(None) };
         loop {
-            let (outcome, blocking) = {
+            let (outcome, question, blocking) = {
                 let mut core = self.lock()?;
                 let outcome = core.engine.handshake();
-                (outcome, core.settings.blocking)
+                (outcome, core.engine.take_question(), core.settings.blocking)
             };
+            if let Some(question) = question {
+                // The program's function may use this stream, so it runs without the lock.
+                let answer = question.ask();
+                self.lock()?.engine.answer(answer);
+                continue;
+            }
             let done = match outcome {
                 Ok(done) => done,
                 Err(error) => {

@@ -1,10 +1,18 @@
-//! The programs of examples-c compile with all warnings, and answer a call without arguments, without a leak.
+//! The programs of examples-c compile with all warnings, and answer a call without arguments, without a leak. What they do
+//! with arguments is another suite's, or a row of [`RUNS`].
 
 use std::path::{Path, PathBuf};
 
 use crate::env::{Env, STRICT, has, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
+
+/// Programs with arguments that need nothing but the files of this project, and what they print.
+const RUNS: &[(&str, &[&str], &str)] = &[(
+    "engine",
+    &["tests/certs/server.pem", "tests/certs/server.key", "tests/certs/ca.pem", "localhost"],
+    "HELLO OVER TLS\n",
+)];
 
 pub struct Example {
     pub name: String,
@@ -42,6 +50,7 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
     if !with_valgrind {
         report.skip("valgrind is not installed");
     }
+    let unoptimised = env.unoptimised_library();
     for one in parallel(programs, |example| {
         let mut report = Report::default();
         let program = scratch.join(&example.name);
@@ -50,13 +59,28 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
             return report;
         }
         report.check(true, "");
+        let rows = || RUNS.iter().filter(|(name, ..)| *name == example.name);
         let ran = env.command(&program).load_from(library).run(60);
         report.check(ran.code.is_some(), format!("{} without arguments ends by itself\n{}", example.name, ran.text));
+        for (_, arguments, printed) in rows() {
+            let ran = env.command(&program).args(*arguments).load_from(library).run(60);
+            let right = ran.code == Some(0) && ran.out == *printed;
+            report.check(right, format!("{} prints {printed:?}\n{}", example.name, ran.text));
+        }
         if with_valgrind {
-            let mut valgrind = env.command("valgrind");
-            let ran = valgrind.args(VALGRIND).arg(&program).load_from(&env.unoptimised_library()).run(120);
-            let clean = ran.code.is_some_and(|code| code != 99);
-            report.check(clean, format!("{} without arguments, under valgrind\n{}", example.name, ran.text));
+            // The two libraries go by different names, which a program remembers.
+            let program = scratch.join(format!("{}-unoptimised", example.name));
+            if let Err(text) = build(env, example, &program, &unoptimised) {
+                report.fail(format!("{} does not compile\n{text}", example.name));
+                return report;
+            }
+            for arguments in std::iter::once(&[][..]).chain(rows().map(|(_, arguments, _)| *arguments)) {
+                let mut valgrind = env.command("valgrind");
+                let ran = valgrind.args(VALGRIND).arg(&program).args(arguments).load_from(&unoptimised).run(120);
+                // 99 is valgrind's, 127 that of a program that cannot be loaded.
+                let clean = ran.code.is_some_and(|code| code != 99 && code != 127);
+                report.check(clean, format!("{} {arguments:?} under valgrind\n{}", example.name, ran.text));
+            }
         }
         report
     }) {

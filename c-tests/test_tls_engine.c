@@ -1,0 +1,437 @@
+/* TLS engines: a session over a transport of the program's own, and peers that want it never to end. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tls_wire.h"
+
+static netlib_tls_context *client_of(int32_t version) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_minimum_version(options, version);
+    netlib_tls_options_set_maximum_version(options, version);
+    return context_of(options);
+}
+
+static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+
+/* Every piece of the wire is as small as it can be, in the handshake, after it and at the end. */
+static void r24_a_byte_at_a_time(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *server = server_context("server");
+    for (size_t i = 0; i < 2; i++) {
+        static const size_t pieces[] = {1, 7, 20000};
+        for (size_t j = 0; j < 3; j++) {
+            netlib_tls_context *client = client_of(versions[i]); /* so that nothing is resumed */
+            struct wire wire = wire_of(client, server, pieces[j]);
+            char text[3000], got[4000];
+            size_t n = 0;
+            CHECK_INT(0, (long long)netlib_tls_engine_output_pending(wire.client));
+            CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+            CHECK_INT(versions[i], netlib_tls_engine_version(wire.client));
+            CHECK_INT(versions[i], netlib_tls_engine_version(wire.server));
+            memset(text, 'x', sizeof text - 1);
+            text[sizeof text - 1] = '\0';
+            for (int direction = 0; direction < 2; direction++) {
+                CHECK_INT((long long)strlen(text), (long long)across(&wire, direction, text, got, sizeof got));
+                CHECK(memcmp(text, got, strlen(text)) == 0);
+            }
+            CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
+            CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
+            CHECK_STATUS(NETLIB_CLOSED, netlib_tls_engine_write(wire.client, "x", 1, &n, &err));
+            while (move_piece(&wire, wire.client, wire.server) > 0) {}
+            CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
+            CHECK_OK(netlib_tls_engine_shutdown(wire.server, &err));
+            while (move_piece(&wire, wire.server, wire.client) > 0) {}
+            CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
+            CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
+            /* Each byte costs a handful of calls at most, and there is an end. */
+            CHECK(wire.steps < 8 * wire.bytes + 100);
+            CHECK(wire.bytes > 7000 && wire.bytes < 20000);
+            free_wire(&wire);
+            netlib_tls_context_free(client);
+        }
+    }
+    netlib_tls_context_free(server);
+}
+
+/* The peer closes a session that is not there yet; the incident was a loop that waited for more of it. Such a message is
+ * not authenticated, so nothing ends by it: the next step asks for input, and the transport's end is the end. */
+static void r24_close_notify_in_the_handshake(void) {
+    static const char close_notify[] = "\x15\x03\x03\x00\x02\x01\x00";
+    netlib_error *err = NULL;
+    netlib_tls_context *server = server_context("server");
+    char flight[20000];
+    for (size_t i = 0; i < 2; i++) {
+        netlib_tls_context *client = client_of(versions[i]);
+        /* To a client that has sent its hello; to a server that waits for one; to one that has answered it. */
+        for (int row = 0; row < 3; row++) {
+            struct wire wire = wire_of(client, server, 20000);
+            netlib_tls_engine *told = row == 0 ? wire.client : wire.server;
+            CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
+            size_t len = drain_all(wire.client, flight, sizeof flight), n = 0;
+            if (row == 2) {
+                CHECK_INT((long long)len, (long long)feed_all(wire.server, flight, len));
+                CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
+            }
+            CHECK_INT(7, (long long)feed_all(told, close_notify, 7));
+            /* Once TLS 1.3 is agreed on it is an alert like any other. */
+            bool is_over = row == 2 && versions[i] == NETLIB_TLS_1_3;
+            netlib_status next = is_over ? NETLIB_TLS_HANDSHAKE_EOF : NETLIB_WANT_READ;
+            CHECK_STATUS(next, netlib_tls_engine_handshake(told, &err));
+            CHECK_STATUS(next, netlib_tls_engine_read(told, flight, sizeof flight, &n, &err));
+            CHECK_STATUS(next, netlib_tls_engine_write(told, "x", 1, &n, &err));
+            CHECK_OK(netlib_tls_engine_feed_end(told, &err));
+            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(told, &err));
+            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_read(told, flight, sizeof flight, &n, &err));
+            CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_write(told, "x", 1, &n, &err));
+            CHECK_INT(0, (long long)n);
+            free_wire(&wire);
+        }
+        netlib_tls_context_free(client);
+    }
+    netlib_tls_context_free(server);
+}
+
+/* The transport ends after any number of bytes, in either direction. */
+static void r24_every_truncation_of_a_handshake(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *server = server_context("server");
+    for (size_t i = 0; i < 2; i++) {
+        for (int to_server = 0; to_server < 2; to_server++) {
+            unsigned long done = 0;
+            for (size_t cut = 0; done == 0; cut += cut < 12 ? 1 : 11) {
+                netlib_tls_context *client = client_of(versions[i]);
+                struct wire wire = wire_of(client, server, 20000);
+                netlib_tls_engine *victim = to_server ? wire.server : wire.client;
+                netlib_tls_engine *other = to_server ? wire.client : wire.server;
+                netlib_status status = NETLIB_WANT_READ, others = NETLIB_WANT_READ;
+                size_t left = cut;
+                char bytes[20000];
+                for (int turn = 0; turn < 6 && status == NETLIB_WANT_READ; turn++) {
+                    if (others == NETLIB_WANT_READ) others = netlib_tls_engine_handshake(other, NULL);
+                    size_t n = drain_all(other, bytes, left < sizeof bytes ? left : sizeof bytes);
+                    left -= n;
+                    CHECK_INT((long long)n, (long long)feed_all(victim, bytes, n));
+                    status = netlib_tls_engine_handshake(victim, &err);
+                    if (status == NETLIB_OK) break;
+                    CHECK_STATUS(NETLIB_WANT_READ, status);
+                    n = drain_all(victim, bytes, sizeof bytes);
+                    (void)feed_all(other, bytes, n);
+                }
+                size_t n = 0;
+                CHECK_OK(netlib_tls_engine_feed_end(victim, &err));
+                CHECK_OK(netlib_tls_engine_feed_end(victim, &err));
+                CHECK_STATUS(NETLIB_CLOSED, netlib_tls_engine_feed(victim, "x", 1, &n, &err));
+                netlib_status expected = status == NETLIB_OK ? NETLIB_TLS_TRUNCATED : NETLIB_TLS_HANDSHAKE_EOF;
+                CHECK_STATUS(expected, netlib_tls_engine_read(victim, bytes, sizeof bytes, &n, &err));
+                CHECK_STATUS(expected, netlib_tls_engine_read(victim, bytes, sizeof bytes, &n, &err));
+                if (status == NETLIB_OK) done = cut;
+                free_wire(&wire);
+                netlib_tls_context_free(client);
+            }
+            CHECK(done > 100);
+        }
+    }
+    netlib_tls_context_free(server);
+}
+
+/* Records that cost the peer little and bring the session no further. */
+static void r24_floods_end(void) {
+    static const struct {
+        const char *record;
+        size_t len;
+    } rows[] = {
+        {"\x16\x03\x03\x00\x00", 5},                 /* a handshake record without anything */
+        {"\x14\x03\x03\x00\x01\x01", 6},             /* change_cipher_spec */
+        {"\x15\x03\x03\x00\x02\x01\x00", 7},         /* warnings: close_notify */
+        {"\x15\x03\x03\x00\x02\x01\x5a", 7},         /* warnings: user_canceled */
+        {"\x15\x03\x03\x00\x02\x01\x64", 7},         /* warnings: no_renegotiation */
+        {"\x17\x03\x03\x00\x00", 5},                 /* application data without anything */
+        {"\x16\x03\x03\x00\x04\x00\x00\x00\x00", 9}, /* hello_request */
+    };
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context(), *server = server_context("server");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int to_server = 0; to_server < 2; to_server++) {
+            struct wire wire = wire_of(client, server, 20000);
+            netlib_tls_engine *victim = to_server ? wire.server : wire.client;
+            netlib_status status = NETLIB_WANT_READ;
+            unsigned steps = 0;
+            for (; status == NETLIB_WANT_READ && steps < 1000; steps++) {
+                (void)feed_all(victim, rows[i].record, rows[i].len);
+                status = netlib_tls_engine_handshake(victim, &err);
+            }
+            CHECK(steps < 100);
+            if (steps >= 100) fprintf(stderr, "    row %zu goes on\n", i);
+            CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
+            free_wire(&wire);
+        }
+    }
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+/* A side that is not drained, or not read from, costs a bounded amount of memory and says so. */
+static void what_is_kept_is_bounded(void) {
+    enum { KIB = 1024, LARGE = 4 * 1024 * KIB };
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context(), *server = server_context("server");
+    struct wire wire = wire_of(client, server, 20000);
+    unsigned char *data = malloc(LARGE), *got = malloc(LARGE);
+    size_t written = 0, read = 0, n = 0;
+    for (size_t i = 0; i < LARGE; i++) data[i] = at_position(i);
+    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+
+    CHECK_OK(netlib_tls_engine_write(wire.client, data, LARGE, &written, &err));
+    CHECK(written >= 256 * KIB && written <= 320 * KIB);
+    CHECK(netlib_tls_engine_output_pending(wire.client) >= 256 * KIB);
+    CHECK(netlib_tls_engine_output_pending(wire.client) <= 321 * KIB);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_tls_engine_write(wire.client, data, LARGE, &n, &err));
+    CHECK_INT(0, (long long)n);
+
+    /* Nobody reads: the engine takes 68 KiB and no more, and is none the worse for it. */
+    unsigned char *records = malloc(400 * KIB);
+    size_t len = drain_all(wire.client, records, 400 * KIB), fed = 0;
+    CHECK_INT(0, (long long)netlib_tls_engine_output_pending(wire.client));
+    CHECK_OK(netlib_tls_engine_feed(wire.server, records, len, &fed, &err));
+    CHECK_INT(68 * KIB, (long long)fed);
+    CHECK_OK(netlib_tls_engine_feed(wire.server, records + fed, len - fed, &n, &err));
+    CHECK_INT(0, (long long)n);
+    CHECK(netlib_tls_engine_pending(wire.server) > 0);
+
+    /* What each call leaves is passed again, until all is across. */
+    unsigned steps = 0;
+    while (read < LARGE && steps++ < 2000) {
+        netlib_status status = netlib_tls_engine_read(wire.server, got + read, LARGE - read, &n, &err);
+        read += n;
+        if (status == NETLIB_OK) continue;
+        CHECK_STATUS(NETLIB_WANT_READ, status);
+        if (fed == len) {
+            status = netlib_tls_engine_write(wire.client, data + written, LARGE - written, &n, &err);
+            CHECK_OK(status);
+            written += n;
+            len = drain_all(wire.client, records, 400 * KIB);
+            fed = 0;
+        }
+        CHECK_OK(netlib_tls_engine_feed(wire.server, records + fed, len - fed, &n, &err));
+        CHECK(n > 0);
+        fed += n;
+    }
+    CHECK_INT(LARGE, (long long)read);
+    CHECK(memcmp(data, got, LARGE) == 0);
+    CHECK(steps < 600);
+    free(data);
+    free(got);
+    free(records);
+    free_wire(&wire);
+
+    /* A handshake message without end: 65,000 bytes, one in each record. */
+    wire = wire_of(client, server, 20000);
+    CHECK_INT(9, (long long)feed_all(wire.server, "\x16\x03\x01\x00\x04\x01\x00\xfd\xe8", 9));
+    netlib_status status = NETLIB_WANT_READ;
+    for (steps = 0; status == NETLIB_WANT_READ && steps < 20000; steps++) {
+        status = netlib_tls_engine_feed(wire.server, "\x16\x03\x01\x00\x01x", 6, &n, &err);
+        if (status == NETLIB_OK) status = netlib_tls_engine_handshake(wire.server, &err);
+    }
+    CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
+    CHECK(steps < 13000);
+    free_wire(&wire);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+static void ends_and_failures(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context(), *server = server_context("server"), *wrong = server_context("wrong-name");
+    char got[100];
+    size_t n = 0;
+
+    /* A clean end; what comes after it does not count. */
+    struct wire wire = wire_of(client, server, 20000);
+    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    CHECK_INT(5, (long long)across(&wire, false, "hello", got, sizeof got));
+    CHECK_OK(netlib_tls_engine_write(wire.client, "last words", 10, &n, &err));
+    CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
+    while (move_piece(&wire, wire.client, wire.server) > 0) {}
+    CHECK_OK(netlib_tls_engine_read(wire.server, got, 4, &n, &err));
+    CHECK_INT(6, (long long)netlib_tls_engine_pending(wire.server));
+    CHECK_OK(netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
+    CHECK_INT(6, (long long)n);
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
+    CHECK_INT(3, (long long)feed_all(wire.server, "abc", 3));
+    CHECK_OK(netlib_tls_engine_feed_end(wire.server, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
+    /* The other direction is open. */
+    CHECK_INT(6, (long long)across(&wire, true, "answer", got, sizeof got));
+    /* And is cut off: what came before can be read first. */
+    CHECK_OK(netlib_tls_engine_write(wire.server, "more", 4, &n, &err));
+    while (move_piece(&wire, wire.server, wire.client) > 0) {}
+    CHECK_OK(netlib_tls_engine_feed_end(wire.client, &err));
+    CHECK_OK(netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
+    CHECK_INT(4, (long long)n);
+    CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
+    free_wire(&wire);
+
+    /* A failure is told to the peer, and stays. */
+    wire = wire_of(client, wrong, 20000);
+    struct shaken shaken = shake_wire(&wire);
+    CHECK_SHAKEN(NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, shaken);
+    CHECK_INT(42, shaken.server_alert);
+    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
+    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_tls_engine_shutdown(wire.client, &err));
+    CHECK_INT(0, netlib_tls_engine_version(wire.client));
+    free_wire(&wire);
+
+    /* A client that says all it has to say with its last flight. The server's answer is written after the closing message has
+     * come and before that is read, and the end is not forgotten over it. */
+    wire = wire_of(client, server, 20000);
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
+    while (move_piece(&wire, wire.client, wire.server) > 0) {}
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
+    while (move_piece(&wire, wire.server, wire.client) > 0) {}
+    CHECK_OK(netlib_tls_engine_write(wire.client, "brief", 5, &n, &err));
+    CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
+    while (move_piece(&wire, wire.client, wire.server) > 0) {}
+    CHECK_OK(netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
+    CHECK_INT(5, (long long)n);
+    CHECK_OK(netlib_tls_engine_write(wire.server, "answer", 6, &n, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
+    free_wire(&wire);
+
+    /* What is no TLS. */
+    wire = wire_of(client, server, 20000);
+    CHECK_INT(16, (long long)feed_all(wire.server, "GET / HTTP/1.1\r\n", 16));
+    CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_engine_handshake(wire.server, &err));
+    CHECK_INT(19, (long long)feed_all(wire.client, "HTTP/1.1 400 Bad\r\n\r\n", 19));
+    CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_engine_handshake(wire.client, &err));
+    free_wire(&wire);
+
+    /* Reads and writes shake hands themselves; a shutdown before the handshake follows it. */
+    wire = wire_of(client, server, 20000);
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_write(wire.client, "x", 1, &n, &err));
+    CHECK_INT(0, (long long)n);
+    CHECK(netlib_tls_engine_output_pending(wire.client) > 0);
+    CHECK_OK(netlib_tls_engine_shutdown(wire.server, &err));
+    CHECK_OK(netlib_tls_engine_read(wire.client, got, 0, &n, &err));
+    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
+    CHECK_STATUS(NETLIB_CLOSED, netlib_tls_engine_write(wire.server, "x", 1, &n, &err));
+    CHECK_OK(netlib_tls_engine_write(wire.client, NULL, 0, &n, &err));
+    free_wire(&wire);
+
+    /* What the program may not ask for. */
+    netlib_tls_engine *engine = NULL;
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_client_new(client, NULL, &engine, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_client_new(client, "not a host", &engine, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_server_new(client, &engine, &err));
+    CHECK(engine == NULL);
+    engine = client_engine(client, "localhost");
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_feed(engine, got, (size_t)-1, &n, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_drain(engine, got, (size_t)-1, &n, &err));
+    CHECK_OK(netlib_tls_engine_drain(engine, NULL, 0, &n, &err));
+    netlib_tls_engine_free(engine);
+    netlib_tls_engine_free(NULL);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+    netlib_tls_context_free(wrong);
+}
+
+/* Two threads whose settings are each other's opposite, in everything: each gets its own, every time. */
+struct opposite {
+    const netlib_tls_context *client, *server, *others_server;
+    int32_t version;
+    const char *alpn;
+    netlib_status cross_client, cross_server;
+    unsigned char leaf[2000];
+    size_t leaf_len;
+    unsigned wrong;
+};
+
+static netlib_tls_context *opposite_context(bool is_strict, bool is_server) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_system_trust(options, 0);
+    if (is_strict) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    if (is_server || !is_strict) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_options_set_maximum_version(options, is_strict ? NETLIB_TLS_1_3 : NETLIB_TLS_1_2);
+    netlib_tls_options_add_alpn_protocol(options, is_strict ? "h2" : "http/1.1");
+    if (is_strict && !is_server) netlib_tls_options_add_alpn_protocol(options, "http/1.1");
+    if (is_server) {
+        netlib_tls_options_set_identity_files(options, is_strict ? CERTS "server.pem" : CERTS "self-signed.pem",
+                                              is_strict ? CERTS "server.key" : CERTS "self-signed.key");
+    }
+    return context_of(options);
+}
+
+static void *opposite_main(void *argument) {
+    struct opposite *my = argument;
+    for (int i = 0; i < 60; i++) {
+        struct wire wire = {NULL, NULL, 20000, 0, 0};
+        size_t len = 0;
+        (void)netlib_tls_engine_client_new(my->client, "localhost", &wire.client, NULL);
+        (void)netlib_tls_engine_server_new(my->server, &wire.server, NULL);
+        struct shaken shaken = shake_wire(&wire);
+        const char *alpn = netlib_tls_engine_alpn_protocol(wire.client, NULL);
+        const uint8_t *leaf = netlib_tls_engine_peer_certificate(wire.client, 0, &len);
+        my->wrong += shaken.client != NETLIB_OK || shaken.server != NETLIB_OK ||
+                     netlib_tls_engine_version(wire.client) != my->version || alpn == NULL || strcmp(alpn, my->alpn) != 0 ||
+                     len != my->leaf_len || memcmp(leaf, my->leaf, len) != 0;
+        free_wire(&wire);
+        /* Against the other thread's server, which it serves at the same time. */
+        (void)netlib_tls_engine_client_new(my->client, "localhost", &wire.client, NULL);
+        (void)netlib_tls_engine_server_new(my->others_server, &wire.server, NULL);
+        shaken = shake_wire(&wire);
+        my->wrong += shaken.client != my->cross_client || shaken.server != my->cross_server;
+        free_wire(&wire);
+    }
+    return NULL;
+}
+
+static size_t leaf_of(const netlib_tls_context *client, const netlib_tls_context *server, unsigned char *into) {
+    struct wire wire = wire_of(client, server, 20000);
+    size_t len = 0;
+    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    const uint8_t *leaf = netlib_tls_engine_peer_certificate(wire.client, 0, &len);
+    CHECK(leaf != NULL && len < 2000);
+    memcpy(into, leaf, len);
+    free_wire(&wire);
+    return len;
+}
+
+static void r23_opposite_contexts_in_two_threads(void) {
+    netlib_tls_context *clients[2], *servers[2];
+    pthread_t threads[4];
+    for (int i = 0; i < 2; i++) {
+        clients[i] = opposite_context(i == 0, false);
+        servers[i] = opposite_context(i == 0, true);
+    }
+    struct opposite sides[2] = {
+        /* The strict one refuses the other's certificate; the lax one has no protocol in common with the other. */
+        {clients[0], servers[0], servers[1], NETLIB_TLS_1_3, "h2", NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_ALERT, {0}, 0, 0},
+        {clients[1], servers[1], servers[0], NETLIB_TLS_1_2, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_PROTOCOL, {0}, 0, 0},
+    };
+    struct opposite mine[4];
+    for (int i = 0; i < 4; i++) {
+        mine[i] = sides[i % 2];
+        mine[i].leaf_len = leaf_of(clients[i % 2], servers[i % 2], mine[i].leaf);
+    }
+    CHECK(mine[0].leaf_len != mine[1].leaf_len || memcmp(mine[0].leaf, mine[1].leaf, mine[0].leaf_len) != 0);
+    for (int i = 0; i < 4; i++) CHECK(pthread_create(&threads[i], NULL, opposite_main, &mine[i]) == 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK_INT(0, mine[i].wrong);
+    }
+    for (int i = 0; i < 2; i++) {
+        netlib_tls_context_free(clients[i]);
+        netlib_tls_context_free(servers[i]);
+    }
+}
+
+int main(void) {
+    r24_a_byte_at_a_time();
+    r24_close_notify_in_the_handshake();
+    r24_every_truncation_of_a_handshake();
+    r24_floods_end();
+    what_is_kept_is_bounded();
+    ends_and_failures();
+    r23_opposite_contexts_in_two_threads();
+    return report("test_tls_engine");
+}

@@ -1,0 +1,349 @@
+/* The server-name callback: who is asked, what may be answered, and that nothing is lost on the way. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tls_wire.h"
+
+/* What the callback is to answer, and what it was asked. */
+struct chooser {
+    int32_t answer;
+    const netlib_tls_context *replacement; /* NULL: none */
+    netlib_tls_stream *stream;             /* of which it asks something; NULL: none */
+    unsigned calls;
+    char name[300]; /* "-": none */
+    pthread_t thread;
+};
+
+static int32_t choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+    struct chooser *chooser = ctx;
+    chooser->calls++;
+    chooser->thread = pthread_self();
+    snprintf(chooser->name, sizeof chooser->name, "%s", server_name != NULL ? server_name : "-");
+    CHECK(*replacement == NULL);
+    *replacement = netlib_tls_context_clone(chooser->replacement);
+    if (chooser->stream != NULL) {
+        /* Would wait for itself if the stream's lock were held. */
+        CHECK_INT(0, netlib_tls_stream_version(chooser->stream));
+        CHECK_INT(NETLIB_OK, netlib_tls_stream_set_read_timeout(chooser->stream, LONG, NULL));
+    }
+    return chooser->answer;
+}
+
+static netlib_tls_options *asking_options(struct chooser *chooser) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_set_system_trust(options, 0);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options_set_servername_callback(options, choose, chooser);
+    return options;
+}
+
+/* A client that takes any certificate, and so tells what it was shown. */
+static netlib_tls_context *lax_client(int32_t version, const char *protocol) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options_set_minimum_version(options, version);
+    netlib_tls_options_set_maximum_version(options, version);
+    if (protocol != NULL) netlib_tls_options_add_alpn_protocol(options, protocol);
+    return context_of(options);
+}
+
+static netlib_tls_context *other_server(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "wrong-name.pem", CERTS "wrong-name.key");
+    netlib_tls_options_set_system_trust(options, 0);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options_add_alpn_protocol(options, "h2");
+    return context_of(options);
+}
+
+/* Whether the client was shown the certificate of that name in tests/certs. */
+static bool shows(const netlib_tls_engine *client, const char *file) {
+    char path[256];
+    size_t len = 0;
+    snprintf(path, sizeof path, CERTS "%s", file);
+    netlib_tls_context *plain = server_context(file);
+    netlib_tls_context *lax = lax_client(NETLIB_TLS_1_3, NULL);
+    struct wire wire = wire_of(lax, plain, 20000);
+    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    size_t expected_len = 0;
+    const uint8_t *expected = netlib_tls_engine_peer_certificate(wire.client, 0, &expected_len);
+    const uint8_t *actual = netlib_tls_engine_peer_certificate(client, 0, &len);
+    bool same = actual != NULL && len == expected_len && memcmp(actual, expected, len) == 0;
+    free_wire(&wire);
+    netlib_tls_context_free(plain);
+    netlib_tls_context_free(lax);
+    return same;
+}
+
+static void what_it_may_answer(void) {
+    enum replacement { NONE, OTHER, OF_A_CLIENT };
+    static const struct {
+        const char *asked, *heard;
+        int32_t answer;
+        enum replacement replacement;
+        netlib_status client, server;
+        int32_t alert;
+        const char *shown, *says;
+    } rows[] = {
+        {"localhost", "localhost", 0, NONE, NETLIB_OK, NETLIB_OK, -1, "server", ""},
+        {"localhost", "localhost", 0, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
+        {"B\xc3\xbc" "cher.Test.", "xn--bcher-kva.test", 0, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
+        {"127.0.0.1", "-", 0, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
+        {"localhost", "localhost", 112, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "alert 112 (unrecognized_name)"},
+        {"127.0.0.1", "-", 112, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "asks for no name"},
+        /* The reference is taken over all the same. */
+        {"localhost", "localhost", 1, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 1, NULL, "\"localhost\""},
+        {"localhost", "localhost", 255, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 255, NULL, "alert 255"},
+        {"localhost", "localhost", 256, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "gave 256"},
+        {"localhost", "localhost", -1, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "gave -1"},
+        {"localhost", "localhost", 0, OF_A_CLIENT, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "no server's"},
+    };
+    netlib_tls_context *other = other_server();
+    netlib_tls_context *of_a_client = client_context();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+            static const size_t pieces[] = {1, 100, 20000};
+            for (size_t j = 0; j < 3; j++) {
+                struct chooser chooser = {.answer = rows[i].answer};
+                if (rows[i].replacement != NONE) chooser.replacement = rows[i].replacement == OTHER ? other : of_a_client;
+                netlib_tls_context *server = context_of(asking_options(&chooser));
+                netlib_tls_context *client = lax_client(version, NULL);
+                struct wire wire = {client_engine(client, rows[i].asked), server_engine(server), pieces[j], 0, 0};
+                /* What a session needs of its contexts it keeps. */
+                netlib_tls_context_free(server);
+                netlib_tls_context_free(client);
+                struct shaken shaken = shake_wire(&wire);
+                CHECK_SHAKEN(rows[i].client, rows[i].server, shaken);
+                CHECK_INT(1, chooser.calls);
+                CHECK_STR(rows[i].heard, chooser.name);
+                CHECK(pthread_equal(pthread_self(), chooser.thread));
+                CHECK_INT(rows[i].alert, shaken.client_alert);
+                CHECK_INT(rows[i].alert, shaken.server_alert);
+                CHECK(strstr(shaken.message[1], rows[i].says) != NULL);
+                if (strstr(shaken.message[1], rows[i].says) == NULL) fprintf(stderr, "    row %zu: %s\n", i, shaken.message[1]);
+                if (rows[i].shown != NULL) {
+                    char got[20];
+                    CHECK(shows(wire.client, rows[i].shown));
+                    const char *heard = netlib_tls_engine_server_name(wire.server, NULL);
+                    CHECK_STR(rows[i].heard, heard != NULL ? heard : "-");
+                    CHECK_INT(5, (long long)across(&wire, false, "hello", got, sizeof got));
+                    CHECK_INT(5, (long long)across(&wire, true, "hallo", got, sizeof got));
+                }
+                free_wire(&wire);
+            }
+        }
+    }
+    netlib_tls_context_free(other);
+    netlib_tls_context_free(of_a_client);
+}
+
+/* Versions, protocols and what is asked of the client are the chosen context's, and nothing is left of the first one's. */
+static void everything_is_the_replacements(void) {
+    static const struct {
+        int32_t minimum;
+        int32_t mode;
+        int32_t version;   /* of the client */
+        const char *offer; /* of the client */
+        netlib_status client, server;
+        int32_t alert;
+    } rows[] = {
+        {NETLIB_TLS_1_2, NETLIB_CERT_NONE, NETLIB_TLS_1_2, "h2", NETLIB_OK, NETLIB_OK, -1},
+        {NETLIB_TLS_1_2, NETLIB_CERT_NONE, NETLIB_TLS_1_3, "h2", NETLIB_OK, NETLIB_OK, -1},
+        {NETLIB_TLS_1_2, NETLIB_CERT_NONE, NETLIB_TLS_1_3, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_PROTOCOL, 120},
+        {NETLIB_TLS_1_3, NETLIB_CERT_NONE, NETLIB_TLS_1_2, "h2", NETLIB_TLS_ALERT, NETLIB_TLS_PROTOCOL, 70},
+        {NETLIB_TLS_1_2, NETLIB_CERT_REQUIRED, NETLIB_TLS_1_2, "h2", NETLIB_TLS_ALERT, NETLIB_CERTIFICATE_VERIFY, 116},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        netlib_tls_options_set_identity_files(options, CERTS "wrong-name.pem", CERTS "wrong-name.key");
+        netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+        netlib_tls_options_set_verify_mode(options, rows[i].mode);
+        netlib_tls_options_set_minimum_version(options, rows[i].minimum);
+        netlib_tls_options_add_alpn_protocol(options, "h2");
+        netlib_tls_context *other = context_of(options);
+        struct chooser chooser = {.replacement = other};
+        options = asking_options(&chooser);
+        /* Were it asked, the first context would refuse every one of these clients. */
+        netlib_tls_options_add_alpn_protocol(options, "acme-tls/1");
+        netlib_tls_context *server = context_of(options);
+        netlib_tls_context *client = lax_client(rows[i].version, rows[i].offer);
+        struct wire wire = wire_of(client, server, 20000);
+        struct shaken shaken = shake_wire(&wire);
+        CHECK_SHAKEN(rows[i].client, rows[i].server, shaken);
+        CHECK_INT(rows[i].alert, shaken.client_alert);
+        CHECK_INT(1, chooser.calls);
+        CHECK_STR(rows[i].client == NETLIB_OK ? "h2" : NULL, netlib_tls_engine_alpn_protocol(wire.client, NULL));
+        CHECK_INT(rows[i].client == NETLIB_OK ? rows[i].version : 0, netlib_tls_engine_version(wire.server));
+        free_wire(&wire);
+        /* The chosen context's own callback is not asked: it would choose for ever. */
+        struct chooser second = {.answer = 112};
+        netlib_tls_context *asks_too = context_of(asking_options(&second));
+        chooser.replacement = asks_too;
+        wire = wire_of(client, server, 20000);
+        shaken = shake_wire(&wire);
+        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shaken);
+        CHECK_INT(2, chooser.calls);
+        CHECK_INT(0, second.calls);
+        free_wire(&wire);
+        netlib_tls_context_free(asks_too);
+        netlib_tls_context_free(client);
+        netlib_tls_context_free(server);
+        netlib_tls_context_free(other);
+    }
+}
+
+/* What is no first message of a client is answered as without a callback, and nobody is asked. */
+static void what_is_no_hello(void) {
+    static const struct {
+        const char *bytes;
+        size_t len;
+        netlib_status status;
+    } rows[] = {
+        {"GET / HTTP/1.1\r\n\r\n", 18, NETLIB_NOT_TLS},
+        {"\x16\x09\x09\x00\x05", 5, NETLIB_NOT_TLS},
+        {"\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL},           /* a server's hello */
+        {"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10, NETLIB_TLS_PROTOCOL},      /* one of one byte */
+        {"\x16\x03\x01\x00\x02\x01\x00\x15\x03\x03\x00\x02\x01\x5a", 14, NETLIB_TLS_PROTOCOL}, /* an alert in it */
+        {"\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT},
+        {"\x17\x03\x03\x00\x01x", 6, NETLIB_TLS_PROTOCOL},
+        {"\x16\x03\x01\x00\x00", 5, NETLIB_TLS_PROTOCOL},
+    };
+    netlib_error *err = NULL;
+    struct chooser chooser = {0};
+    netlib_tls_context *asking = context_of(asking_options(&chooser)), *plain = server_context("server");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t piece = 1; piece <= rows[i].len; piece += rows[i].len - 1) {
+            netlib_tls_engine *engines[2] = {server_engine(asking), server_engine(plain)};
+            char sent[2][100];
+            size_t len[2];
+            int32_t alert[2];
+            for (int j = 0; j < 2; j++) {
+                netlib_status status = NETLIB_WANT_READ;
+                for (size_t at = 0; at < rows[i].len && status == NETLIB_WANT_READ; at += piece) {
+                    size_t n = rows[i].len - at < piece ? rows[i].len - at : piece;
+                    CHECK_INT((long long)n, (long long)feed_all(engines[j], rows[i].bytes + at, n));
+                    netlib_error_free(err);
+                    status = netlib_tls_engine_handshake(engines[j], &err);
+                }
+                alert[j] = netlib_error_tls_alert(err);
+                if (status != rows[i].status) fprintf(stderr, "    row %zu by %zu, engine %d\n", i, piece, j);
+                CHECK_STATUS(rows[i].status, status);
+                len[j] = drain_all(engines[j], sent[j], sizeof sent[j]);
+                netlib_tls_engine_free(engines[j]);
+            }
+            CHECK_INT(alert[1], alert[0]);
+            CHECK(len[0] == len[1] && memcmp(sent[0], sent[1], len[0]) == 0);
+        }
+    }
+    CHECK_INT(0, chooser.calls);
+    /* A warning before the hello is let pass, as without a callback, and does not lead around it. */
+    netlib_tls_context *client = lax_client(NETLIB_TLS_1_3, NULL);
+    struct wire wire = wire_of(client, asking, 20000);
+    chooser.answer = 112;
+    CHECK_INT(7, (long long)feed_all(wire.server, "\x15\x03\x03\x00\x02\x01\x5a", 7));
+    CHECK_SHAKEN(NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, shake_wire(&wire));
+    CHECK_INT(1, chooser.calls);
+    free_wire(&wire);
+    /* The transport's end in the middle of it: nobody is asked. */
+    for (size_t cut = 0; cut < 300; cut += 3) {
+        char hello[4000];
+        netlib_tls_engine *from = client_engine(client, "localhost"), *to = server_engine(asking);
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(from, &err));
+        CHECK(drain_all(from, hello, sizeof hello) > 300);
+        CHECK_INT((long long)cut, (long long)feed_all(to, hello, cut));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(to, &err));
+        CHECK_OK(netlib_tls_engine_feed_end(to, &err));
+        CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(to, &err));
+        netlib_tls_engine_free(from);
+        netlib_tls_engine_free(to);
+    }
+    CHECK_INT(1, chooser.calls);
+    /* One that never ends. */
+    netlib_tls_engine *engine = server_engine(asking);
+    netlib_status status = NETLIB_WANT_READ;
+    unsigned steps = 0;
+    CHECK_INT(9, (long long)feed_all(engine, "\x16\x03\x01\x00\x04\x01\x00\xfd\xe8", 9));
+    while (status == NETLIB_WANT_READ && steps++ < 20000) {
+        size_t n = 0;
+        status = netlib_tls_engine_feed(engine, "\x16\x03\x01\x00\x01x", 6, &n, &err);
+        if (status == NETLIB_OK) status = netlib_tls_engine_handshake(engine, &err);
+    }
+    CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
+    CHECK(steps < 13000);
+    CHECK_INT(1, chooser.calls);
+    netlib_tls_engine_free(engine);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(asking);
+    netlib_tls_context_free(plain);
+}
+
+/* On descriptors: the callback runs on the thread that shakes hands, without the stream's lock. */
+static void streams_ask_too(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *other = other_server();
+    netlib_tls_context *client = lax_client(NETLIB_TLS_1_3, "h2");
+    static const int32_t answers[] = {0, 112};
+    for (size_t i = 0; i < 2; i++) {
+        struct chooser chooser = {.answer = answers[i], .replacement = other};
+        netlib_tls_context *server = context_of(asking_options(&chooser));
+        struct pair pair = unix_pair();
+        struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
+        netlib_tls_stream *stream = wrap(client, pair.near, "www.example");
+        server_start(&peer);
+        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        CHECK_INT(answers[i] == 0 ? -1 : 112, netlib_error_tls_alert(err));
+        CHECK_STATUS(answers[i] == 0 ? NETLIB_OK : NETLIB_TLS_ALERT, status);
+        CHECK_STR(answers[i] == 0 ? "h2" : NULL, netlib_tls_stream_alpn_protocol(stream, NULL));
+        if (status == NETLIB_OK) CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+        server_join(&peer);
+        CHECK_INT(answers[i] == 0 ? NETLIB_END_OF_STREAM : NETLIB_CALLBACK_FAILED, peer.status);
+        CHECK_INT(answers[i] == 0 ? -1 : 112, peer.alert);
+        CHECK_STR("www.example", chooser.name);
+        CHECK_INT(1, chooser.calls);
+        CHECK(pthread_equal(chooser.thread, peer.thread));
+        netlib_tls_stream_free(stream);
+        close(pair.near);
+        netlib_tls_context_free(server);
+    }
+    /* It uses the stream it is asked for. */
+    struct chooser chooser = {.replacement = other};
+    netlib_tls_context *server = context_of(asking_options(&chooser));
+    struct pair pair = unix_pair();
+    netlib_tls_stream *near = wrap(client, pair.near, "www.example");
+    netlib_tls_stream *far = accept_tls(server, pair.far);
+    chooser.stream = far;
+    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(near, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(far, &err));
+    CHECK_INT(1, chooser.calls);
+    CHECK_OK(netlib_tls_stream_handshake(near, &err));
+    CHECK_OK(netlib_tls_stream_handshake(far, &err));
+    CHECK_STR("www.example", netlib_tls_stream_server_name(far, NULL));
+    CHECK_INT(1, chooser.calls);
+    netlib_tls_stream_free(near);
+    netlib_tls_stream_free(far);
+    close_pair(pair);
+    netlib_tls_context_free(server);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(other);
+    /* Without an identity of its own there is no server. */
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_servername_callback(options, choose, NULL);
+    netlib_tls_context *none = context_of(options);
+    netlib_tls_engine *engine = NULL;
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_server_new(none, &engine, &err));
+    /* A client asks nobody. */
+    engine = client_engine(none, "localhost");
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(engine, &err));
+    netlib_tls_engine_free(engine);
+    netlib_tls_context_free(none);
+}
+
+int main(void) {
+    what_it_may_answer();
+    everything_is_the_replacements();
+    what_is_no_hello();
+    streams_ask_too();
+    return report("test_tls_servername");
+}

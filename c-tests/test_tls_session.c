@@ -1,0 +1,177 @@
+/* What the two sides have agreed on: the same answers from streams and engines, of full and of resumed sessions. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tls_wire.h"
+
+static netlib_tls_context *both_of(int32_t version, bool is_server, const char *protocol, int32_t mode) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_minimum_version(options, version);
+    netlib_tls_options_set_maximum_version(options, version);
+    if (is_server) netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    if (!is_server && mode != NETLIB_CERT_NONE) {
+        netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
+    }
+    if (is_server) netlib_tls_options_set_verify_mode(options, mode);
+    if (protocol != NULL) netlib_tls_options_add_alpn_protocol(options, protocol);
+    return context_of(options);
+}
+
+static void nothing_is_known_before(const netlib_tls_engine *engine) {
+    size_t len = 1;
+    CHECK_INT(0, netlib_tls_engine_version(engine));
+    CHECK(netlib_tls_engine_cipher_suite(engine, NULL) == NULL);
+    CHECK(netlib_tls_engine_key_exchange_group(engine, NULL) == NULL);
+    CHECK(netlib_tls_engine_alpn_protocol(engine, NULL) == NULL);
+    CHECK(netlib_tls_engine_server_name(engine, &len) == NULL && len == 0);
+    CHECK(!netlib_tls_engine_is_resumed(engine));
+    CHECK_INT(0, (long long)netlib_tls_engine_peer_certificate_count(engine));
+    CHECK(netlib_tls_engine_peer_certificate(engine, 0, NULL) == NULL);
+}
+
+static bool is_one_of(const char *text, const char *a, const char *b) {
+    return text != NULL && (strcmp(text, a) == 0 || strcmp(text, b) == 0);
+}
+
+/* A session is resumed once the client has been told how: in TLS 1.2 by the handshake, in TLS 1.3 by what it reads next. */
+static void full_and_resumed(void) {
+    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    netlib_error *err = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {
+            netlib_tls_context *client = both_of(versions[i], false, "h2", mode);
+            netlib_tls_context *server = both_of(versions[i], true, "h2", mode);
+            unsigned char first[2][2000];
+            size_t first_len[2] = {0, 0};
+            for (int round = 0; round < 3; round++) {
+                struct wire wire = wire_of(client, server, 20000);
+                char got[100];
+                size_t n = 0;
+                nothing_is_known_before(wire.client);
+                nothing_is_known_before(wire.server);
+                CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+                netlib_tls_engine *sides[2] = {wire.client, wire.server};
+                for (int j = 0; j < 2; j++) {
+                    size_t len = 0;
+                    CHECK_INT(versions[i], netlib_tls_engine_version(sides[j]));
+                    const char *suite = netlib_tls_engine_cipher_suite(sides[j], &len);
+                    CHECK(suite != NULL && strlen(suite) == len && strncmp(suite, "TLS_", 4) == 0);
+                    CHECK_STR(netlib_tls_engine_cipher_suite(sides[1 - j], NULL), suite);
+                    /* A resumed session of TLS 1.2 exchanges nothing. */
+                    const char *group = netlib_tls_engine_key_exchange_group(sides[j], NULL);
+                    if (versions[i] == NETLIB_TLS_1_3) CHECK_STR("X25519MLKEM768", group);
+                    else if (round > 0) CHECK_STR(NULL, group);
+                    else CHECK(is_one_of(group, "x25519", "secp256r1"));
+                    CHECK_STR("h2", netlib_tls_engine_alpn_protocol(sides[j], NULL));
+                    CHECK_STR("localhost", netlib_tls_engine_server_name(sides[j], &len));
+                    CHECK_INT(9, (long long)len);
+                    CHECK(netlib_tls_engine_is_resumed(sides[j]) == (round > 0));
+                    /* Each knows the other's certificate, of a resumed session too. */
+                    size_t count = j == 0 || mode != NETLIB_CERT_NONE ? 1 : 0;
+                    CHECK_INT((long long)count, (long long)netlib_tls_engine_peer_certificate_count(sides[j]));
+                    const uint8_t *leaf = netlib_tls_engine_peer_certificate(sides[j], 0, &len);
+                    CHECK((leaf != NULL) == (count == 1));
+                    CHECK(netlib_tls_engine_peer_certificate(sides[j], count, &n) == NULL && n == 0);
+                    if (leaf == NULL) continue;
+                    CHECK(len > 300 && len < sizeof first[j] && leaf[0] == 0x30);
+                    if (round == 0) {
+                        memcpy(first[j], leaf, len);
+                        first_len[j] = len;
+                    }
+                    CHECK(len == first_len[j] && memcmp(leaf, first[j], len) == 0);
+                }
+                CHECK_INT(5, (long long)across(&wire, true, "hello", got, sizeof got));
+                CHECK_INT(5, (long long)across(&wire, false, "hallo", got, sizeof got));
+                /* What was lent stays. */
+                CHECK(netlib_tls_engine_server_name(wire.client, NULL) == netlib_tls_engine_server_name(wire.client, NULL));
+                CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
+                free_wire(&wire);
+            }
+            netlib_tls_context_free(client);
+            netlib_tls_context_free(server);
+        }
+    }
+}
+
+/* Of another name nothing is resumed, nor of another context, nor without a name. */
+static void what_is_not_resumed(void) {
+    netlib_tls_context *client = both_of(NETLIB_TLS_1_3, false, NULL, NETLIB_CERT_NONE);
+    netlib_tls_context *other = both_of(NETLIB_TLS_1_3, false, NULL, NETLIB_CERT_NONE);
+    netlib_tls_context *server = both_of(NETLIB_TLS_1_3, true, NULL, NETLIB_CERT_NONE);
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_check_hostname(options, 0);
+    netlib_tls_context *nameless = context_of(options);
+    const struct {
+        const netlib_tls_context *client;
+        const char *name;
+        bool is_resumed;
+        const char *clients_name, *servers_name;
+    } rows[] = {
+        {client, "localhost", false, "localhost", "localhost"},
+        {client, "LOCALHOST.", true, "localhost", "localhost"},
+        {client, "a.wild.test", false, "a.wild.test", "a.wild.test"},
+        {client, "127.0.0.1", false, "127.0.0.1", NULL},
+        {client, "[::1]", false, "::1", NULL},
+        {client, "fe80::1%eth0", false, "fe80::1", NULL},
+        {client, "b\xc3\xbc" "cher.test", false, "xn--bcher-kva.test", "xn--bcher-kva.test"},
+        {other, "localhost", false, "localhost", "localhost"},
+        {nameless, NULL, false, NULL, NULL},
+        {nameless, NULL, false, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct wire wire = {client_engine(rows[i].client, rows[i].name), server_engine(server), 20000, 0, 0};
+        char got[10];
+        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+        CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+        CHECK_INT(rows[i].is_resumed, netlib_tls_engine_is_resumed(wire.client));
+        CHECK_INT(rows[i].is_resumed, netlib_tls_engine_is_resumed(wire.server));
+        CHECK_STR(rows[i].clients_name, netlib_tls_engine_server_name(wire.client, NULL));
+        CHECK_STR(rows[i].servers_name, netlib_tls_engine_server_name(wire.server, NULL));
+        free_wire(&wire);
+    }
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(other);
+    netlib_tls_context_free(server);
+    netlib_tls_context_free(nameless);
+}
+
+/* A stream tells the same. */
+static void streams_tell_the_same(void) {
+    netlib_error *err = NULL;
+    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        netlib_tls_context *client = both_of(version, false, NULL, NETLIB_CERT_REQUIRED);
+        netlib_tls_context *server = both_of(version, true, NULL, NETLIB_CERT_REQUIRED);
+        for (int round = 0; round < 2; round++) {
+            struct pair pair = unix_pair();
+            struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
+            netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+            size_t n = 0, len = 1;
+            char got[10];
+            CHECK(netlib_tls_stream_key_exchange_group(stream, NULL) == NULL);
+            CHECK(netlib_tls_stream_server_name(stream, &len) == NULL && len == 0);
+            CHECK(!netlib_tls_stream_is_resumed(stream));
+            server_start(&peer);
+            CHECK_OK(netlib_tls_stream_write(stream, "x", 1, &n, &err));
+            CHECK_OK(netlib_tls_stream_read(stream, got, sizeof got, &n, &err));
+            const char *group = netlib_tls_stream_key_exchange_group(stream, &len);
+            if (version == NETLIB_TLS_1_3) CHECK_STR("X25519MLKEM768", group);
+            else CHECK(round > 0 ? group == NULL : is_one_of(group, "x25519", "secp256r1"));
+            CHECK_STR("localhost", netlib_tls_stream_server_name(stream, NULL));
+            CHECK_INT(round > 0, netlib_tls_stream_is_resumed(stream));
+            CHECK_INT(1, (long long)netlib_tls_stream_peer_certificate_count(stream));
+            CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+            server_join(&peer);
+            CHECK_INT(1, (long long)peer.client_certificates);
+            netlib_tls_stream_free(stream);
+            close(pair.near);
+        }
+        netlib_tls_context_free(client);
+        netlib_tls_context_free(server);
+    }
+}
+
+int main(void) {
+    full_and_resumed();
+    what_is_not_resumed();
+    streams_tell_the_same();
+    return report("test_tls_session");
+}

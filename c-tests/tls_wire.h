@@ -1,0 +1,124 @@
+/* Two engines and the wire between them, which is in the test's hands: nothing waits, every step is counted. */
+#ifndef NETLIB_TEST_TLS_WIRE_H
+#define NETLIB_TEST_TLS_WIRE_H
+
+#include "tls_peer.h"
+
+struct wire {
+    netlib_tls_engine *client, *server;
+    size_t piece;        /* how many bytes travel at once */
+    unsigned long steps; /* calls that do something */
+    unsigned long bytes; /* that have travelled */
+};
+
+static inline netlib_tls_engine *client_engine(const netlib_tls_context *context, const char *name) {
+    netlib_error *err = NULL;
+    netlib_tls_engine *engine = NULL;
+    CHECK_OK(netlib_tls_engine_client_new(context, name, &engine, &err));
+    return engine;
+}
+
+static inline netlib_tls_engine *server_engine(const netlib_tls_context *context) {
+    netlib_error *err = NULL;
+    netlib_tls_engine *engine = NULL;
+    CHECK_OK(netlib_tls_engine_server_new(context, &engine, &err));
+    return engine;
+}
+
+static inline struct wire wire_of(const netlib_tls_context *client, const netlib_tls_context *server, size_t piece) {
+    struct wire wire = {client_engine(client, "localhost"), server_engine(server), piece, 0, 0};
+    return wire;
+}
+
+static inline void free_wire(struct wire *wire) {
+    netlib_tls_engine_free(wire->client);
+    netlib_tls_engine_free(wire->server);
+}
+
+/* Feeds all of it, or ends; how much. */
+static inline size_t feed_all(netlib_tls_engine *engine, const void *data, size_t len) {
+    size_t done = 0, n = 1;
+    while (done < len && n > 0) {
+        if (netlib_tls_engine_feed(engine, (const char *)data + done, len - done, &n, NULL) != NETLIB_OK) break;
+        done += n;
+    }
+    return done;
+}
+
+static inline size_t drain_all(netlib_tls_engine *engine, void *buf, size_t len) {
+    netlib_error *err = NULL;
+    size_t n = 0;
+    CHECK_OK(netlib_tls_engine_drain(engine, buf, len, &n, &err));
+    return n;
+}
+
+/* Moves one piece at most; how many bytes. */
+static inline size_t move_piece(struct wire *wire, netlib_tls_engine *from, netlib_tls_engine *to) {
+    char bytes[20000];
+    size_t n = drain_all(from, bytes, wire->piece < sizeof bytes ? wire->piece : sizeof bytes);
+    if (n > 0) (void)feed_all(to, bytes, n);
+    wire->steps += n > 0 ? 2 : 1;
+    wire->bytes += n;
+    return n;
+}
+
+/* What a handshake came to on each side. */
+struct shaken {
+    netlib_status client, server;
+    int32_t client_alert, server_alert;
+    char message[2][400];
+};
+
+static inline void shake_one(struct wire *wire, struct shaken *shaken, bool is_server) {
+    netlib_error *err = NULL;
+    netlib_status *status = is_server ? &shaken->server : &shaken->client;
+    if (*status != NETLIB_WANT_READ) return;
+    *status = netlib_tls_engine_handshake(is_server ? wire->server : wire->client, &err);
+    wire->steps++;
+    if (err != NULL) {
+        *(is_server ? &shaken->server_alert : &shaken->client_alert) = netlib_error_tls_alert(err);
+        snprintf(shaken->message[is_server], sizeof shaken->message[0], "%s", netlib_error_message(err, NULL));
+    }
+    netlib_error_free(err);
+}
+
+/* Until neither side has anything to do or to say any more. */
+static inline struct shaken shake_wire(struct wire *wire) {
+    struct shaken shaken = {NETLIB_WANT_READ, NETLIB_WANT_READ, -1, -1, {"", ""}};
+    size_t moved = 1;
+    while (moved > 0) {
+        shake_one(wire, &shaken, false);
+        moved = move_piece(wire, wire->client, wire->server);
+        shake_one(wire, &shaken, true);
+        moved += move_piece(wire, wire->server, wire->client);
+    }
+    return shaken;
+}
+
+static inline void check_shaken(netlib_status client, netlib_status server, struct shaken came, const char *file, int line) {
+    check_int(client, came.client, file, line, "the client's handshake");
+    check_int(server, came.server, file, line, "the server's handshake");
+    if (came.client != client) fprintf(stderr, "    %s: %s\n", netlib_status_name(came.client), came.message[0]);
+    if (came.server != server) fprintf(stderr, "    %s: %s\n", netlib_status_name(came.server), came.message[1]);
+}
+
+#define CHECK_SHAKEN(client, server, came) check_shaken((client), (server), (came), __FILE__, __LINE__)
+
+/* Writes, moves, reads: what came out at the other end. */
+static inline size_t across(struct wire *wire, bool from_server, const char *text, char *out, size_t room) {
+    netlib_error *err = NULL;
+    netlib_tls_engine *from = from_server ? wire->server : wire->client, *to = from_server ? wire->client : wire->server;
+    size_t len = strlen(text), written = 0, got = 0, n = 0;
+    CHECK_OK(netlib_tls_engine_write(from, text, len, &written, &err));
+    CHECK_INT((long long)len, (long long)written);
+    for (;;) {
+        size_t moved = move_piece(wire, from, to);
+        netlib_status status = netlib_tls_engine_read(to, out + got, room - got, &n, &err);
+        wire->steps += 2;
+        got += n;
+        if (status != NETLIB_OK) CHECK_STATUS(NETLIB_WANT_READ, status);
+        if (status != NETLIB_OK && moved == 0) return got;
+    }
+}
+
+#endif

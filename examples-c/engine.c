@@ -1,0 +1,156 @@
+/*
+ * engine - TLS over a transport of your own.
+ *
+ * The transport here is a socket pair with poll(2), and both ends are in this process; yours may be an event loop, a
+ * serial line or a message queue. What comes from it is fed to the engine; what the engine gives is sent. In between the
+ * program reads and writes plaintext. This is the whole of it:
+ *
+ *     feed what came  ->  handshake, read, write  ->  drain and send
+ *
+ *     cc engine.c $(pkg-config --cflags --libs netlib) -o engine
+ *     engine chain.pem key.pem authority.pem localhost
+ *
+ * A real program has one end; here the server answers each line of the client in capitals.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include <ctype.h>
+#include <netlib.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct end {
+    const char *who;
+    netlib_tls_engine *engine;
+    int fd;
+    char out[16384]; /* drained, but not sent yet */
+    size_t out_start, out_end;
+    bool done;
+};
+
+static void give_up(const char *who, netlib_error *err) {
+    const char *message = netlib_error_message(err, NULL);
+    fprintf(stderr, "%s: %s\n", who, message != NULL ? message : "failed");
+    netlib_error_free(err);
+    exit(1);
+}
+
+/* To the network, as much as it takes now. */
+static void send_output(struct end *end) {
+    for (;;) {
+        if (end->out_start == end->out_end) {
+            netlib_error *err = NULL;
+            end->out_start = 0;
+            if (netlib_tls_engine_drain(end->engine, end->out, sizeof end->out, &end->out_end, &err) != NETLIB_OK)
+                give_up(end->who, err);
+            if (end->out_end == 0) return;
+        }
+        ssize_t sent = send(end->fd, end->out + end->out_start, end->out_end - end->out_start, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent <= 0) return; /* poll says when there is room again */
+        end->out_start += (size_t)sent;
+    }
+}
+
+/* From the network: one piece, which the engine has room for because everything before it was read. */
+static void feed_input(struct end *end) {
+    char in[16384];
+    netlib_error *err = NULL;
+    size_t n = 0;
+    ssize_t got = recv(end->fd, in, sizeof in, MSG_DONTWAIT);
+    if (got < 0) return;
+    netlib_status status = got == 0 ? netlib_tls_engine_feed_end(end->engine, &err)
+                                    : netlib_tls_engine_feed(end->engine, in, (size_t)got, &n, &err);
+    if (status != NETLIB_OK) give_up(end->who, err);
+}
+
+/* All that there is to read; the server answers, the client prints. */
+static void talk(struct end *end, bool is_server) {
+    netlib_error *err = NULL;
+    char text[1024];
+    size_t n = 0, written = 0;
+    netlib_status status;
+    while ((status = netlib_tls_engine_read(end->engine, text, sizeof text, &n, &err)) == NETLIB_OK) {
+        if (is_server) {
+            for (size_t i = 0; i < n; i++) text[i] = (char)toupper((unsigned char)text[i]);
+            status = netlib_tls_engine_write(end->engine, text, n, &written, &err);
+            if (status != NETLIB_OK) break;
+        } else {
+            printf("%.*s", (int)n, text);
+        }
+    }
+    if (status == NETLIB_END_OF_STREAM && !end->done) {
+        end->done = true;
+        status = netlib_tls_engine_shutdown(end->engine, &err);
+    }
+    if (netlib_status_class(status) > NETLIB_CLASS_PROGRESS) {
+        send_output(end); /* the alert that tells the peer why */
+        give_up(end->who, err);
+    }
+}
+
+static netlib_tls_context *make_context(netlib_tls_options *options) {
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    if (netlib_tls_context_new(options, &context, &err) != NETLIB_OK) give_up("context", err);
+    netlib_tls_options_free(options);
+    return context;
+}
+
+int main(int argc, char **argv) {
+    static const char greeting[] = "hello over tls\n";
+    netlib_error *err = NULL;
+    int fds[2];
+    size_t n = 0;
+    bool said = false;
+    if (argc != 5) {
+        fprintf(stderr, "usage: engine CHAIN.pem KEY.pem AUTHORITY.pem HOST\n");
+        return 2;
+    }
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, argv[1], argv[2]);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE); /* clients need no certificate */
+    netlib_tls_context *server = make_context(options);
+    options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, argv[3]);
+    netlib_tls_context *client = make_context(options);
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0) return 1;
+
+    static struct end ends[2] = {{.who = "client"}, {.who = "server"}};
+    for (int i = 0; i < 2; i++) ends[i].fd = fds[i];
+    if (netlib_tls_engine_client_new(client, argv[4], &ends[0].engine, &err) != NETLIB_OK) give_up("client", err);
+    if (netlib_tls_engine_server_new(server, &ends[1].engine, &err) != NETLIB_OK) give_up("server", err);
+
+    while (!ends[0].done || !ends[1].done) {
+        struct pollfd polled[2];
+        for (int i = 0; i < 2; i++) {
+            talk(&ends[i], i == 1);
+            if (i == 0 && !said && netlib_tls_engine_handshake(ends[0].engine, NULL) == NETLIB_OK) {
+                said = true;
+                fprintf(stderr, "%s, %s\n", netlib_tls_engine_cipher_suite(ends[0].engine, NULL),
+                        netlib_tls_engine_key_exchange_group(ends[0].engine, NULL));
+                if (netlib_tls_engine_write(ends[0].engine, greeting, strlen(greeting), &n, &err) != NETLIB_OK ||
+                    netlib_tls_engine_shutdown(ends[0].engine, &err) != NETLIB_OK)
+                    give_up("client", err);
+            }
+            send_output(&ends[i]);
+            polled[i].fd = fds[i];
+            polled[i].events = (short)(POLLIN | (ends[i].out_start < ends[i].out_end ? POLLOUT : 0));
+        }
+        if (ends[0].done && ends[1].done) break;
+        if (poll(polled, 2, 10000) <= 0) return 1;
+        for (int i = 0; i < 2; i++) {
+            if (polled[i].revents & (POLLIN | POLLHUP)) feed_input(&ends[i]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        netlib_tls_engine_free(ends[i].engine);
+        close(fds[i]);
+    }
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+    return 0;
+}

@@ -1,0 +1,280 @@
+//! TLS engines: a session over a transport of your own.
+
+use std::ffi::{c_char, c_void};
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::tls::netlib_tls_context;
+use crate::ffi::args::{arg_buffer, arg_data, arg_mut, arg_shared, arg_str_opt};
+use crate::ffi::out::outs;
+use crate::ffi::strings::read;
+use crate::ffi::{Handle, Unique, guard, handle};
+use crate::tls::MemoryEngine;
+
+/// A TLS session over a transport of your own: an event loop, a message queue, another protocol. As Python's
+/// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but that
+/// of certificates. **Single**: one call at a time, on any thread.
+///
+/// Two things are yours: what comes from the network goes in by `netlib_tls_engine_feed`, and what
+/// `netlib_tls_engine_drain` gives goes to the network. Drain after every other call, a failed one included: the alert that
+/// tells the peer why is among the output. `NETLIB_WANT_READ` says "drain, then feed more".
+///
+/// A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68 KiB
+/// of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+pub struct netlib_tls_engine {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_tls_engine {
+    type Value = MemoryEngine;
+    type Ownership = Unique;
+}
+
+/// Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
+///
+/// @param context the context; the engine keeps its own reference. Not NULL.
+/// @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. Copied. May be
+///        NULL, or empty, only if the context does not check names.
+/// @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
+///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_client_new(
+    context: *const netlib_tls_context,
+    server_hostname: *const c_char,
+    engine: *mut *mut netlib_tls_engine,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let engine = outs!(engine);
+        let context = arg_shared!(context);
+        let server_hostname = arg_str_opt!(server_hostname);
+        engine.give(Box::new(MemoryEngine::client(&context, server_hostname)?));
+        Ok(())
+    })
+}
+
+/// Makes a server's engine.
+///
+/// @param context the context, with an identity; the engine keeps its own reference. Not NULL.
+/// @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_server_new(
+    context: *const netlib_tls_context,
+    engine: *mut *mut netlib_tls_engine,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let engine = outs!(engine);
+        let context = arg_shared!(context);
+        engine.give(Box::new(MemoryEngine::server(&context)?));
+        Ok(())
+    })
+}
+
+/// Releases an engine. Output that was not drained is lost with it.
+///
+/// @param engine owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) {
+    guard::nothing(|| handle::free(engine));
+}
+
+/// Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
+/// something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
+/// `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing message
+/// everything is taken and nothing of it counts.
+///
+/// @param engine the engine. Not NULL.
+/// @param data the bytes. Copied. Not NULL unless `len` is 0.
+/// @param len how many; -1 is refused, not `NETLIB_NTS`.
+/// @param n out: how many were taken. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_end`;
+///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_feed(
+    engine: *mut netlib_tls_engine,
+    data: *const c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        n.set(arg_mut!(engine).feed(arg_data!(data, len))?);
+        Ok(())
+    })
+}
+
+/// Says that the network will give no more: the transport has ended. What was fed before can still be read. If the peer's
+/// closing message is not among it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with
+/// `NETLIB_TLS_HANDSHAKE_EOF`. Again is fine.
+///
+/// @param engine the engine. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_feed_end(
+    engine: *mut netlib_tls_engine,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        arg_mut!(engine).feed_end();
+        Ok(())
+    })
+}
+
+/// Gives bytes that must go to the network, in this order and once: what was drained is forgotten here.
+///
+/// @param engine the engine. Not NULL.
+/// @param buf out: the bytes. Not NULL unless `len` is 0.
+/// @param len the room in bytes.
+/// @param n out: how many bytes were given; 0 if there are none. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`, whatever has become of the session.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_drain(
+    engine: *mut netlib_tls_engine,
+    buf: *mut c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        n.set(arg_mut!(engine).drain(arg_buffer!(buf, len)));
+        Ok(())
+    })
+}
+
+/// How many bytes wait to be drained.
+///
+/// @param engine the engine. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_tls_engine) -> usize {
+    read(engine, 0, MemoryEngine::output_pending)
+}
+
+/// Shakes hands with what was fed, if that is not done yet. Reading and writing do it by themselves. Output may be waiting
+/// whatever is returned.
+///
+/// @param engine the engine. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
+///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else;
+///         `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`; `NETLIB_TLS_PROTOCOL`;
+///         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer closes the session, in the middle;
+///         `NETLIB_CALLBACK_FAILED` when the server-name callback refuses the client, or fails.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_handshake(
+    engine: *mut netlib_tls_engine,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || Ok(arg_mut!(engine).handshake()?.status()))
+}
+
+/// Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
+/// fastest: a record's plaintext then goes straight into them.
+///
+/// @param engine the engine. Not NULL.
+/// @param buf out: the bytes. Not NULL unless `len` is 0.
+/// @param len the room in bytes; with 0 nothing is read.
+/// @param n out: how many bytes were read. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has
+///         closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
+///         missing; all that `netlib_tls_engine_handshake` returns.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_read(
+    engine: *mut netlib_tls_engine,
+    buf: *mut c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let done = arg_mut!(engine).read(arg_buffer!(buf, len))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
+/// Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
+/// taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
+///
+/// @param engine the engine. Not NULL.
+/// @param buf the bytes. Copied. Not NULL unless `len` is 0.
+/// @param len how many; -1 is refused, not `NETLIB_NTS`.
+/// @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first; `NETLIB_WANT_READ` when
+///         the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
+///         returns.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_write(
+    engine: *mut netlib_tls_engine,
+    buf: *const c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let done = arg_mut!(engine).write(arg_data!(buf, len))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
+/// How many bytes a read would return without more input. It opens a record that has been fed.
+///
+/// @param engine the engine. May be NULL: 0 is returned.
+/// @return the count; there may be more behind it.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
+    guard::value(0, || Ok(arg_mut!(engine).pending()))
+}
+
+/// Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, behind what was written.
+/// Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is done there is
+/// nobody to tell: the message follows when it is. Again is fine.
+///
+/// @param engine the engine. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; the failure of the session.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_shutdown(
+    engine: *mut netlib_tls_engine,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(engine).shutdown())
+}

@@ -1,0 +1,40 @@
+//! The functions of a program that TLS asks, as closures that the core can hold. What they hand over is taken over
+//! whatever else they answer, so that nothing is lost.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::ffi::api::tls::netlib_tls_context;
+use crate::ffi::callback::Context;
+use crate::ffi::handle;
+use crate::status::Status;
+use crate::tls::{Choice, ServerNameCallback};
+
+pub(crate) type ServerNameFn = unsafe extern "C" fn(
+    ctx: *mut c_void,
+    server_name: *const c_char,
+    replacement: *mut *mut netlib_tls_context,
+) -> i32;
+
+pub(crate) fn server_name(callback: Option<ServerNameFn>, ctx: *mut c_void) -> Option<ServerNameCallback> {
+    let (callback, ctx) = (callback?, Context::new(ctx));
+    Some(Arc::new(move |name: Option<&CStr>| {
+        let name = name.map_or(std::ptr::null(), CStr::as_ptr);
+        let mut replacement = std::ptr::null_mut();
+        // SAFETY: netlib.h: the function takes its `ctx`, a text or NULL, and a place for a context.
+        let answer = unsafe { callback(ctx.pointer(), name, &mut replacement) };
+        // SAFETY: netlib.h: what is stored there is a reference that the program gives up.
+        let replacement = unsafe { handle::take(replacement) };
+        match (answer, replacement) {
+            (0, None) => Ok(Choice::Stay),
+            (0, Some(context)) => Ok(Choice::Use(context)),
+            (1..=255, _) => Ok(Choice::Refuse(answer as u8)),
+            (other, _) => {
+                let message =
+                    format!("the server-name callback gave {other}; it must give 0 or the number of an alert");
+                Err(Error::new(Status::CallbackFailed, message))
+            }
+        }
+    }))
+}

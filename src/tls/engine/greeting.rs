@@ -1,0 +1,157 @@
+//! A server that decides by the name its client asks for. Its first message is held, and a copy of it read, until it is
+//! complete; then the program is asked which context goes on, and that one's session gets the same bytes from their
+//! start. Nothing of the handshake has happened by then, so versions, protocols and what is asked of clients are all the
+//! chosen context's.
+
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
+use rustls::server::Acceptor;
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::context::Context;
+use crate::tls::names;
+use crate::tls::record::{Failure, Session, Step};
+
+/// What a program decides about a client that asks for a name, or for none.
+pub enum Choice {
+    /// The context that the session began with.
+    Stay,
+    Use(Arc<Context>),
+    /// With this alert.
+    Refuse(u8),
+}
+
+/// The program's function.
+pub type ServerNameCallback = Arc<dyn Fn(Option<&CStr>) -> Result<Choice> + Send + Sync>;
+
+/// The type of records that carry handshake messages.
+const HANDSHAKE: u8 = 22;
+const INTERNAL_ERROR: u8 = 80;
+
+/// How far it has come.
+pub(super) enum Greeting {
+    /// The reader of the copy has seen so many bytes.
+    Reading(Box<Acceptor>, usize),
+    /// The name is known; nobody has been asked yet.
+    Complete(Question),
+    Asked,
+}
+
+/// A question to the program, which is asked while no lock is held.
+pub(crate) struct Question {
+    callback: ServerNameCallback,
+    name: Option<CString>,
+}
+
+impl Question {
+    pub(crate) fn ask(self) -> Answer {
+        Answer { choice: (self.callback)(self.name.as_deref()), name: self.name }
+    }
+}
+
+pub(crate) struct Answer {
+    name: Option<CString>,
+    choice: Result<Choice>,
+}
+
+impl Greeting {
+    /// `None` if the context asks nobody.
+    pub(super) fn of(context: &Context) -> Option<Greeting> {
+        context.server_name_callback().map(|_| Greeting::Reading(Box::default(), 0))
+    }
+
+    /// Whether nothing but the program's answer is missing.
+    pub(super) fn is_complete(&self) -> bool {
+        !matches!(self, Greeting::Reading(..))
+    }
+}
+
+impl Engine {
+    /// `Some`: the session must not see what has come, yet.
+    pub(super) fn greet(&mut self) -> Result<Option<Step>> {
+        let Some(greeting) = &mut self.greeting else { return Ok(None) };
+        let Greeting::Reading(acceptor, seen) = greeting else { return Ok(Some(Step::Blocked)) };
+        let Some(incoming) = &self.incoming else { return Ok(Some(Step::Blocked)) };
+        let bytes = incoming.bytes();
+        if *seen == 0 && bytes.first().is_some_and(|first| *first != HANDSHAKE) {
+            // An alert, or no TLS at all: nothing to decide upon.
+            return Ok(None);
+        }
+        let mut rest = bytes.get(*seen..).unwrap_or(&[]);
+        *seen = bytes.len();
+        while !rest.is_empty() {
+            // Reading from a slice fails only if the reader is full.
+            if acceptor.read_tls(&mut rest).is_err() {
+                let failure = Error::new(Status::TlsProtocol, "the client's first message is too large");
+                return Err(self.fail(failure));
+            }
+            match acceptor.accept() {
+                Ok(None) => {}
+                Ok(Some(accepted)) => {
+                    let name = accepted.client_hello().server_name().and_then(|name| CString::new(name).ok());
+                    let callback = self.context.server_name_callback().cloned();
+                    self.greeting = callback.map(|callback| Greeting::Complete(Question { callback, name }));
+                    break;
+                }
+                Err((error, mut alert)) => {
+                    let failure = self.explain(Failure::Tls(error));
+                    let mut record = Vec::new();
+                    // Writing into a vector cannot fail.
+                    let _ = alert.write_all(&mut record);
+                    self.outgoing.add_plain(&record)?;
+                    self.incoming = None;
+                    return Err(self.fail(failure));
+                }
+            }
+        }
+        Ok(Some(Step::Blocked))
+    }
+
+    /// What the program has to decide before the handshake goes on, once; [`Engine::answer`] brings its answer.
+    pub(crate) fn take_question(&mut self) -> Option<Question> {
+        match self.greeting.take() {
+            Some(Greeting::Complete(question)) => {
+                self.greeting = Some(Greeting::Asked);
+                Some(question)
+            }
+            other => {
+                self.greeting = other;
+                None
+            }
+        }
+    }
+
+    /// The handshake goes on with what the program chose, or ends: the next call tells.
+    pub(crate) fn answer(&mut self, answer: Answer) {
+        self.greeting = None;
+        let whom = match &answer.name {
+            Some(name) => format!("the client, who asks for \"{}\",", name.to_string_lossy()),
+            None => "the client, who asks for no name,".to_owned(),
+        };
+        let (alert, error) = match answer.choice {
+            Ok(Choice::Stay) => return,
+            Ok(Choice::Use(context)) => match context.server_config().and_then(Session::server) {
+                Ok(session) => {
+                    (self.session, self.context) = (session, context);
+                    return;
+                }
+                Err(error) => {
+                    let message = format!("the server-name callback gave {whom} a context that is no server's");
+                    (INTERNAL_ERROR, Error::new(Status::CallbackFailed, message).with_cause(Arc::new(error)))
+                }
+            },
+            Ok(Choice::Refuse(alert)) => {
+                let name = names::alert(alert);
+                let message = format!("the server-name callback refused {whom} with alert {alert} ({name})");
+                (alert, Error::new(Status::CallbackFailed, message))
+            }
+            Err(error) => (INTERNAL_ERROR, error),
+        };
+        self.incoming = None;
+        let told = self.outgoing.add_plain(&[21, 3, 3, 0, 2, 2, alert]);
+        self.fail(told.err().unwrap_or(error.with_tls_alert(alert)));
+    }
+}

@@ -1,0 +1,117 @@
+//! An engine for a program that moves the bytes itself: it feeds what came from its transport and drains what must go
+//! there. Nothing here waits or makes a system call, and what is kept is bounded.
+
+use std::sync::{Arc, OnceLock};
+
+use super::{Engine, Read};
+use crate::error::Result;
+use crate::tls::context::Context;
+use crate::tls::info::SessionInfo;
+use crate::tls::stream::Io;
+
+/// While so many bytes wait to be drained, nothing more is encrypted. Beyond it there is at most one piece, of
+/// `record::WRITE_SIZE` and its overhead.
+pub const BACKLOG: usize = 256 * 1024;
+
+pub struct MemoryEngine {
+    engine: Engine,
+    info: OnceLock<SessionInfo>,
+}
+
+impl MemoryEngine {
+    pub fn client(context: &Arc<Context>, server_hostname: Option<&str>) -> Result<MemoryEngine> {
+        Ok(MemoryEngine { engine: Engine::client(context, server_hostname)?, info: OnceLock::new() })
+    }
+
+    pub fn server(context: &Arc<Context>) -> Result<MemoryEngine> {
+        Ok(MemoryEngine { engine: Engine::server(context)?, info: OnceLock::new() })
+    }
+
+    /// Takes bytes of the network, as many as there is room for.
+    pub fn feed(&mut self, data: &[u8]) -> Result<usize> {
+        self.engine.feed(data)
+    }
+
+    /// The network will give no more.
+    pub fn feed_end(&mut self) {
+        self.engine.end_input();
+    }
+
+    /// Gives bytes for the network; how many.
+    pub fn drain(&mut self, buffer: &mut [u8]) -> usize {
+        let mut filled = 0;
+        while let Some(room) = buffer.get_mut(filled..).filter(|room| !room.is_empty()) {
+            let Some(mut piece) = self.engine.next_output() else { break };
+            let count = piece.bytes().len().min(room.len());
+            if let (Some(room), Some(bytes)) = (room.get_mut(..count), piece.bytes().get(..count)) {
+                room.copy_from_slice(bytes);
+            }
+            filled += count;
+            piece.consume(count);
+            self.engine.return_output(piece);
+        }
+        filled
+    }
+
+    pub fn output_pending(&self) -> usize {
+        self.engine.output_len()
+    }
+
+    pub fn handshake(&mut self) -> Result<Io> {
+        loop {
+            let done = self.engine.handshake()?;
+            // There is at most one question in a session.
+            match self.engine.take_question() {
+                Some(question) => self.engine.answer(question.ask()),
+                None => return Ok(if done { Io::Done(0) } else { Io::WantRead }),
+            }
+        }
+    }
+
+    /// At least one byte, up to as many as are there.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Io> {
+        if buffer.is_empty() {
+            return Ok(Io::Done(0));
+        }
+        if let want @ Io::WantRead = self.handshake()? {
+            return Ok(want);
+        }
+        Ok(match self.engine.read(buffer)? {
+            Read::Data(count) => Io::Done(count),
+            Read::Blocked => Io::WantRead,
+            Read::End => Io::End,
+        })
+    }
+
+    /// As much as the backlog allows.
+    pub fn write(&mut self, data: &[u8]) -> Result<Io> {
+        self.engine.check_sending()?;
+        if let want @ Io::WantRead = self.handshake()? {
+            return Ok(want);
+        }
+        let mut written = 0;
+        while let Some(rest) = data.get(written..).filter(|rest| !rest.is_empty()) {
+            if self.engine.output_len() >= BACKLOG {
+                return Ok(if written > 0 { Io::Done(written) } else { Io::WantWrite });
+            }
+            written += self.engine.write(rest)?;
+        }
+        Ok(Io::Done(written))
+    }
+
+    pub fn shutdown(&mut self) -> Result<()> {
+        self.engine.close()
+    }
+
+    pub fn pending(&mut self) -> usize {
+        self.engine.pending()
+    }
+
+    /// What was agreed on; `None` before the handshake is done.
+    pub fn session(&self) -> Option<&SessionInfo> {
+        if self.info.get().is_none() {
+            let _ = self.info.set(SessionInfo::of(&self.engine)?);
+        }
+        self.info.get()
+    }
+}

@@ -1,0 +1,95 @@
+//! The network's side of an engine: bytes that came, and bytes that must go.
+
+use super::Engine;
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::pool::{BUFFER_SIZE, Filled};
+
+impl Engine {
+    /// Lends the buffer for input: bytes go into its [`Filled::space`], which is never empty. To be called when
+    /// everything that came has been worked on, and answered with [`Engine::take_back`].
+    pub(crate) fn lend_input(&mut self) -> Result<Filled> {
+        let mut input = match self.incoming.take() {
+            Some(input) => input,
+            None => Filled::new(self.context.pool().borrow()?),
+        };
+        input.compact();
+        if input.space().is_empty() {
+            // Only a handshake message can be that long: a record is at most 18 KiB.
+            let failure = Error::new(Status::TlsProtocol, "the peer sent a handshake message larger than 64 KiB");
+            return Err(self.fail(failure));
+        }
+        self.held_copy.clear();
+        self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+        Ok(input)
+    }
+
+    pub(crate) fn take_back(&mut self, input: Filled) {
+        self.held_copy = Vec::new();
+        if !input.is_empty() {
+            self.received_any = true;
+            self.incoming = Some(input);
+        }
+    }
+
+    /// Takes bytes of the network, as many as there is room for: none while the buffer is full of what has not been
+    /// worked on.
+    pub(crate) fn feed(&mut self, data: &[u8]) -> Result<usize> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        if self.end_of_input {
+            return Err(Error::new(Status::Closed, "the end of the input was told before"));
+        }
+        if data.is_empty() || self.peer_closed {
+            // What comes after the closing message does not count.
+            return Ok(data.len());
+        }
+        let waiting = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
+        if waiting >= BUFFER_SIZE && self.held < waiting {
+            return Ok(0);
+        }
+        let mut input = self.lend_input()?;
+        let count = data.len().min(input.space().len());
+        if let (Some(space), Some(data)) = (input.space().get_mut(..count), data.get(..count)) {
+            space.copy_from_slice(data);
+        }
+        input.add(count);
+        self.take_back(input);
+        Ok(count)
+    }
+
+    /// The network will give no more.
+    pub(crate) fn end_input(&mut self) {
+        self.end_of_input = true;
+    }
+
+    pub(crate) fn has_output(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
+    pub(crate) fn output_len(&self) -> usize {
+        self.outgoing.len()
+    }
+
+    /// The next bytes for the network. What cannot be sent goes back with [`Engine::return_output`] before anything
+    /// else is taken.
+    pub(crate) fn next_output(&mut self) -> Option<Filled> {
+        self.outgoing.pop()
+    }
+
+    pub(crate) fn return_output(&mut self, rest: Filled) {
+        self.outgoing.push_back(rest);
+    }
+
+    /// The network takes nothing any more; what it has given may still be read.
+    pub(crate) fn fail_sending(&mut self, failure: Error) -> Error {
+        self.outgoing.clear();
+        self.send_failure.get_or_insert(failure).clone()
+    }
+
+    /// Whether the network may still take something, be it the alert of a failure.
+    pub(crate) fn may_send(&self) -> bool {
+        self.send_failure.is_none()
+    }
+}
