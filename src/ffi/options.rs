@@ -1,25 +1,27 @@
 //! Option builders: setters return nothing; the first bad value is kept and reported by the function that uses them.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ffi::guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
 
-/// The value behind every `netlib_…_options` handle.
+/// The value behind every `netlib_…_options` handle. Counted, so that what is made of options can keep them without a
+/// copy; a setter that comes later copies them first.
 #[derive(Default)]
 pub(crate) struct Options<T> {
-    value: T,
+    value: Arc<T>,
     first_error: Option<Error>,
 }
 
 impl<T: Clone> Options<T> {
-    pub(crate) fn new(value: T) -> Options<T> {
-        Options { value, first_error: None }
+    pub(crate) fn new(value: impl Into<Arc<T>>) -> Options<T> {
+        Options { value: value.into(), first_error: None }
     }
 
     /// The collected options, or the first bad value's error.
-    fn check(&self) -> Result<&T> {
+    fn check(&self) -> Result<&Arc<T>> {
         match &self.first_error {
             Some(error) => Err(error.clone()),
             None => Ok(&self.value),
@@ -35,13 +37,14 @@ impl<T: Clone> Options<T> {
 pub(crate) unsafe fn set<H, T>(options: *mut H, setter: &str, apply: impl FnOnce(&mut T) -> Result<()>)
 where
     H: Handle<Value = Options<T>, Ownership = Unique>,
+    T: Clone,
     Unique: Ownership<Options<T>>,
 {
     guard::nothing(|| {
         // SAFETY: the caller's promise.
         let Ok(options) = (unsafe { handle::borrow_mut(options, "options") }) else { return };
         if options.first_error.is_none() {
-            options.first_error = apply(&mut options.value).err().map(|error| error.prefixed(setter));
+            options.first_error = apply(Arc::make_mut(&mut options.value)).err().map(|error| error.prefixed(setter));
         }
     });
 }
@@ -60,7 +63,24 @@ where
         return Ok(Cow::Owned(T::default()));
     }
     // SAFETY: the caller's promise.
-    unsafe { handle::borrow(options, "options") }?.check().map(Cow::Borrowed)
+    unsafe { handle::borrow(options, "options") }?.check().map(|value| Cow::Borrowed(&**value))
+}
+
+/// As [`borrowed`], to be kept.
+///
+/// # Safety
+/// `options` is NULL or a live handle.
+pub(crate) unsafe fn shared<H, T>(options: *const H) -> Result<Arc<T>>
+where
+    H: Handle<Value = Options<T>, Ownership = Unique>,
+    T: Clone + Default,
+    for<'a> Unique: Ownership<Options<T>, Borrowed<'a> = &'a Options<T>>,
+{
+    if options.is_null() {
+        return Ok(Arc::default());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { handle::borrow(options, "options") }?.check().map(Arc::clone)
 }
 
 /// A copy of [`borrowed`].

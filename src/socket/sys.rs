@@ -314,6 +314,32 @@ pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     retried(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
 }
 
+/// write(2) that leaves no SIGPIPE behind, for which files have no flag: the signal is held back and taken away again.
+pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> {
+    // SAFETY: the sets are written before they are read; the pointer and length describe `data`, which lives across
+    // the call. sigwait takes a signal that is pending, so it does not wait.
+    unsafe {
+        let mut pipe: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        let mut pending: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut pipe);
+        libc::sigaddset(&mut pipe, libc::SIGPIPE);
+        libc::sigpending(&mut pending);
+        let was_pending = libc::sigismember(&pending, libc::SIGPIPE) == 1;
+        libc::pthread_sigmask(libc::SIG_BLOCK, &pipe, &mut before);
+        let written = retried(|| libc::write(fd, data.as_ptr().cast(), data.len()));
+        if written.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EPIPE)) && !was_pending {
+            libc::sigpending(&mut pending);
+            if libc::sigismember(&pending, libc::SIGPIPE) == 1 {
+                let mut signal = 0;
+                libc::sigwait(&pipe, &mut signal);
+            }
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+        written
+    }
+}
+
 /// Where a file is read next.
 pub(crate) fn tell(fd: RawFd) -> io::Result<i64> {
     lseek(fd, 0, libc::SEEK_CUR)

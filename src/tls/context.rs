@@ -1,18 +1,23 @@
 //! Contexts: everything that streams share, made once.
 
+mod derive;
+
+use std::ffi::{CStr, CString};
 use std::sync::{Arc, OnceLock};
 
 use rustls::client::{Resumption, Tls12Resumption, WebPkiServerVerifier};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion, version};
+use rustls::{ClientConfig, KeyLog, RootCertStore, ServerConfig};
 
 use super::asked::{self, Asked};
+use super::ciphers::{self, Selection};
 use super::engine::greeting::ServerNameCallback;
 use super::identity;
-use super::names::Version;
-use super::options::{TlsOptions, VerifyMode, setter};
+use super::keylog::{self, KeylogFile};
+use super::names::{self, Version};
+use super::options::{Offer, TlsOptions, VerifyMode, bits, setter};
 use super::pool::Pool;
 use super::trust::{self, Environment};
 use super::verify::{Refused, ServerVerifier};
@@ -22,8 +27,11 @@ use crate::status::Status;
 /// How many servers' sessions a context remembers for resumption.
 const REMEMBERED_SESSIONS: usize = 256;
 
-/// Immutable and shared by its streams.
+/// Immutable and shared by its streams. A clone has the same configurations, sessions and buffers.
+#[derive(Clone)]
 pub struct Context {
+    /// What it was made from.
+    options: Arc<TlsOptions>,
     /// An error when no server could ever be verified; a context for a server's side need not care.
     client: Result<Arc<ClientConfig>>,
     /// The same without resumption: sessions are remembered by server name, and these have none.
@@ -37,8 +45,13 @@ pub struct Context {
     trust_anchors: usize,
     verify_mode: VerifyMode,
     check_hostname: bool,
-    minimum_version: Version,
-    maximum_version: Version,
+    offer: Arc<Offer>,
+    alpn: Vec<CString>,
+    keylog: Option<Arc<KeylogFile>>,
+    /// Whether the system's authorities were asked for.
+    system_trust: bool,
+    /// The same with the application protocol http/1.1 alone.
+    http: OnceLock<Arc<Context>>,
 }
 
 impl std::fmt::Debug for Context {
@@ -48,28 +61,35 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
-    /// Reads the files, the system's store and the environment that the options name; nothing is read later.
+    /// As [`Context::of`], of a copy.
     pub fn new(options: &TlsOptions) -> Result<Context> {
-        if options.minimum_version > options.maximum_version {
-            return Err(Error::new(
-                Status::InvalidArgument,
-                format!(
-                    "the minimum version {} is above the maximum {}",
-                    options.minimum_version.name(),
-                    options.maximum_version.name()
-                ),
-            )
-            .prefixed(setter::MINIMUM_VERSION));
-        }
+        Context::of(Arc::new(options.clone()))
+    }
+
+    /// Reads the files, the system's store and the environment that the options name; nothing is read later.
+    pub fn of(kept: Arc<TlsOptions>) -> Result<Context> {
+        let options = &*kept;
         // Never the process-wide default: two users of rustls in one process must not meet.
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut provider = aws_lc_rs::default_provider();
+        let offer = options.offer(&provider)?;
+        provider.cipher_suites.clone_from(&offer.suites);
+        let provider = Arc::new(provider);
         let identity = options.identity.as_ref().map(|source| identity::load(source, &provider)).transpose()?;
         let mode = options.client_mode();
         let system = options.system_trust.unwrap_or(options.custom_trust.is_empty() && mode != VerifyMode::None);
         let environment = if options.use_environment { Environment::read() } else { Environment::default() };
         let trust = trust::load(&options.custom_trust, system, &environment)?;
         let (trust_sources, trust_anchors) = (trust.sources, trust.roots.len());
-        let parts = Parts { options, provider, identity, roots: Arc::new(trust.roots) };
+        // Last, so that a context that cannot be made leaves no file behind.
+        let keylog = keylog::open(options)?.map(Arc::new);
+        let parts = Parts {
+            options,
+            provider,
+            offer: &offer,
+            identity,
+            roots: Arc::new(trust.roots),
+            keylog: keylog.clone(),
+        };
 
         let refused = Arc::new(Refused::default());
         let client = match parts.client(&refused) {
@@ -90,8 +110,12 @@ impl Context {
             trust_anchors,
             verify_mode: mode,
             check_hostname: options.checks_hostname(),
-            minimum_version: options.minimum_version,
-            maximum_version: options.maximum_version,
+            offer: Arc::new(offer),
+            alpn: options.alpn.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect(),
+            keylog,
+            system_trust: system,
+            http: OnceLock::new(),
+            options: kept,
         })
     }
 
@@ -112,12 +136,53 @@ impl Context {
         self.check_hostname
     }
 
+    /// What it was made from, to make another one that differs.
+    pub fn to_options(&self) -> Arc<TlsOptions> {
+        Arc::clone(&self.options)
+    }
+
+    /// The oldest version that can come about.
     pub fn minimum_version(&self) -> Version {
-        self.minimum_version
+        self.offer.minimum()
     }
 
     pub fn maximum_version(&self) -> Version {
-        self.maximum_version
+        self.offer.maximum()
+    }
+
+    /// OpenSSL's bits: what was asked for, and what is always so.
+    pub fn option_bits(&self) -> i64 {
+        bits::shown(self.options.bits)
+    }
+
+    pub fn resumption(&self) -> bool {
+        self.options.resumption
+    }
+
+    pub fn cipher_count(&self) -> usize {
+        self.offer.suites.len()
+    }
+
+    /// A suite's name in the IANA registry.
+    pub fn cipher(&self, index: usize) -> Option<&'static CStr> {
+        self.offer.suites.get(index).and_then(|suite| names::cipher_suite(suite.suite()))
+    }
+
+    pub fn cipher_openssl_name(&self, index: usize) -> Option<&'static CStr> {
+        self.offer.suites.get(index).and_then(|suite| ciphers::openssl_name(suite.suite()))
+    }
+
+    /// Words of the cipher string that name nothing here.
+    pub fn unknown_ciphers(&self) -> Option<&CStr> {
+        self.options.ciphers.as_ref().and_then(Selection::unknown)
+    }
+
+    pub fn alpn_protocols(&self) -> &[CString] {
+        &self.alpn
+    }
+
+    pub fn keylog_file(&self) -> Option<&CStr> {
+        self.keylog.as_ref().map(|keylog| keylog.path())
     }
 
     pub(crate) fn client_config(&self, named: bool) -> Result<Arc<ClientConfig>> {
@@ -161,19 +226,13 @@ impl Context {
 struct Parts<'a> {
     options: &'a TlsOptions,
     provider: Arc<CryptoProvider>,
+    offer: &'a Offer,
     identity: Option<Arc<CertifiedKey>>,
     roots: Arc<RootCertStore>,
+    keylog: Option<Arc<KeylogFile>>,
 }
 
 impl Parts<'_> {
-    fn versions(&self) -> Vec<&'static SupportedProtocolVersion> {
-        [(Version::Tls13, &version::TLS13), (Version::Tls12, &version::TLS12)]
-            .into_iter()
-            .filter(|(version, _)| (self.options.minimum_version..=self.options.maximum_version).contains(version))
-            .map(|(_, supported)| supported)
-            .collect()
-    }
-
     /// webpki's judge of chains; `None` when nothing is asked of them.
     fn chain_verifier(&self) -> Result<Option<Arc<WebPkiServerVerifier>>> {
         if self.options.client_mode() == VerifyMode::None {
@@ -202,7 +261,7 @@ impl Parts<'_> {
             Arc::clone(refused),
         );
         let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
-            .with_protocol_versions(&self.versions())
+            .with_protocol_versions(&self.offer.rustls_versions())
             .map_err(|error| internal("the client's configuration", error))?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(verifier));
@@ -213,16 +272,17 @@ impl Parts<'_> {
             None => builder.with_no_client_auth(),
         };
         config.alpn_protocols.clone_from(&self.options.alpn);
-        // No tickets in TLS 1.2, which would be sent in the clear; those of TLS 1.3 are sound.
-        config.resumption =
-            Resumption::in_memory_sessions(REMEMBERED_SESSIONS).tls12_resumption(Tls12Resumption::SessionIdOnly);
+        config.resumption = self.resumption();
+        if let Some(keylog) = self.keylog() {
+            config.key_log = keylog;
+        }
         Ok(config)
     }
 
     fn server(&self, asked: &Arc<Asked>) -> Result<Option<ServerConfig>> {
         let Some(identity) = &self.identity else { return Ok(None) };
         let builder = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
-            .with_protocol_versions(&self.versions())
+            .with_protocol_versions(&self.offer.rustls_versions())
             .map_err(|error| internal("the server's configuration", error))?;
         let builder = match self.options.server_mode() {
             VerifyMode::None => builder.with_no_client_auth(),
@@ -240,7 +300,36 @@ impl Parts<'_> {
         let identity = asked::Identity { key: Arc::clone(identity), asked: Arc::clone(asked) };
         let mut config = builder.with_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
+        config.ignore_client_order = self.options.bits & bits::CIPHER_SERVER_PREFERENCE != 0;
+        if !self.options.resumption {
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+        } else if self.sends_tickets() {
+            config.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| internal("the keys of tickets", error))?;
+        }
+        if let Some(keylog) = self.keylog() {
+            config.key_log = keylog;
+        }
         Ok(Some(config))
+    }
+
+    /// Whether TLS 1.2 has tickets. They are sent in the clear, so that whoever gets the server's key later reads the
+    /// session; TLS 1.3's are sound.
+    fn sends_tickets(&self) -> bool {
+        self.options.bits & bits::NO_TICKET == 0
+    }
+
+    fn resumption(&self) -> Resumption {
+        if !self.options.resumption {
+            return Resumption::disabled();
+        }
+        let tls12 =
+            if self.sends_tickets() { Tls12Resumption::SessionIdOrTickets } else { Tls12Resumption::SessionIdOnly };
+        Resumption::in_memory_sessions(REMEMBERED_SESSIONS).tls12_resumption(tls12)
+    }
+
+    fn keylog(&self) -> Option<Arc<dyn KeyLog>> {
+        self.keylog.clone().map(|keylog| keylog as Arc<dyn KeyLog>)
     }
 }
 

@@ -13,8 +13,10 @@ pub mod resolve;
 pub mod stream;
 
 mod asked;
+mod ciphers;
 mod diagnose;
 mod identity;
+mod keylog;
 mod names;
 mod pem;
 mod pool;

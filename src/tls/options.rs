@@ -1,7 +1,13 @@
 //! What a context is made from.
 
+pub(crate) mod bits;
+mod versions;
+
 use std::path::PathBuf;
 
+pub(crate) use versions::Offer;
+
+use super::ciphers::Selection;
 use super::engine::greeting::ServerNameCallback;
 use super::names::Version;
 use super::{identity, pem, trust};
@@ -27,8 +33,21 @@ pub(crate) mod setter {
     pub(crate) const CA_DATA: &str = "netlib_tls_options_add_ca_data";
     pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
     pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
+    pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
+    pub(crate) const OPTIONS: &str = "netlib_tls_options_set_options";
+    pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
+    pub(crate) const KEYLOG_FILE: &str = "netlib_tls_options_set_keylog_file";
     pub(crate) const IDENTITY: &str = "netlib_tls_options_set_identity";
     pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
+}
+
+/// Where a key log is written.
+#[derive(Clone, Debug)]
+pub(crate) enum KeylogSetting {
+    /// To what SSLKEYLOGFILE names, if it is set and the environment is used.
+    Environment,
+    Nowhere,
+    To(PathBuf),
 }
 
 #[derive(Clone)]
@@ -39,6 +58,14 @@ pub struct TlsOptions {
     pub(crate) check_hostname: Option<bool>,
     pub(crate) minimum_version: Version,
     pub(crate) maximum_version: Version,
+    /// A minimum or a maximum was asked for.
+    pub(crate) range_asked: bool,
+    pub(crate) ssl_version: Option<versions::Method>,
+    /// OpenSSL's bits, as they were asked for.
+    pub(crate) bits: i64,
+    pub(crate) resumption: bool,
+    pub(crate) ciphers: Option<Selection>,
+    pub(crate) keylog: KeylogSetting,
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
     pub(crate) server_name_callback: Option<ServerNameCallback>,
@@ -54,6 +81,12 @@ impl Default for TlsOptions {
             check_hostname: None,
             minimum_version: Version::Tls12,
             maximum_version: Version::Tls13,
+            range_asked: false,
+            ssl_version: None,
+            bits: bits::DEFAULT,
+            resumption: true,
+            ciphers: None,
+            keylog: KeylogSetting::Environment,
             alpn: Vec::new(),
             identity: None,
             server_name_callback: None,
@@ -105,12 +138,65 @@ impl TlsOptions {
 
     pub fn set_minimum_version(&mut self, code: i32) -> Result<()> {
         self.minimum_version = Version::from_code(code)?;
+        self.range_asked = true;
         Ok(())
     }
 
     pub fn set_maximum_version(&mut self, code: i32) -> Result<()> {
         self.maximum_version = Version::from_code(code)?;
+        self.range_asked = true;
         Ok(())
+    }
+
+    /// Python's PROTOCOL_… numbers.
+    pub fn set_ssl_version(&mut self, code: i32) -> Result<()> {
+        self.ssl_version = Some(versions::Method::from_code(code)?);
+        Ok(())
+    }
+
+    /// All of OpenSSL's bits at once.
+    pub fn set_options(&mut self, bits: i64) -> Result<()> {
+        bits::check(bits)?;
+        self.bits = bits;
+        Ok(())
+    }
+
+    /// The bit OP_NO_TICKET, the other way round.
+    pub fn set_session_tickets(&mut self, on: bool) {
+        self.bits = if on { self.bits & !bits::NO_TICKET } else { self.bits | bits::NO_TICKET };
+    }
+
+    pub fn set_resumption(&mut self, on: bool) {
+        self.resumption = on;
+    }
+
+    /// `None` and the empty string: the default suites, as urllib3.
+    pub fn set_ciphers(&mut self, string: Option<&[u8]>) -> Result<()> {
+        let string = string.filter(|string| !string.is_empty());
+        self.ciphers = string.map(Selection::parse).transpose()?;
+        Ok(())
+    }
+
+    /// `None`: nowhere, whatever SSLKEYLOGFILE says.
+    pub fn set_keylog_file(&mut self, path: Option<PathBuf>) {
+        self.keylog = path.map_or(KeylogSetting::Nowhere, KeylogSetting::To);
+    }
+
+    /// NPN was never standardised and is gone from every library; no protocols ask for nothing.
+    pub fn set_npn_protocols(&mut self, count: usize) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        let message = "NPN was replaced by ALPN (RFC 7301): netlib_tls_options_add_alpn_protocol";
+        Err(Error::new(Status::Unsupported, message))
+    }
+
+    pub fn set_hostname_checks_common_name(&mut self, on: bool) -> Result<()> {
+        unless(on, "names are looked for among the subject alternative names only (RFC 9525)")
+    }
+
+    pub fn set_post_handshake_auth(&mut self, on: bool) -> Result<()> {
+        unless(on, "a client shows its certificate in the handshake only")
     }
 
     pub fn add_alpn_protocol(&mut self, protocol: &[u8]) -> Result<()> {
@@ -161,6 +247,10 @@ impl TlsOptions {
     pub(crate) fn checks_hostname(&self) -> bool {
         self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
+}
+
+fn unless(on: bool, reason: &str) -> Result<()> {
+    if on { Err(Error::new(Status::Unsupported, reason)) } else { Ok(()) }
 }
 
 /// A copy of what is not larger than a file may be: what is parsed from it grows with it.

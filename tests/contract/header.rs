@@ -19,12 +19,14 @@ fn parts(section: &str) -> Vec<String> {
         "tls" => [
             "tls.rs",
             "tls/options.rs",
+            "tls/ciphers.rs",
             "tls/trust.rs",
             "tls/identity.rs",
             "tls/servername.rs",
             "tls/context.rs",
             "tls/stream.rs",
             "tls/engine.rs",
+            "tls/wrap.rs",
             "tls/session.rs",
         ]
         .map(String::from)

@@ -5,12 +5,14 @@ use std::ffi::c_char;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::retry::netlib_retry;
 use crate::ffi::api::retry::options::netlib_retry_options;
+use crate::ffi::api::tls::netlib_tls_options;
 use crate::ffi::api::url::netlib_url;
 use crate::ffi::args::{arg_bytes, arg_cstrs};
 use crate::ffi::out::outs;
 use crate::ffi::strings::TextList;
 use crate::ffi::{guard, handle, options};
 use crate::retry::{self, MethodsSetting, Retry};
+use crate::tls::TlsOptions;
 use crate::url::{Url, split_first};
 
 /// The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
@@ -147,4 +149,21 @@ pub unsafe extern "C" fn netlib_split_first(
         delimiter.set(found.and_then(|found| i64::try_from(found.delimiter).ok()).unwrap_or(-1));
         Ok(())
     })
+}
+
+/// An exact version, as urllib3's ssl_version. Default: `NETLIB_PROTOCOL_TLS`, which negotiates, as
+/// `NETLIB_PROTOCOL_TLS_CLIENT` and `NETLIB_PROTOCOL_TLS_SERVER` do; `NETLIB_PROTOCOL_TLSv1_2` is TLS 1.2 alone. SSLv2,
+/// SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_PROTOCOL_TLSv1_2`, and as in urllib3
+/// `NETLIB_PROTOCOL_TLS_SERVER`, are refused together with `netlib_tls_options_set_minimum_version` or
+/// `netlib_tls_options_set_maximum_version`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
+///        netlib_tls_version`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[deprecated(note = "use netlib_tls_options_set_minimum_version")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_ssl_version(options: *mut netlib_tls_options, version: i32) {
+    options::set(options, "netlib_tls_options_set_ssl_version", |o: &mut TlsOptions| o.set_ssl_version(version));
 }

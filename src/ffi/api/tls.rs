@@ -1,5 +1,6 @@
 //! Contexts, and streams on a socket you already have.
 
+pub mod ciphers;
 pub mod context;
 pub mod engine;
 pub mod identity;
@@ -8,6 +9,7 @@ pub mod servername;
 pub mod session;
 pub mod stream;
 pub mod trust;
+pub mod wrap;
 
 use std::ffi::c_char;
 

@@ -1,12 +1,32 @@
 //! Shaking hands on a descriptor.
 
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
 use super::transport::is_broken;
 use super::{Held, Io, Role, Stream};
 use crate::error::{Error, Result};
+use crate::limit::Limit;
 use crate::socket::sys;
 use crate::status::Status;
+use crate::tls::{Context, TlsOptions};
 
 impl Stream {
+    /// A client's side that has shaken hands, as urllib3's ssl_wrap_socket; the limit ends that and nothing after it.
+    pub fn connected(
+        options: &TlsOptions,
+        context: Option<&Arc<Context>>,
+        fd: RawFd,
+        server_hostname: Option<&str>,
+        limit: Option<Arc<Limit>>,
+    ) -> Result<Stream> {
+        let stream = Stream::client(&Context::for_socket(options, context)?, fd, server_hostname)?;
+        stream.set_limit(limit)?;
+        stream.handshake()?;
+        stream.set_limit(None)?;
+        Ok(stream)
+    }
+
     /// Makes sure of the handshake. `Some`: it is not done, and would have to wait.
     pub(super) fn shake(&self) -> Result<Option<Io>> {
         let Some(_shaker) = self.enter_handshake()? else { return Ok(None) };

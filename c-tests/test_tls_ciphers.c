@@ -1,0 +1,239 @@
+/* Cipher strings: what OpenSSL selects for them, what is offered, what is refused. */
+/* Some results are of no interest here: what comes after them is. */
+#define NETLIB_MUST_USE
+#include "tls_peer.h"
+
+#ifndef VECTORS
+#define VECTORS "tests/vectors/openssl-3.0/ciphers.txt"
+#endif
+
+/* A client that trusts nobody and verifies nothing: making one reads no file. */
+static netlib_tls_options *bare_options(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_use_environment(options, 0);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    return options;
+}
+
+/* The words of tests/vectors/common.py, in place. */
+static void decode(char *text) {
+    char *to = text;
+    for (char *from = text; *from != '\0'; from++) {
+        if (*from != '\\') {
+            *to++ = *from;
+        } else if (from[1] == 'x') {
+            char digits[3] = {from[2], from[3], '\0'};
+            *to++ = (char)strtol(digits, NULL, 16);
+            from += 3;
+        } else {
+            if (from[1] == 's') *to++ = ' ';
+            from++;
+        }
+    }
+    *to = '\0';
+}
+
+/* What the context offers by OpenSSL's names, with blanks between them. */
+static const char *offered(const netlib_tls_context *context) {
+    static char text[1000];
+    text[0] = '\0';
+    for (size_t i = 0; i < netlib_tls_context_cipher_count(context); i++) {
+        size_t len = 0, used = strlen(text);
+        const char *name = netlib_tls_context_cipher_openssl_name(context, i, &len);
+        CHECK(name != NULL && strlen(name) == len);
+        snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", name);
+    }
+    return text;
+}
+
+static void as_openssl_selects(void) {
+    static char line[20000], string[20000];
+    FILE *file = fopen(VECTORS, "r");
+    CHECK(file != NULL);
+    unsigned long strings = 0, different = 0;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '>') {
+            memcpy(string, line + 2, strlen(line + 2) + 1);
+            decode(string);
+        }
+        /* Empty is the default here, as in urllib3. */
+        if (line[0] != '<' || string[0] == '\0') continue;
+        const char *expected = line + 2;
+        netlib_tls_options *options = bare_options();
+        netlib_tls_context *context = NULL;
+        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_options_set_ciphers(options, string);
+        netlib_status status = netlib_tls_context_new(options, &context, NULL);
+        const char *got = status == NETLIB_OK                  ? offered(context)
+                          : status == NETLIB_NO_CIPHER_SUITES  ? "none"
+                          : status == NETLIB_INVALID_ARGUMENT  ? "invalid"
+                                                               : netlib_status_name(status);
+        strings++;
+        if (strcmp(expected, got) != 0) {
+            different++;
+            fprintf(stderr, "\"%s\": OpenSSL selects %s, netlib %s\n", string, expected, got);
+        }
+        netlib_tls_context_free(context);
+        netlib_tls_options_free(options);
+    }
+    if (file != NULL) fclose(file);
+    CHECK(strings > 2000);
+    CHECK_INT(0, (long long)different);
+}
+
+#define ALL13 "TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256"
+#define RSA128 "ECDHE-RSA-AES128-GCM-SHA256"
+#define EXISTING                                                                                                       \
+    "ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384, ECDHE-ECDSA-CHACHA20-POLY1305, "                      \
+    "ECDHE-RSA-CHACHA20-POLY1305, ECDHE-ECDSA-AES128-GCM-SHA256, ECDHE-RSA-AES128-GCM-SHA256, "                        \
+    "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, TLS_AES_128_GCM_SHA256"
+#define SETTER "netlib_tls_options_set_ciphers: "
+
+static void versions_and_suites_go_together(void) {
+    static const struct {
+        const char *string;
+        int32_t minimum, maximum; /* 0: not set */
+        netlib_status status;
+        const char *offers; /* or the message */
+        int32_t oldest, newest;
+    } rows[] = {
+        {RSA128, 0, 0, NETLIB_OK, ALL13 " " RSA128, NETLIB_TLS_1_2, NETLIB_TLS_1_3},
+        {RSA128, 0, NETLIB_TLS_1_2, NETLIB_OK, RSA128, NETLIB_TLS_1_2, NETLIB_TLS_1_2},
+        {RSA128, NETLIB_TLS_1_3, 0, NETLIB_OK, ALL13, NETLIB_TLS_1_3, NETLIB_TLS_1_3},
+        {"TLS_AES_128_GCM_SHA256", 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256", NETLIB_TLS_1_3, NETLIB_TLS_1_3},
+        {"TLS_AES_128_GCM_SHA256:" RSA128, 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256 " RSA128, NETLIB_TLS_1_2, NETLIB_TLS_1_3},
+        {"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:" RSA128, NETLIB_TLS_1_3, 0, NETLIB_OK,
+         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384", NETLIB_TLS_1_3, NETLIB_TLS_1_3},
+        {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256", 0, 0, NETLIB_OK, RSA128,
+         NETLIB_TLS_1_2, NETLIB_TLS_1_2},
+        {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 0, NETLIB_TLS_1_2, NETLIB_OK, RSA128, NETLIB_TLS_1_2, NETLIB_TLS_1_2},
+        {"TLS_AES_128_GCM_SHA256", 0, NETLIB_TLS_1_2, NETLIB_NO_CIPHER_SUITES,
+         SETTER "ciphers selects none of TLS 1.2, and no other version is allowed", 0, 0},
+        {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256", NETLIB_TLS_1_3, 0,
+         NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of TLS 1.3, and no other version is allowed", 0, 0},
+        {"AES128-SHA", 0, 0, NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of " EXISTING "; not known: AES128-SHA", 0, 0},
+        {"kRSA:RC4", 0, 0, NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of " EXISTING, 0, 0},
+        {"HIGH:$", 0, 0, NETLIB_INVALID_ARGUMENT, SETTER "ciphers has \"$\" at byte 5, where a word should be", 0, 0},
+        {"HIGH@SECLEVEL=4", 0, 0, NETLIB_UNSUPPORTED,
+         SETTER "ciphers has @SECLEVEL=4 at byte 4, but the sizes of keys are those of level 2", 0, 0},
+        {"SUITEB192", 0, 0, NETLIB_UNSUPPORTED,
+         SETTER "ciphers asks for Suite B, which also restricts curves and signatures: name the suites instead", 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_context *context = NULL;
+        netlib_tls_options *options = bare_options();
+        netlib_tls_options_set_ciphers(options, rows[i].string);
+        if (rows[i].minimum != 0) netlib_tls_options_set_minimum_version(options, rows[i].minimum);
+        if (rows[i].maximum != 0) netlib_tls_options_set_maximum_version(options, rows[i].maximum);
+        netlib_status status = netlib_tls_context_new(options, &context, &err);
+        if (rows[i].status == NETLIB_OK) {
+            CHECK_STR(rows[i].offers, offered(context));
+            CHECK_INT(rows[i].oldest, netlib_tls_context_minimum_version(context));
+            CHECK_INT(rows[i].newest, netlib_tls_context_maximum_version(context));
+        } else {
+            CHECK_STR(rows[i].offers, netlib_error_message(err, NULL));
+        }
+        CHECK_STATUS(rows[i].status, status);
+        netlib_tls_context_free(context);
+        netlib_tls_options_free(options);
+    }
+}
+
+static void defaults_and_names(void) {
+    netlib_error *err = NULL;
+    static const char *const usual[] = {NULL, "", "DEFAULT"};
+    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
+        netlib_tls_options *options = bare_options();
+        netlib_tls_options_set_ciphers(options, RSA128);
+        netlib_tls_options_set_ciphers(options, usual[i]); /* the later call wins */
+        netlib_tls_context *context = context_of(options);
+        CHECK_INT(9, (long long)netlib_tls_context_cipher_count(context));
+        CHECK_STR(NULL, netlib_tls_context_unknown_ciphers(context, NULL));
+        size_t len = 7;
+        CHECK_STR(NULL, netlib_tls_context_cipher(context, 9, &len));
+        CHECK_INT(0, (long long)len);
+        CHECK_STR(NULL, netlib_tls_context_cipher_openssl_name(context, SIZE_MAX, NULL));
+        netlib_tls_context_free(context);
+    }
+    netlib_tls_options *options = bare_options();
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_options_set_ciphers(options, "ECHDE+AESGCM:" RSA128 ":!3DES:DES-CBC3-SHA");
+    netlib_tls_context *context = context_of(options);
+    size_t len = 0;
+    CHECK_STR("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", netlib_tls_context_cipher(context, 0, &len));
+    CHECK_INT(37, (long long)len);
+    CHECK_STR("ECHDE:DES-CBC3-SHA", netlib_tls_context_unknown_ciphers(context, &len));
+    CHECK_INT(18, (long long)len);
+    netlib_tls_context_free(context);
+
+    /* Time and memory grow with the length alone, which is bounded. */
+    static char longest[16 * 1024 + 2];
+    memset(longest, '+', sizeof longest - 1);
+    for (size_t i = 0; i < sizeof longest - 1; i += 2) longest[i] = 'x';
+    memcpy(longest, "HIGH:", 5);
+    netlib_tls_context *made = NULL;
+    options = bare_options();
+    netlib_tls_options_set_ciphers(options, longest);
+    netlib_status status = netlib_tls_context_new(options, &made, &err);
+    CHECK_STR(SETTER "ciphers must have at most 16384 bytes; it has 16385", netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
+    netlib_tls_options_free(options);
+    longest[sizeof longest - 2] = '\0';
+    options = bare_options();
+    netlib_tls_options_set_ciphers(options, longest);
+    netlib_tls_context_free(context_of(options));
+}
+
+/* A handshake uses the suite that was asked for; without a common one there is none. */
+static void handshakes_obey(void) {
+    static const struct {
+        const char *client, *server;
+        int32_t prefers_server; /* the server's NETLIB_OP_CIPHER_SERVER_PREFERENCE */
+        const char *suite;      /* NULL: none in common */
+    } rows[] = {
+        {"TLS_CHACHA20_POLY1305_SHA256", NULL, 1, "TLS_CHACHA20_POLY1305_SHA256"},
+        {"ECDHE-ECDSA-CHACHA20-POLY1305:!TLS_AES_256_GCM_SHA384:!TLS_AES_128_GCM_SHA256:!TLS_CHACHA20_POLY1305_SHA256", NULL, 1,
+         "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"},
+        {"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256", 1,
+         "TLS_AES_256_GCM_SHA384"},
+        {"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256", 0,
+         "TLS_AES_128_GCM_SHA256"},
+        {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", 1, NULL},
+        {"aRSA:!TLS_AES_256_GCM_SHA384:!TLS_AES_128_GCM_SHA256:!TLS_CHACHA20_POLY1305_SHA256", NULL, 1, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_options *options = netlib_tls_options_new();
+        netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+        netlib_tls_options_set_ciphers(options, rows[i].server);
+        netlib_tls_options_set_options(options, rows[i].prefers_server ? NETLIB_OP_CIPHER_SERVER_PREFERENCE : 0);
+        netlib_tls_context *server_side = context_of(options);
+        options = client_options();
+        netlib_tls_options_set_ciphers(options, rows[i].client);
+        netlib_tls_context *client_side = context_of(options);
+        struct pair pair = unix_pair();
+        struct server server = {.does = SERVE_HANDSHAKE, .context = server_side, .fd = pair.far};
+        server_start(&server);
+        netlib_tls_stream *stream = wrap(client_side, pair.near, "localhost");
+        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        CHECK((status == NETLIB_OK) == (rows[i].suite != NULL));
+        CHECK_STR(rows[i].suite, netlib_tls_stream_cipher_suite(stream, NULL));
+        netlib_error_free(err);
+        close(pair.near);
+        server_join(&server);
+        netlib_tls_stream_free(stream);
+        netlib_tls_context_free(client_side);
+        netlib_tls_context_free(server_side);
+    }
+}
+
+int main(void) {
+    as_openssl_selects();
+    versions_and_suites_go_together();
+    defaults_and_names();
+    handshakes_obey();
+    return report("tls_ciphers");
+}

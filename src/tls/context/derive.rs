@@ -1,0 +1,63 @@
+//! Contexts made from another one, for urllib3's ssl_wrap_socket.
+
+use std::ffi::CString;
+use std::sync::{Arc, OnceLock};
+
+use rustls::ClientConfig;
+
+use super::Context;
+use crate::error::Result;
+use crate::tls::TlsOptions;
+
+/// What urllib3 offers, whatever the context offers.
+const HTTP: &[u8] = b"http/1.1";
+
+impl Context {
+    /// The context of a client's socket: `context`, with the authorities and the identity of the options added, or one of
+    /// the options alone. Unless the options name application protocols, it offers http/1.1.
+    pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
+        let http = || vec![HTTP.to_vec()];
+        let Some(context) = context else {
+            let mut options = options.clone();
+            if options.alpn.is_empty() {
+                options.alpn = http();
+            }
+            return Context::of(Arc::new(options)).map(Arc::new);
+        };
+        let adds_trust = !options.custom_trust.is_empty() || options.system_trust == Some(true);
+        if !adds_trust && options.identity.is_none() {
+            return Ok(if options.alpn.is_empty() { context.for_http() } else { context.with_alpn(&options.alpn) });
+        }
+        let mut combined = TlsOptions::clone(&context.options);
+        combined.alpn = if options.alpn.is_empty() { http() } else { options.alpn.clone() };
+        combined.system_trust = Some(context.system_trust || options.system_trust == Some(true));
+        combined.custom_trust.extend_from_slice(&options.custom_trust);
+        if options.identity.is_some() {
+            combined.identity.clone_from(&options.identity);
+        }
+        Context::of(Arc::new(combined)).map(Arc::new)
+    }
+
+    /// The same context offering http/1.1; made once.
+    fn for_http(self: &Arc<Self>) -> Arc<Context> {
+        if self.options.alpn.iter().eq([HTTP]) {
+            return Arc::clone(self);
+        }
+        Arc::clone(self.http.get_or_init(|| self.with_alpn(&[HTTP.to_vec()])))
+    }
+
+    /// The same context with other application protocols for its clients. It reads no file, and resumes the sessions of
+    /// this one.
+    fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
+        let mut derived = self.clone();
+        if let Ok(client) = &self.client {
+            let mut client = ClientConfig::clone(client);
+            client.alpn_protocols = protocols.to_vec();
+            derived.client = Ok(Arc::new(client));
+        }
+        derived.nameless = OnceLock::new();
+        derived.http = OnceLock::new();
+        derived.alpn = protocols.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect();
+        Arc::new(derived)
+    }
+}

@@ -1,0 +1,107 @@
+//! The secrets of sessions, written to a file for programs that decrypt captured traffic: NSS' key log format.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustls::KeyLog;
+use zeroize::Zeroizing;
+
+use super::options::{KeylogSetting, TlsOptions, setter};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::socket::sys;
+use crate::status::Status;
+
+/// Open as long as the context lives.
+#[derive(Debug)]
+pub(crate) struct KeylogFile {
+    path: std::ffi::CString,
+    file: File,
+}
+
+/// The file that the options or the environment name, opened.
+pub(crate) fn open(options: &TlsOptions) -> Result<Option<KeylogFile>> {
+    match &options.keylog {
+        KeylogSetting::Nowhere => Ok(None),
+        KeylogSetting::To(path) => {
+            KeylogFile::open(path).map(Some).map_err(|error| error.prefixed(setter::KEYLOG_FILE))
+        }
+        KeylogSetting::Environment => {
+            let variable = if options.use_environment { sys::environment_variable(c"SSLKEYLOGFILE") } else { None };
+            let path = variable.filter(|path| !path.is_empty()).map(PathBuf::from);
+            path.map(|path| KeylogFile::open(&path).map_err(|error| error.prefixed("SSLKEYLOGFILE"))).transpose()
+        }
+    }
+}
+
+impl KeylogFile {
+    fn open(path: &Path) -> Result<KeylogFile> {
+        // Nobody else may read the secrets. A pipe is neither waited for when it is opened, which fails if nobody
+        // reads it, nor when it is full: then the line is lost and the connection goes on.
+        let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+        let file = File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
+        let file = file
+            .map_err(|error| Error::from_io(Status::Io, format!("cannot open key log {}", path.display()), &error))?;
+        Ok(KeylogFile { path: memory::copy_c(path.as_os_str().as_encoded_bytes(), "a path")?, file })
+    }
+
+    pub(crate) fn path(&self) -> &std::ffi::CStr {
+        &self.path
+    }
+}
+
+impl KeyLog for KeylogFile {
+    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
+        let mut line =
+            Zeroizing::new(String::with_capacity(label.len() + 2 * (client_random.len() + secret.len()) + 3));
+        line.push_str(label);
+        for bytes in [client_random, secret] {
+            line.push(' ');
+            for byte in bytes {
+                let _ = write!(line, "{byte:02x}");
+            }
+        }
+        line.push('\n');
+        // One call, so that lines of several processes do not mix. A log that fails ends no connection.
+        let _ = sys::write_without_signal(self.file.as_raw_fd(), line.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn lines_are_appended_whole() {
+        let path = std::env::temp_dir().join(format!("netlib-keylog-{}", std::process::id()));
+        for _ in 0..2 {
+            let log = KeylogFile::open(&path).unwrap();
+            log.log("CLIENT_RANDOM", &[0x01, 0xab], &[0xff]);
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(text, "CLIENT_RANDOM 01ab ff\n".repeat(2));
+    }
+
+    #[test]
+    fn a_pipe_is_neither_waited_for_nor_deadly() {
+        let (mut read, write) = std::io::pipe().unwrap();
+        let log = KeylogFile::open(Path::new(&format!("/dev/fd/{}", write.as_raw_fd()))).unwrap();
+        drop(write);
+        // More than a pipe holds.
+        for _ in 0..100 {
+            log.log("X", &[0; 1000], &[0; 1000]);
+        }
+        let mut line = vec![0; 4004];
+        read.read_exact(&mut line).unwrap();
+        assert_eq!((line[0], line[4003]), (b'X', b'\n'));
+        drop(read);
+        let before = sys::is_signal_blocked(libc::SIGPIPE);
+        log.log("X", &[], &[]);
+        assert_eq!(sys::is_signal_blocked(libc::SIGPIPE), before);
+    }
+}

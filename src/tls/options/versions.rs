@@ -1,0 +1,118 @@
+//! Which versions and cipher suites are offered: what minimum and maximum, the old exact version, the option bits and
+//! the cipher string leave together.
+
+use rustls::crypto::CryptoProvider;
+use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
+
+use super::{TlsOptions, bits, setter};
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::ciphers;
+use crate::tls::names::Version;
+
+/// Python's PROTOCOL_…, which urllib3 takes as `ssl_version`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// PROTOCOL_TLS and PROTOCOL_TLS_CLIENT.
+    Negotiate,
+    /// It negotiates too; to urllib3 every other number is an exact version, with the conflict that follows.
+    TlsServer,
+    Tls12,
+}
+
+impl Method {
+    pub(super) fn from_code(code: i32) -> Result<Method> {
+        let old = |name: &str| {
+            let message = format!("PROTOCOL_{name} is not offered; the oldest version is TLS 1.2");
+            Err(Error::new(Status::Unsupported, message))
+        };
+        match code {
+            2 | 16 => Ok(Method::Negotiate),
+            17 => Ok(Method::TlsServer),
+            5 => Ok(Method::Tls12),
+            0 => old("SSLv2"),
+            1 => old("SSLv3"),
+            3 => old("TLSv1"),
+            4 => old("TLSv1_1"),
+            _ => {
+                let message = format!("version must be a number of netlib_resolve_ssl_version; it is {code}");
+                Err(Error::new(Status::InvalidArgument, message))
+            }
+        }
+    }
+}
+
+/// What is offered to the peer. Neither list is empty.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    /// The newest first.
+    pub(crate) versions: Vec<Version>,
+    /// The most wanted first.
+    pub(crate) suites: Vec<SupportedCipherSuite>,
+}
+
+impl Offer {
+    pub(crate) fn rustls_versions(&self) -> Vec<&'static SupportedProtocolVersion> {
+        let supported = |version: &Version| match version {
+            Version::Tls13 => &version::TLS13,
+            Version::Tls12 => &version::TLS12,
+        };
+        self.versions.iter().map(supported).collect()
+    }
+
+    pub(crate) fn minimum(&self) -> Version {
+        self.versions.iter().copied().min().unwrap_or(Version::Tls12)
+    }
+
+    pub(crate) fn maximum(&self) -> Version {
+        self.versions.iter().copied().max().unwrap_or(Version::Tls13)
+    }
+}
+
+impl TlsOptions {
+    pub(crate) fn offer(&self, provider: &CryptoProvider) -> Result<Offer> {
+        let (minimum, maximum) = self.range()?;
+        let excluded = |version: &Version| {
+            let bit = if *version == Version::Tls12 { bits::NO_TLS12 } else { bits::NO_TLS13 };
+            self.bits & bit != 0
+        };
+        let in_range = [Version::Tls13, Version::Tls12].into_iter().filter(|v| (minimum..=maximum).contains(v));
+        let allowed: Vec<Version> = in_range.filter(|version| !excluded(version)).collect();
+        if allowed.is_empty() {
+            let message = format!("{} is excluded, and no other version is allowed", minimum.name());
+            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::OPTIONS));
+        }
+        let mut offer = Offer { versions: Vec::new(), suites: Vec::new() };
+        for version in &allowed {
+            let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version);
+            // What could not be agreed on is not offered.
+            if !suites.is_empty() {
+                offer.versions.push(*version);
+                offer.suites.append(&mut suites);
+            }
+        }
+        if offer.versions.is_empty() {
+            let names: Vec<_> = allowed.iter().map(|version| version.name()).collect();
+            let message = format!("ciphers selects none of {}, and no other version is allowed", names.join(" and "));
+            return Err(Error::new(Status::NoCipherSuites, message).prefixed(setter::CIPHERS));
+        }
+        Ok(offer)
+    }
+
+    fn range(&self) -> Result<(Version, Version)> {
+        let invalid = |message: String| Error::new(Status::InvalidArgument, message);
+        if self.range_asked && self.ssl_version.is_some_and(|method| method != Method::Negotiate) {
+            let message = "an exact version and a minimum or maximum version exclude each other";
+            return Err(invalid(message.to_owned()).prefixed(setter::SSL_VERSION));
+        }
+        if self.ssl_version == Some(Method::Tls12) {
+            return Ok((Version::Tls12, Version::Tls12));
+        }
+        let (minimum, maximum) = (self.minimum_version, self.maximum_version);
+        if minimum > maximum {
+            let message = format!("the minimum version {} is above the maximum {}", minimum.name(), maximum.name());
+            return Err(invalid(message).prefixed(setter::MINIMUM_VERSION));
+        }
+        Ok((minimum, maximum))
+    }
+}
