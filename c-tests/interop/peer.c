@@ -170,6 +170,9 @@ static void speak(struct session *session, bool client) {
     printf("handshake=%s", netlib_status_name(session->handshake));
     printf(" version=%s", version == NETLIB_TLS_1_3 ? "1.3" : version == NETLIB_TLS_1_2 ? "1.2" : "-");
     printf(" suite=%s", text(netlib_tls_stream_cipher_suite(session->stream, NULL)));
+    printf(" group=%s", text(netlib_tls_stream_key_exchange_group(session->stream, NULL)));
+    printf(" resumed=%s", netlib_tls_stream_is_resumed(session->stream) ? "yes" : "no");
+    printf(" name=%s", text(netlib_tls_stream_server_name(session->stream, NULL)));
     printf(" alpn=%s", text(netlib_tls_stream_alpn_protocol(session->stream, NULL)));
     printf(" certificates=%zu", netlib_tls_stream_peer_certificate_count(session->stream));
     printf(" bytes=%zu intact=%s", session->bytes, session->intact ? "yes" : "no");

@@ -47,6 +47,9 @@ static inline bool settings_set(struct settings *settings, const char *name, con
     else if (strcmp(name, "verify") == 0) netlib_tls_options_set_verify_mode(options, number);
     else if (strcmp(name, "min") == 0) netlib_tls_options_set_minimum_version(options, number);
     else if (strcmp(name, "max") == 0) netlib_tls_options_set_maximum_version(options, number);
+    else if (strcmp(name, "ciphers") == 0) netlib_tls_options_set_ciphers(options, value);
+    else if (strcmp(name, "tickets") == 0) netlib_tls_options_set_session_tickets(options, atoi(value));
+    else if (strcmp(name, "resumption") == 0) netlib_tls_options_set_resumption(options, atoi(value));
     else return false;
     return true;
 }

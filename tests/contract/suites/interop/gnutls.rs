@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::Stage;
-use super::matrix::{ClientCertificate, Row, Side, Version};
+use super::matrix::{ClientCertificate, Row, Side, Tickets, Version};
 
 /// A priority string of one version, one suite, and one group if that is asked.
 fn priority(row: &Row) -> String {
@@ -17,6 +17,9 @@ fn priority(row: &Row) -> String {
         let first = if row.retried && row.netlib == Side::Server { "+GROUP-SECP521R1:" } else { "" };
         format!(":-GROUP-ALL:{first}+GROUP-{}", group.gnutls)
     });
+    if row.chosen_here {
+        return "NORMAL".to_owned();
+    }
     let version = row.suite.version.number();
     format!("NORMAL:-VERS-ALL:+VERS-TLS{version}:-CIPHER-ALL:+{}{exchange}{group}", row.suite.gnutls)
 }
@@ -36,6 +39,9 @@ fn common(row: &Row, protocols: &[&str]) -> Vec<String> {
 pub fn server(stage: &Stage, row: &Row) -> Vec<String> {
     let mut words = stage.words("gnutls-serv --port 0 --echo");
     words.extend(common(row, row.alpn.server));
+    if row.tickets == Tickets::Tls12 {
+        words.push("--nodb".to_owned());
+    }
     words.extend(identity(stage, &format!("server-{}", row.key.name())));
     words.extend(match row.client {
         ClientCertificate::NotAsked => stage.words("--disable-client-cert"),

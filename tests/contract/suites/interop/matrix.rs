@@ -136,18 +136,30 @@ fn alpn_alone_and_ordered(tool: Tool, netlib: Side) -> [Alpn; 3] {
     ]
 }
 
-/// A key-exchange group: the names in netlib's peers, and what s_client prints.
+/// What netlib is told of resumption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tickets {
+    /// Session ids in TLS 1.2, tickets in TLS 1.3.
+    Default,
+    /// In TLS 1.2 too; the other end remembers nothing by itself.
+    Tls12,
+    /// No resumption at all.
+    Refused,
+}
+
+/// A key-exchange group: its name here and at netlib's peers, and what s_client prints.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Group {
+    pub name: &'static str,
     pub openssl: &'static str,
     pub gnutls: &'static str,
     pub temporary_key: &'static str,
 }
 
 pub const GROUPS: &[Group] = &[
-    Group { openssl: "X25519", gnutls: "X25519", temporary_key: "X25519, 253 bits" },
-    Group { openssl: "P-256", gnutls: "SECP256R1", temporary_key: "ECDH, prime256v1, 256 bits" },
-    Group { openssl: "P-384", gnutls: "SECP384R1", temporary_key: "ECDH, secp384r1, 384 bits" },
+    Group { name: "x25519", openssl: "X25519", gnutls: "X25519", temporary_key: "X25519, 253 bits" },
+    Group { name: "secp256r1", openssl: "P-256", gnutls: "SECP256R1", temporary_key: "ECDH, prime256v1, 256 bits" },
+    Group { name: "secp384r1", openssl: "P-384", gnutls: "SECP384R1", temporary_key: "ECDH, secp384r1, 384 bits" },
 ];
 
 #[derive(Clone, Copy)]
@@ -160,6 +172,9 @@ pub struct Row {
     pub alpn: Alpn,
     /// Two sessions, the second of which rests on the first.
     pub resume: bool,
+    /// The version and the suite are chosen at netlib's end, not at the other.
+    pub chosen_here: bool,
+    pub tickets: Tickets,
     /// The other end knows no other.
     pub group: Option<&'static Group>,
     /// The first key share is of another group, so that the server asks for a second hello.
@@ -172,6 +187,21 @@ impl Row {
     /// s_server makes a page with what it knows of the session instead of turning lines around.
     pub fn page(&self) -> bool {
         self.tool == Tool::OpenSsl && self.netlib == Side::Client && (self.resume || self.alpn != NO_ALPN)
+    }
+
+    /// Whether the session of this turn is resumed.
+    pub fn resumed(&self, turn: usize) -> bool {
+        self.resume && turn == 1 && self.tickets != Tickets::Refused
+    }
+
+    /// The group that is agreed on: GnuTLS's client asks for P-256 first, all others for X25519.
+    pub fn agreed_group(&self, turn: usize) -> &'static str {
+        match (self.group, self.tool, self.netlib) {
+            _ if self.resumed(turn) && self.suite.version == Version::Tls12 => "-",
+            (Some(group), _, _) => group.name,
+            (None, Tool::GnuTls, Side::Server) => GROUPS[1].name,
+            (None, _, _) => GROUPS[0].name,
+        }
     }
 
     pub fn connections(&self) -> usize {
@@ -196,7 +226,15 @@ impl Row {
         if !self.records.is_empty() {
             name += &format!(", {}", self.records);
         }
-        if self.resume { name + ", resumed" } else { name }
+        if self.chosen_here {
+            name += ", chosen by netlib";
+        }
+        match (self.resume, self.tickets) {
+            (false, _) => name,
+            (true, Tickets::Default) => name + ", resumed",
+            (true, Tickets::Tls12) => name + ", resumed by a ticket",
+            (true, Tickets::Refused) => name + ", not resumed",
+        }
     }
 }
 
@@ -209,6 +247,8 @@ fn plain(tool: Tool, netlib: Side, suite: &'static Suite, key: Key) -> Row {
         client: ClientCertificate::NotAsked,
         alpn: NO_ALPN,
         resume: false,
+        chosen_here: false,
+        tickets: Tickets::Default,
         group: None,
         retried: false,
         records: "",
@@ -237,6 +277,8 @@ pub fn core() -> Vec<Row> {
         for (turn, (suite, key)) in suites_and_keys().enumerate() {
             rows.push(combined(plain(tool, netlib, suite, key), turn + at, turn / 2));
         }
+        let chosen = SUITES.iter().map(|suite| plain(tool, netlib, suite, suite.signed_by[0]));
+        rows.extend(chosen.map(|row| Row { chosen_here: true, ..row }));
     }
     rows.extend(special());
     rows
@@ -248,6 +290,7 @@ pub fn all() -> Vec<Row> {
     for &(tool, netlib) in PAIRS {
         for (turn, (suite, key)) in suites_and_keys().enumerate() {
             rows.extend((0..8).map(|combination| combined(plain(tool, netlib, suite, key), combination, turn)));
+            rows.push(Row { chosen_here: true, ..plain(tool, netlib, suite, key) });
         }
         for &version in Version::ALL {
             for &client in Key::ALL {
@@ -288,6 +331,13 @@ fn special() -> Vec<Row> {
             rows.push(Row { client: ClientCertificate::NotShown, ..row });
             for alpn in alpn_alone_and_ordered(tool, netlib) {
                 rows.push(Row { alpn, ..row });
+            }
+            if version == Version::Tls12 {
+                rows.push(Row { resume: true, tickets: Tickets::Tls12, ..row });
+            }
+            // gnutls-cli would wait for a ticket of TLS 1.3 that does not come.
+            if (tool, netlib, version) != (Tool::GnuTls, Side::Server, Version::Tls13) {
+                rows.push(Row { resume: true, tickets: Tickets::Refused, ..row });
             }
             let records: &[&str] = match (tool, version) {
                 (Tool::OpenSsl, Version::Tls13) => &["-record_padding 4000", "-max_send_frag 512"],

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::env::{Env, has, parallel};
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
-use matrix::{ClientCertificate, Row, Side, Tool};
+use matrix::{ClientCertificate, Row, Side, Tickets, Tool};
 use process::{Ended, Input, Process};
 use refusals::Refusal;
 
@@ -220,6 +220,7 @@ impl<'a> Stage<'a> {
             (false, Tool::GnuTls) => words.extend([self.word("how=echo"), format!("bytes={BYTES}")]),
         }
         words.extend(row.alpn.client.iter().map(|protocol| format!("alpn={protocol}")));
+        words.extend(choices(row));
         if let ClientCertificate::Shown(key) = row.client {
             words.extend(self.words(&format!("identity={{client-{}-both.pem}}", key.name())));
         }
@@ -255,6 +256,7 @@ impl<'a> Stage<'a> {
             ClientCertificate::Shown(_) => "verify=required",
         }));
         words.extend(row.alpn.server.iter().map(|protocol| format!("alpn={protocol}")));
+        words.extend(choices(row));
         words.extend([format!("connections={}", row.connections()), format!("bytes={BYTES}")]);
         if row.tool == Tool::GnuTls {
             words.push(self.word("how=peer-first"));
@@ -268,7 +270,8 @@ impl<'a> Stage<'a> {
                 let mut clients = Vec::new();
                 for turn in 0..row.connections() {
                     let mut words = openssl::client(self, row, &port, &messages);
-                    if row.resume {
+                    // Without resumption there is no session to keep, and no file.
+                    if row.resume && (turn == 0 || Path::new(&session).exists()) {
                         words.extend([self.word(["-sess_out", "-sess_in"][turn]), session.clone()]);
                     }
                     clients.push(self.start(&words, Input::File(&self.scratch.join("data")))?.finish());
@@ -282,12 +285,16 @@ impl<'a> Stage<'a> {
                 vec![client.finish()]
             }
         };
+        if clients.iter().any(|client| client.code != Some(0)) {
+            // netlib's end may wait for a session that will not be.
+            netlib.terminate();
+        }
         told.netlib(row, netlib.finish());
         for (turn, client) in clients.iter().enumerate() {
             told.check(client.code == Some(0), "the client ended otherwise than with 0");
             told.check(client.out.contains(&self.data), "what the client got is not what it sent");
             if row.tool == Tool::OpenSsl {
-                openssl::session(row, turn == 1).iter().for_each(|line| told.says(client, line));
+                openssl::session(row, row.resumed(turn)).iter().for_each(|line| told.says(client, line));
                 told.hellos(row, &messages);
             }
         }
@@ -347,7 +354,7 @@ impl Told {
         let pages: Vec<&str> = pages.split_inclusive("</HTML>").filter(|page| page.contains("<HTML>")).collect();
         self.check(pages.len() == row.connections(), format!("{} pages", pages.len()));
         for (turn, page) in pages.iter().enumerate() {
-            for line in openssl::page(row, turn == 1) {
+            for line in openssl::page(row, row.resumed(turn)) {
                 let there = page.lines().any(|said| said.trim() == line);
                 self.check(there, format!("page {} does not say \"{line}\"", turn + 1));
             }
@@ -362,19 +369,34 @@ impl Told {
     fn gnutls(&mut self, row: &Row, sessions: &[&str]) {
         self.check(sessions.len() == row.connections(), format!("{} sessions of GnuTLS", sessions.len()));
         for (turn, said) in sessions.iter().enumerate() {
-            for line in gnutls::lines(row, turn == 1) {
+            for line in gnutls::lines(row, row.resumed(turn)) {
                 let there = said.lines().any(|said| said.trim() == line);
                 self.check(there, format!("session {} of GnuTLS does not say \"{line}\"", turn + 1));
             }
-            for line in gnutls::never(row, turn == 1) {
+            for line in gnutls::never(row, row.resumed(turn)) {
                 let there = said.lines().any(|said| said.trim().starts_with(line));
                 self.check(!there, format!("session {} of GnuTLS says \"{line}\"", turn + 1));
             }
-            if let Err(problem) = gnutls::described(row, turn == 1, said) {
+            if let Err(problem) = gnutls::described(row, row.resumed(turn), said) {
                 self.problems.push(problem);
             }
         }
     }
+}
+
+/// What netlib is told of versions, suites and resumption.
+fn choices(row: &Row) -> Vec<String> {
+    let mut words = Vec::new();
+    if row.chosen_here {
+        let version = row.suite.version.number();
+        words.extend([format!("min={version}"), format!("max={version}"), format!("ciphers={}", row.suite.openssl)]);
+    }
+    match row.tickets {
+        Tickets::Default => {}
+        Tickets::Tls12 => words.push("tickets=1".to_owned()),
+        Tickets::Refused => words.push("resumption=0".to_owned()),
+    }
+    words
 }
 
 /// The line that netlib's end prints of a session as it should be.
@@ -391,10 +413,12 @@ pub fn expected_facts(row: &Row, turn: usize) -> String {
         false => ("NETLIB_OK", "NETLIB_END_OF_STREAM"),
     };
     format!(
-        "handshake=NETLIB_OK version={} suite={} alpn={} certificates={shown} bytes={bytes} intact=yes data={data} \
+        "handshake=NETLIB_OK version={} suite={} group={} resumed={} name=localhost alpn={} certificates={shown} bytes={bytes} intact=yes data={data} \
          end={end} shutdown=NETLIB_OK alert=-1 problem=0",
         row.suite.version.number(),
         row.suite.name,
+        row.agreed_group(turn),
+        if row.resumed(turn) { "yes" } else { "no" },
         row.alpn.agreed.unwrap_or("-"),
     )
 }

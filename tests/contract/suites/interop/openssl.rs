@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use super::Stage;
-use super::matrix::{ClientCertificate, Row, Version};
+use super::matrix::{ClientCertificate, Row, Tickets, Version};
 
 fn versions_suites_records(row: &Row) -> Vec<String> {
     let (version, option) = match row.suite.version {
         Version::Tls12 => ("-tls1_2", "-cipher"),
         Version::Tls13 => ("-tls1_3", "-ciphersuites"),
     };
-    let words = [version, option, row.suite.openssl].into_iter();
-    words.chain(row.records.split_whitespace()).map(str::to_owned).collect()
+    let words = if row.chosen_here { &[][..] } else { &[version, option, row.suite.openssl] };
+    words.iter().copied().chain(row.records.split_whitespace()).map(str::to_owned).collect()
 }
 
 fn identity(stage: &Stage, name: &str) -> Vec<String> {
@@ -37,6 +37,9 @@ pub fn server(stage: &Stage, row: &Row, messages: &Path) -> Vec<String> {
         ClientCertificate::NotAsked => {}
         ClientCertificate::NotShown => words.extend(stage.words("-verify 3 -verify_return_error -CAfile {root.pem}")),
         ClientCertificate::Shown(_) => words.extend(stage.words("-Verify 3 -verify_return_error -CAfile {root.pem}")),
+    }
+    if row.tickets == Tickets::Tls12 {
+        words.push(stage.word("-no_cache"));
     }
     if !row.alpn.server.is_empty() {
         words.extend([stage.word("-alpn"), row.alpn.server.join(",")]);
@@ -115,6 +118,9 @@ pub fn session(row: &Row, resumed: bool) -> Vec<String> {
         // The server's closing message; without it, it is an error.
         "closed".to_owned(),
     ];
+    if row.tickets == Tickets::Tls12 {
+        lines.push("TLS session ticket:".to_owned());
+    }
     // A session of TLS 1.2 that is resumed exchanges no keys.
     if let Some(group) = row.group {
         lines.push(format!("Server Temp Key: {}", group.temporary_key));

@@ -67,7 +67,8 @@ fn of_a_server(stage: &Stage) -> Result<(), String> {
 
 fn judge(netlib: &Ended, other: &Ended, messages: &str, certificates: usize) -> Result<(), String> {
     let expected = format!(
-        "handshake=NETLIB_OK version=1.3 suite=TLS_AES_256_GCM_SHA384 alpn=- certificates={certificates} bytes={BYTES} \
+        "handshake=NETLIB_OK version=1.3 suite=TLS_AES_256_GCM_SHA384 group=x25519 \
+         resumed=no name=localhost alpn=- certificates={certificates} bytes={BYTES} \
          intact=yes data=NETLIB_OK end=NETLIB_END_OF_STREAM shutdown=NETLIB_OK alert=-1 problem=0"
     );
     let messages = fs::read_to_string(messages).unwrap_or_default();
