@@ -310,7 +310,35 @@ static inline netlib_tls_stream *make_tls_stream(void) {
     MUST_OK(netlib_tls_stream_set_blocking(stream, 0, NULL));
     return stream;
 }
+/* Its peer has said that it will send nothing. */
+static inline int make_ended_socket(void) {
+    int pair[2];
+    MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    MUST(shutdown(pair[1], SHUT_WR) == 0);
+    return pair[0];
+}
 #endif
+/* A transport on which nothing comes and nothing goes. */
+static inline int32_t make_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
+    (void)ctx;
+    (void)buf;
+    (void)len;
+    (void)n;
+    return 100; /* NETLIB_WANT_READ */
+}
+static inline int32_t make_tls_write(void *ctx, const void *buf, size_t len, size_t *n) {
+    (void)ctx;
+    (void)buf;
+    (void)len;
+    (void)n;
+    return 101; /* NETLIB_WANT_WRITE */
+}
+#define MAKE__netlib_tls_read_fn make_tls_read
+#define MAKE__netlib_tls_write_fn make_tls_write
+#ifdef HAVE_netlib_tls_stream_writev
+static const netlib_slice make_slice = {"data", 4};
+#endif
+#define MAKE__netlib_slice_ptr &make_slice
 #ifdef HAVE_netlib_tls_engine_client_new
 static inline netlib_tls_engine *make_tls_engine(void) {
     netlib_tls_engine *engine = NULL;
@@ -331,6 +359,20 @@ static inline int32_t make_servername_answer(void *ctx, const char *server_name,
 #define MAKE__netlib_tls_options_ptr make_tls_options()
 #define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
 #define MAKE__netlib_tls_context_ptr make_tls_context()
+#ifdef HAVE_netlib_certificate_parse
+static inline netlib_certificate *make_certificate(void) {
+    netlib_certificate *certificate = NULL;
+    MUST_OK(netlib_certificate_parse(make_text_of(CERT_FILE), NETLIB_NTS, &certificate, NULL));
+    return certificate;
+}
+#endif
+#define MAKE__netlib_tls_options_add_ca_dir__path TEST_DIRECTORY
+#define MAKE__netlib_certificate_ptr make_certificate()
+#define MAKE__netlib_certificate_parse__data make_text_of(CERT_FILE)
+#define MAKE__netlib_certificate_parse__len NETLIB_NTS
+#define MAKE__const_char_ptr__fingerprint "900150983cd24fb0d6963f7d28e17f72" /* MD5 of "abc" */
+#define MAKE__netlib_assert_fingerprint__cert "abc"
+#define MAKE__netlib_assert_fingerprint__cert_len 3
 #define MAKE__netlib_tls_stream_ptr make_tls_stream()
 #define MAKE__const_char_ptr__server_hostname "localhost"
 #define MAKE__const_char_ptr__path CERT_FILE
@@ -346,5 +388,9 @@ static inline int32_t make_servername_answer(void *ctx, const char *server_name,
 #define MAKE__netlib_tls_options_add_ca_data__len NETLIB_NTS
 #define MAKE__const_char_ptr__candidate "CERT_REQUIRED"
 #define MAKE__netlib_resolve_ssl_version__candidate "PROTOCOL_TLS"
+#define MAKE__netlib_ssl_wrap_socket__fd make_ended_socket()
+#define MAKE__netlib_ssl_wrap_socket__tls_options make_tls_options()
+#define BASELINE__netlib_ssl_wrap_socket NETLIB_TLS_HANDSHAKE_EOF
+#define MAKE__const_char_ptr__ciphers "HIGH"
 
 #endif

@@ -11,6 +11,7 @@
 
 /* Below every limit on sizes, and far above what is free in the heap; small where no memory is taken away. */
 static size_t size = (size_t)12 * 1024 * 1024;
+enum { SMALL = 4096 };
 static char *text;
 
 /* ---- what is called, in steps: before the memory is gone, and after ---- */
@@ -132,6 +133,25 @@ static netlib_status identity_key(void) {
     return context(options);
 }
 
+/* A key whose scrypt takes 128 MiB (N is 2^17, r 8, p 1). Where no memory is taken away, N is no power of two. */
+static netlib_status key_derivation(void) {
+    static const char chain[] = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+    unsigned char key[] = {
+        0x30, 0x74, 0x30, 0x50, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d, 0x30, 0x43, 0x30, 0x22, 0x06,
+        0x09, 0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b, 0x30, 0x15, 0x04, 0x08, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36,
+        0x37, 0x38, 0x02, 0x03, 0x02, 0x00, 0x00, 0x02, 0x01, 0x08, 0x02, 0x01, 0x01, 0x30, 0x1d, 0x06, 0x09, 0x60, 0x86, 0x48,
+        0x01, 0x65, 0x03, 0x04, 0x01, 0x2a, 0x04, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x04, 0x20, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    };
+    enum { N = 44 };
+    if (size == SMALL) key[N]++;
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity(options, chain, NETLIB_NTS, key, sizeof key);
+    netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    return context(options);
+}
+
 static netlib_status readings(void) {
     netlib_url_readings *compared = NULL;
     memcpy(text, "http://", 7);
@@ -188,6 +208,7 @@ static void copies_are_made_or_refused(void) {
         {"add_ca_data", nothing, ca_data},
         {"set_identity, chain", nothing, identity_chain},
         {"set_identity, key", nothing, identity_key},
+        {"scrypt", nothing, key_derivation},
         {"url_compare_readers", nothing, readings},
     };
     bool limited = can_limit_memory();
@@ -211,7 +232,7 @@ static void copies_are_made_or_refused(void) {
 }
 
 int main(void) {
-    if (!can_limit_memory()) size = 4096;
+    if (!can_limit_memory()) size = SMALL;
     text = malloc(size + 1);
     CHECK(text != NULL);
     if (text == NULL) return EXIT_FAILURE;

@@ -173,7 +173,7 @@ static void trust_and_identity_in_every_form(void) {
         {"ca.pem", "rsa.pem", "rsa-pkcs1.key", NETLIB_OK, NULL},
         {"ca.pem", "server.pem", "client.key", NETLIB_KEY_MISMATCH, "client.key"},
         {"ca.pem", "server.pem", "rsa.key", NETLIB_KEY_MISMATCH, "rsa.key"},
-        {"ca.pem", "server.pem", "server-encrypted.key", NETLIB_UNSUPPORTED, "encrypted"},
+        {"ca.pem", "server.pem", "server-encrypted.key", NETLIB_PASSWORD_REQUIRED, "encrypted"},
         {"ca.pem", "server.pem", "nonexistent.key", NETLIB_IO, "nonexistent.key"},
         {"ca.pem", "server.pem", "ca.pem", NETLIB_INVALID_PEM, "holds no private key"},
         {"ca.pem", "server.pem", NULL, NETLIB_INVALID_PEM, "holds no private key"},

@@ -90,14 +90,14 @@ static void r24_close_notify_in_the_handshake(void) {
     netlib_tls_context_free(server);
 }
 
-/* The transport ends after any number of bytes, in either direction. */
+/* The transport ends after some number of bytes, in either direction; the unit tests of the engine take every number. */
 static void r24_every_truncation_of_a_handshake(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
         for (int to_server = 0; to_server < 2; to_server++) {
             unsigned long done = 0;
-            for (size_t cut = 0; done == 0; cut += cut < 12 ? 1 : 11) {
+            for (size_t cut = 0; done == 0; cut += cut < 12 ? 1 : 37) {
                 netlib_tls_context *client = client_of(versions[i]);
                 struct wire wire = wire_of(client, server, 20000);
                 netlib_tls_engine *victim = to_server ? wire.server : wire.client;
@@ -256,7 +256,8 @@ static void ends_and_failures(void) {
     CHECK_OK(netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
     CHECK_INT(6, (long long)n);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
-    CHECK_INT(3, (long long)feed_all(wire.server, "abc", 3));
+    static const char rest[100000];
+    CHECK_INT(sizeof rest, (long long)feed_all(wire.server, rest, sizeof rest));
     CHECK_OK(netlib_tls_engine_feed_end(wire.server, &err));
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
     /* The other direction is open. */
@@ -363,7 +364,7 @@ static netlib_tls_context *opposite_context(bool is_strict, bool is_server) {
 
 static void *opposite_main(void *argument) {
     struct opposite *my = argument;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 40; i++) {
         struct wire wire = {NULL, NULL, 20000, 0, 0};
         size_t len = 0;
         (void)netlib_tls_engine_client_new(my->client, "localhost", &wire.client, NULL);

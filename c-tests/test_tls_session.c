@@ -92,6 +92,41 @@ static void full_and_resumed(void) {
     }
 }
 
+/* The server picks, in its own order; a client that offers nothing gets nothing. */
+static void the_server_picks_the_protocol(void) {
+    static const struct {
+        const char *client[2], *server[2];
+        const char *picked;
+        netlib_status status; /* of the client */
+    } rows[] = {
+        {{"a", "b"}, {"b", "a"}, "b", NETLIB_OK},        {{"b", "a"}, {"a", "b"}, "a", NETLIB_OK},
+        {{"a", NULL}, {"b", "a"}, "a", NETLIB_OK},       {{NULL, NULL}, {"b", "a"}, NULL, NETLIB_OK},
+        {{"a", "b"}, {NULL, NULL}, NULL, NETLIB_OK},     {{"a", "b"}, {"c", "A"}, NULL, NETLIB_TLS_ALERT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+            netlib_tls_options *options[2] = {client_options(), client_options()};
+            netlib_tls_options_set_maximum_version(options[0], version);
+            netlib_tls_options_set_identity_files(options[1], CERTS "server.pem", CERTS "server.key");
+            netlib_tls_options_set_verify_mode(options[1], NETLIB_CERT_NONE);
+            for (int j = 0; j < 2; j++) {
+                if (rows[i].client[j] != NULL) netlib_tls_options_add_alpn_protocol(options[0], rows[i].client[j]);
+                if (rows[i].server[j] != NULL) netlib_tls_options_add_alpn_protocol(options[1], rows[i].server[j]);
+            }
+            netlib_tls_context *client = context_of(options[0]), *server = context_of(options[1]);
+            struct wire wire = wire_of(client, server, 20000);
+            struct shaken shaken = shake_wire(&wire);
+            CHECK_INT(rows[i].status, shaken.client);
+            CHECK_INT(rows[i].status == NETLIB_OK ? -1 : 120, shaken.client_alert);
+            CHECK_STR(rows[i].picked, netlib_tls_engine_alpn_protocol(wire.client, NULL));
+            CHECK_STR(rows[i].picked, netlib_tls_engine_alpn_protocol(wire.server, NULL));
+            free_wire(&wire);
+            netlib_tls_context_free(client);
+            netlib_tls_context_free(server);
+        }
+    }
+}
+
 /* Of another name nothing is resumed, nor of another context, nor without a name. */
 static void what_is_not_resumed(void) {
     netlib_tls_context *client = both_of(NETLIB_TLS_1_3, false, NULL, NETLIB_CERT_NONE);
@@ -171,6 +206,7 @@ static void streams_tell_the_same(void) {
 
 int main(void) {
     full_and_resumed();
+    the_server_picks_the_protocol();
     what_is_not_resumed();
     streams_tell_the_same();
     return report("test_tls_session");

@@ -185,6 +185,19 @@ static bool share_tls_context(const void *shared) {
 }
 #endif
 
+#ifdef HAVE_netlib_certificate_parse
+static bool share_certificate(const void *shared) {
+    const netlib_certificate *certificate = shared;
+    netlib_certificate *mine = netlib_certificate_clone(certificate);
+    const char *text = netlib_certificate_fingerprint(mine, NULL);
+    size_t len;
+    const uint8_t *der = netlib_certificate_der(certificate, &len);
+    bool right = netlib_assert_fingerprint(der, len, text, NULL) == NETLIB_OK;
+    netlib_certificate_free(mine);
+    return right;
+}
+#endif
+
 int main(void) {
     netlib_error *error = make_error();
     netlib_limit *limit = make_limit();
@@ -225,6 +238,11 @@ int main(void) {
     netlib_tls_context *context = make_tls_context();
     in_threads("a TLS context is shared", share_tls_context, context);
     netlib_tls_context_free(context);
+#endif
+#ifdef HAVE_netlib_certificate_parse
+    netlib_certificate *certificate = make_certificate();
+    in_threads("a certificate is shared", share_certificate, certificate);
+    netlib_certificate_free(certificate);
 #endif
     return report("threads");
 }

@@ -171,6 +171,8 @@ typedef struct netlib_connect_options netlib_connect_options;
 typedef struct netlib_tls_context netlib_tls_context;
 typedef struct netlib_tls_options netlib_tls_options;
 typedef struct netlib_tls_stream netlib_tls_stream;
+typedef struct netlib_tls_engine netlib_tls_engine;
+typedef struct netlib_certificate netlib_certificate;
 
 #ifdef __cplusplus
 extern "C" {
@@ -224,6 +226,8 @@ enum netlib_status_code {
     NETLIB_UNREWINDABLE_BODY = 303,
     /** A callback reported failure or returned a value that makes no sense. */
     NETLIB_CALLBACK_FAILED = 304,
+    /** The peer still sends more than this call throws away. */
+    NETLIB_TOO_MUCH_DATA = 305,
     /** An error inside this library was caught: please report it. */
     NETLIB_INTERNAL = 400,
     /** Memory could not be reserved. */
@@ -3609,7 +3613,7 @@ enum netlib_tls_version {
     NETLIB_TLS_MINIMUM_SUPPORTED = -2,
     /** The newest that netlib offers. */
     NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
-    /** RFC 5246, with AEAD cipher suites and the extended master secret of RFC 7627 only. */
+    /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it. */
     NETLIB_TLS_1_2 = 771,
     /** RFC 8446. */
     NETLIB_TLS_1_3 = 772
@@ -3618,7 +3622,7 @@ enum netlib_tls_version {
 /**
  * Everything that TLS streams share: trust, identity, versions, the sessions that can be resumed. **Immutable**: make
  * one, use it for any number of streams from any threads. A client's side is `netlib_tls_wrap_fd`, a server's is
- * `netlib_tls_accept_fd`.
+ * `netlib_tls_accept_fd`; over a transport of your own, `netlib_tls_engine_client_new` and `netlib_tls_engine_server_new`.
  */
 struct netlib_tls_context;
 
@@ -3678,6 +3682,70 @@ netlib_status netlib_resolve_ssl_version(const char *candidate,
                                          int32_t *number,
                                          netlib_error **err);
 
+/** OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here. */
+#define NETLIB_OP_ALL 2147483728
+
+/** SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit. */
+#define NETLIB_OP_NO_SSLv2 0
+
+/** Every key exchange has a key of its own; in OpenSSL too, so that it is no bit. */
+#define NETLIB_OP_SINGLE_DH_USE 0
+
+/** As `NETLIB_OP_SINGLE_DH_USE`. */
+#define NETLIB_OP_SINGLE_ECDH_USE 0
+
+/** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
+enum netlib_ssl_version {
+    /** The newest version that both sides know. */
+    NETLIB_PROTOCOL_TLS = 2,
+    /** Exactly TLS 1.2. */
+    NETLIB_PROTOCOL_TLSv1_2 = 5,
+    /** As `NETLIB_PROTOCOL_TLS`. */
+    NETLIB_PROTOCOL_TLS_CLIENT = 16,
+    /** As `NETLIB_PROTOCOL_TLS`. */
+    NETLIB_PROTOCOL_TLS_SERVER = 17
+};
+
+/**
+ * Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. Those of
+ * OpenSSL that are not listed are answered in the same way: they are accepted if they are always true or make no
+ * difference, and `NETLIB_UNSUPPORTED` otherwise.
+ */
+enum netlib_tls_option {
+    /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
+    NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
+    /** `NETLIB_UNSUPPORTED`: the kernel's TLS is not used. */
+    NETLIB_OP_ENABLE_KTLS = 8,
+    /**
+     * `NETLIB_UNSUPPORTED`: an end without a closing message is always `NETLIB_TLS_TRUNCATED`; whoever takes it for an
+     * end can do so.
+     */
+    NETLIB_OP_IGNORE_UNEXPECTED_EOF = 128,
+    /** No tickets in TLS 1.2. Set by default. The same as `netlib_tls_options_set_session_tickets` with 0. */
+    NETLIB_OP_NO_TICKET = 16384,
+    /** Always so. */
+    NETLIB_OP_NO_COMPRESSION = 131072,
+    /** Always so. */
+    NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT = 1048576,
+    /**
+     * A server chooses the cipher suite by its own order, not by the client's. Set by default. It has no meaning for
+     * a client.
+     */
+    NETLIB_OP_CIPHER_SERVER_PREFERENCE = 4194304,
+    /** Always so. */
+    NETLIB_OP_NO_SSLv3 = 33554432,
+    /** Always so. */
+    NETLIB_OP_NO_TLSv1 = 67108864,
+    /** TLS 1.2 is neither offered nor accepted. */
+    NETLIB_OP_NO_TLSv1_2 = 134217728,
+    /** Always so. */
+    NETLIB_OP_NO_TLSv1_1 = 268435456,
+    /** TLS 1.3 is neither offered nor accepted. */
+    NETLIB_OP_NO_TLSv1_3 = 536870912,
+    /** Always so. */
+    NETLIB_OP_NO_RENEGOTIATION = 1073741824
+};
+
 /**
  * What is asked of the peer's certificate. Default: a client requires one, a server asks for none. As Python's
  * `ssl.SSLContext.verify_mode`, with its tie to the host name: `NETLIB_CERT_NONE` is refused once
@@ -3704,7 +3772,8 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options,
                                            int32_t on);
 
 /**
- * The oldest version that is accepted. Default: TLS 1.2. Older ones are `NETLIB_UNSUPPORTED`.
+ * The oldest version that is accepted. Default: TLS 1.2. Older ones are `NETLIB_UNSUPPORTED`. As Python's
+ * `minimum_version`, urllib3's ssl_minimum_version. One above the maximum is reported by `netlib_tls_context_new`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_tls_version`.
@@ -3714,7 +3783,7 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options,
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options, int32_t version);
 
 /**
- * The newest version that is offered. Default: TLS 1.3.
+ * The newest version that is offered. Default: TLS 1.3. As Python's `maximum_version`, urllib3's ssl_maximum_version.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_tls_version`.
@@ -3724,7 +3793,49 @@ void netlib_tls_options_set_minimum_version(netlib_tls_options *options, int32_t
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t version);
 
 /**
- * Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none.
+ * OpenSSL's options, all of them at once, as an assignment to Python's `SSLContext.options`; urllib3 adds its argument to
+ * Python's defaults instead. Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off.
+ * Bits that are always true here need not be given, and make no difference. What cannot be is `NETLIB_UNSUPPORTED`, and
+ * unknown bits are `NETLIB_INVALID_ARGUMENT`; so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` together, or one
+ * of them where only that version is allowed.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param bits of `enum netlib_tls_option`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_options(netlib_tls_options *options,
+                                    int64_t bits);
+
+/**
+ * Whether TLS 1.2 has session tickets (RFC 5077), on both sides. Default: no, because they are sent in the clear, under
+ * a key that outlives many sessions. It is the bit `NETLIB_OP_NO_TICKET`, the other way round: the later call wins. Without
+ * them sessions of TLS 1.2 are resumed by their id; those of TLS 1.3, which has tickets of its own, are not concerned.
+ * `netlib_tls_options_set_resumption` with 0 turns all of it off, whatever is said here.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_session_tickets(netlib_tls_options *options,
+                                            int32_t on);
+
+/**
+ * Whether sessions are remembered and resumed, in both versions and on both sides. Default: yes, between streams of one
+ * context. As OpenSSL's SSL_CTX_set_session_cache_mode with SSL_SESS_CACHE_OFF, without tickets of TLS 1.3 either.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_resumption(netlib_tls_options *options,
+                                       int32_t on);
+
+/**
+ * Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none. As
+ * Python's `set_alpn_protocols`, one at a time.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param protocol its name, as "http/1.1": 1 to 255 bytes, and 8192 of all of them together. Copied. Not NULL.
@@ -3734,34 +3845,167 @@ void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
 /**
- * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are. Default: yes, except in a program with
- * raised privileges (see secure_getenv(3)). They are read by `netlib_tls_context_new` only. If one is set and neither
- * leads to a certificate, that fails with `NETLIB_NO_TRUST_ANCHORS`.
+ * Next Protocol Negotiation, which ALPN has replaced: no protocols are accepted, others are `NETLIB_UNSUPPORTED`. As
+ * Python's `set_npn_protocols`, which does nothing any more.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param protocols `count` names. Not NULL unless `count` is 0.
+ * @param count how many; 0 is the default.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
+
+/**
+ * Whether a certificate without subject alternative names may prove a name by its common name. Default: no, and yes is
+ * `NETLIB_UNSUPPORTED`. As Python's `hostname_checks_common_name`, which urllib3 sets to false.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0; 1 is refused.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options,
+                                                        int32_t on);
+
+/**
+ * Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). Default: no, and yes is
+ * `NETLIB_UNSUPPORTED`. As Python's `post_handshake_auth`, which urllib3 sets to true.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0; 1 is refused.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
+
+/**
+ * Writes the secrets of all sessions of the context, on both sides, to a file, so that a program such as Wireshark can
+ * decrypt what was captured: whoever reads the file reads the sessions. Lines in NSS' key log format are appended, one
+ * write each. As Python's `keylog_filename`. Default: to the file that the environment variable SSLKEYLOGFILE names, if
+ * it is set and not empty, as urllib3; but "$" in it stands for itself. See `netlib_tls_options_set_use_environment`.
+ *
+ * The file is opened by `netlib_tls_context_new`, which fails with `NETLIB_IO` if that cannot be, and stays open as long as
+ * the context and its streams. A new file may be read and written by its owner only. A pipe must have a reader, and is not
+ * waited for: lines for which there is no room are lost. A line that cannot be written does not end the session.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the file. Copied. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
+                                        const char *path);
+
+/**
+ * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, and SSLKEYLOGFILE where secrets are
+ * written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). They are read by
+ * `netlib_tls_context_new` only. If one of the first two is set and neither leads to a certificate, that fails with
+ * `NETLIB_NO_TRUST_ANCHORS`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_use_environment(netlib_tls_options *options,
-                                            int32_t on);
+void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
+
+/**
+ * The cipher suites in OpenSSL's string language, as Python's `set_ciphers` and urllib3's ciphers. Default: the nine that
+ * exist here, all of them with forward secrecy and an AEAD.
+ *
+ * Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
+ * ("ECDHE-RSA-AES128-GCM-SHA256") or that of the IANA registry, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM",
+ * "aRSA", …); words joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that
+ * for good, after `-` until it is added again, and after `+` it moves it to the end. "DEFAULT" at the start is all of them.
+ * "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing: what is accepted is about level 2;
+ * higher levels are `NETLIB_UNSUPPORTED`, and so is "SUITEB128" with its relatives.
+ *
+ * The string governs TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only those
+ * that are named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
+ * A version without a suite is not offered.
+ *
+ * As in OpenSSL, words of suites that do not exist here select nothing, and so do misspelt ones: ask
+ * `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose message
+ * lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which suites work also
+ * depends on the server's certificate: "aECDSA" finds none in common with one that has an RSA key only.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param ciphers the string; at most 16 KiB. Copied. May be NULL, or empty: the default.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_ciphers(netlib_tls_options *options,
+                                    const char *ciphers);
+
+/**
+ * How many cipher suites are offered. As the length of Python's `get_ciphers()`.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_cipher_count(const netlib_tls_context *context);
+
+/**
+ * One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` gives
+ * it. Those of TLS 1.3 come first.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed: a constant.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_cipher(const netlib_tls_context *context,
+                                      size_t index,
+                                      size_t *len);
+
+/**
+ * The same suite by the name that OpenSSL and Python have for it.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed: a constant.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_cipher_openssl_name(const netlib_tls_context *context, size_t index, size_t *len);
+
+/**
+ * The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
 
 /** Where trusted certificates came from: bits of `netlib_tls_context_trust_sources`. */
 enum netlib_trust {
     /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
-    /** The authorities of Mozilla's programme that are built into netlib, because the system has no store. */
+    /**
+     * The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has no
+     * store.
+     */
     NETLIB_TRUST_EMBEDDED = 2,
-    /** `netlib_tls_options_add_ca_file` and `_add_ca_data`. */
+    /** `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
     NETLIB_TRUST_CUSTOM = 4
 };
 
 /**
  * Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
  * that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
- * with `-addext basicConstraints=critical,CA:FALSE`. What is named must be usable: a missing file, one without a
- * certificate, or a certificate that cannot be used makes `netlib_tls_context_new` fail with the path. Default: none,
- * which leaves the system's trust.
+ * with `-addext basicConstraints=critical,CA:FALSE`. A certificate in it that cannot be used is skipped and told by
+ * `netlib_tls_context_trust_source_skipped`; a missing file, malformed PEM, or a file of which nothing can be used makes
+ * `netlib_tls_context_new` fail with the path. OpenSSL's "TRUSTED CERTIFICATE" is skipped too: its conditions would be
+ * lost. Default: none, which leaves the system's trust.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
@@ -3773,7 +4017,25 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options,
                                     const char *path);
 
 /**
- * Trusts authorities from memory, beside those of earlier calls. As Python's cadata. Default: none.
+ * Trusts the authorities in the files of a directory, beside those of earlier calls, as OpenSSL's CApath. Names such as
+ * `5ed36f99.0` are what OpenSSL looks for, and `c_rehash` makes: if there are any, only these are read, so that the same
+ * is trusted as by OpenSSL. If there are none, every file is read that is not hidden; directories in it are not. All is
+ * read when the context is made. A file that cannot be used is skipped and told by
+ * `netlib_tls_context_trust_source_skipped`; a directory that cannot be read, or of which nothing can be used, makes
+ * `netlib_tls_context_new` fail with the path. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. Copied. Not
+ *        NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_ca_dir(netlib_tls_options *options,
+                                   const char *path);
+
+/**
+ * Trusts authorities from memory, beside those of earlier calls, as `netlib_tls_options_add_ca_file` those of a file. As
+ * Python's cadata. Default: none.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
@@ -3781,12 +4043,15 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options,
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
+void netlib_tls_options_add_ca_data(netlib_tls_options *options,
+                                    const void *data,
+                                    size_t len);
 
 /**
  * Whether the system's authorities are trusted. Default: they are exactly when none were added by
- * `netlib_tls_options_add_ca_file` or `_add_ca_data` and certificates are verified at all, so that authorities of your
- * own replace the system's; 1 trusts both. If the system has none, those built into netlib take their place.
+ * `netlib_tls_options_add_ca_file`, `_add_ca_dir` or `_add_ca_data`, those built in were not asked for, and certificates
+ * are verified at all; so what you choose replaces the system's, and 1 trusts both. If the system has none, those built
+ * into netlib take their place. As Python's load_default_certs.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
@@ -3797,16 +4062,117 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options,
                                          int32_t on);
 
 /**
- * The certificate of this side and its private key, from memory. A server needs one; a client shows it to a server that
- * asks. Default: none. A key that does not belong to the certificate makes `netlib_tls_context_new` fail with
- * `NETLIB_KEY_MISMATCH`; an encrypted one is `NETLIB_UNSUPPORTED` in this release.
+ * Whether the authorities of Mozilla's programme that are built into netlib are trusted, in place of the system's unless
+ * `netlib_tls_options_set_system_trust` asks for both: the same on every machine, and as old as this library. As the
+ * package certifi of Python. Default: 0, where they are trusted only if the system has none.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param chain in PEM or DER: this side's certificate, then those that lead to an authority; up to 16 MiB. Copied. Not
- *        NULL unless `chain_len` is 0.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_embedded_trust(netlib_tls_options *options,
+                                           int32_t on);
+
+/**
+ * How many sources of trust were loaded: first those that the options name, in their order; then each place of the
+ * system's; then the authorities built in.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
+
+/**
+ * Of what kind a source is.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return one of `enum netlib_trust`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
+
+/**
+ * Where a source is.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for a
+ *         store that is no file; "embedded".
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context,
+                                                 size_t index,
+                                                 size_t *len);
+
+/**
+ * How many authorities a source gave. One that it holds twice counts once; one that two sources hold counts in both, and
+ * once in `netlib_tls_context_trust_anchor_count`. Two certificates of the same name and key are one authority.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return the count; 0 only for a place of the system's that could not be read or holds none.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context,
+                                                    size_t index);
+
+/**
+ * How many texts `netlib_tls_context_trust_source_skipped` has of a source.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return the count, at most 101: after a hundred, the last text says how many more there are.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
+
+/**
+ * One line about something in a source that is not trusted, and why: the file, in a directory, and the certificate.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`, for people.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context,
+                                                    size_t index,
+                                                    size_t skipped,
+                                                    size_t *len);
+
+/**
+ * The certificate of this side and its private key, from memory. A server needs one; a client shows it to a server that
+ * asks. Default: none. Nearest: OpenSSL's `SSL_CTX_use_certificate` and `SSL_CTX_use_PrivateKey`.
+ *
+ * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. It may
+ * be encrypted: as PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or
+ * scrypt), or in PEM the traditional way, with a DEK-Info of one of these ciphers. Then
+ * `netlib_tls_options_set_key_password` opens it. Of several keys in PEM the first is used; other sections, such as EC
+ * PARAMETERS, are passed over.
+ *
+ * The key is looked at by `netlib_tls_context_new`, which fails with `NETLIB_PASSWORD_REQUIRED` when it is encrypted and
+ * no password was given, `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` when it does not belong to the first certificate,
+ * `NETLIB_INVALID_PEM` when it is malformed, and `NETLIB_UNSUPPORTED`, with the reason, when it is of another kind or
+ * encrypted in another way, or when more than 10,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 8,388,608 of scrypt,
+ * would be needed to open it.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param chain in PEM or DER, one after the other: this side's certificate, then those that lead to an authority; up to
+ *        16 MiB. Copied. Not NULL unless `chain_len` is 0.
  * @param chain_len its length in bytes, or `NETLIB_NTS`.
- * @param key in PEM or DER: PKCS#8, PKCS#1 or SEC1, not encrypted; up to 16 MiB. Copied. May be NULL: it stands
- *        in `chain`.
+ * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: it stands in
+ *        `chain`.
  * @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
  * @threads one call at a time on the options
  * @since 0.1.0
@@ -3830,15 +4196,70 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
 /**
+ * What opens the private key of `netlib_tls_options_set_identity` or `netlib_tls_options_set_identity_files`, whichever
+ * is called, before or after. Default: none. Ignored when the key is not encrypted. Nearest: the `password` of Python's
+ * `load_cert_chain`, OpenSSL's `SSL_CTX_set_default_passwd_cb`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
+ *        May be NULL: there is none.
+ * @param len its length in bytes, or `NETLIB_NTS`; 0 when `password` is NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_key_password(netlib_tls_options *options,
+                                         const void *password,
+                                         size_t len);
+
+/**
+ * Chooses the context by the name that a client asks for (SNI, RFC 6066 section 3), as soon as the client's first message
+ * is complete: once in a handshake, on the thread that shakes hands, without a lock. It may use the stream that it is
+ * called for, but neither shake hands, read nor write on it; of an engine it must not use the handle at all. Several
+ * threads may call it at once: what is behind `ctx` must then be safe to share.
+ *
+ * @param ctx as given to the setter.
+ * @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the
+ *        client sent none, or an IP address.
+ * @param replacement in/out: NULL. A context stored here goes on with the handshake: certificate, versions, application
+ *        protocols and what is asked of the client are then all of its own; its own callback is not called. netlib
+ *        takes the reference over, whatever is returned: store what `netlib_tls_context_clone` gave.
+ * @return 0 to go on; the number of an alert, 1 to 255, to refuse the client with it: 112 is unrecognized_name (RFC 8446
+ *         section 6). This side's handshake then fails with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. So
+ *         it does after any other number, and for a context without an identity, and the client is told 80,
+ *         internal_error.
+ */
+typedef int32_t (*netlib_tls_servername_fn)(void *ctx, const char *server_name, netlib_tls_context **replacement);
+
+/**
+ * Lets the program choose a server's context by the name that the client asks for. As Python's
+ * `SSLContext.set_servername_callback` and `sni_callback`, and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default:
+ * none; every client gets this context, whatever it asks for.
+ *
+ * This context needs an identity too, for the clients that are not given another. A client's first message is held until
+ * it is complete, up to 64 KiB; clients are not asked anything, so for their side the setting has no effect.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param callback the function. May be NULL: none.
+ * @param ctx given to it; borrowed as long as contexts that are made from these options, their streams and their engines
+ *        exist. May be NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
+                                                netlib_tls_servername_fn callback,
+                                                void *ctx);
+
+/**
  * Makes a context. All files that it needs, the system's store included, are read now and never again.
  *
  * @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client that
  *        trusts the system's authorities.
  * @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
  * @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or a minimum version above the
- *         maximum; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file that cannot be read; `NETLIB_INVALID_PEM` for one that
- *         holds nothing usable; `NETLIB_KEY_MISMATCH`; `NETLIB_NO_TRUST_ANCHORS`.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
+ *         `NETLIB_NO_CIPHER_SUITES` if the cipher string leaves no suite; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file
+ *         that cannot be read, or a key log that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing
+ *         usable; `NETLIB_KEY_MISMATCH`; `NETLIB_NO_TRUST_ANCHORS`.
  * @threads any
  * @since 0.1.0
  */
@@ -3908,7 +4329,8 @@ int32_t netlib_tls_context_verify_mode(const netlib_tls_context *context);
 bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
 
 /**
- * The oldest version that is accepted.
+ * The oldest version that can come about: what is left of the versions once those are gone that
+ * `netlib_tls_options_set_options` excludes or that have no cipher suite. As Python's `minimum_version`.
  *
  * @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
  * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
@@ -3918,7 +4340,7 @@ bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
 int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
 /**
- * The newest version that is offered.
+ * The newest version that can come about, in the same way. As Python's `maximum_version`.
  *
  * @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
  * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
@@ -3928,11 +4350,109 @@ int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
 int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
 /**
- * A TLS session on a descriptor. **Concurrent, one reader and one writer**: one thread may read while another one writes;
+ * Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
+ *
+ * @param context the context. May be NULL: `NETLIB_PROTOCOL_TLS_CLIENT` is returned.
+ * @return `NETLIB_PROTOCOL_TLS_CLIENT`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_protocol(const netlib_tls_context *context);
+
+/**
+ * What is so of `enum netlib_tls_option`: the bits of `netlib_tls_options_set_options`, and those that are always true,
+ * given or not. (Python's `SSLContext.options` has of these what was given.)
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the bits.
+ * @threads any
+ * @since 0.1.0
+ */
+int64_t netlib_tls_context_options(const netlib_tls_context *context);
+
+/**
+ * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`.
+ *
+ * @param context the context. May be NULL: true is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_resumption(const netlib_tls_context *context);
+
+/**
+ * Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
+
+/**
+ * Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
+
+/**
+ * How many application protocols are offered.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_alpn_protocol_count(const netlib_tls_context *context);
+
+/**
+ * One of the application protocols that are offered.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, size_t index, size_t *len);
+
+/**
+ * The file to which the secrets of sessions are written: that of `netlib_tls_options_set_keylog_file`, or of the
+ * variable SSLKEYLOGFILE. As Python's `keylog_filename`.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`; NULL when they are written nowhere.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
+
+/**
+ * Options that make an equal context: change some, and make another. The context keeps what it was made from. What files
+ * and environment held is not part of that: the other context reads them again, and has sessions of its own.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_tls_options_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
+
+/**
+ * A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on functions of the program
+ * (`netlib_tls_wrap_callbacks`). **Concurrent, one reader and one writer**: one thread may read while another one writes;
  * a third is answered `NETLIB_BUSY`. Shutting down counts as writing. The settings and getters may be called from any
  * thread at any time.
  *
- * The descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
+ * A descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
  * closed by you. Its O_NONBLOCK is neither changed nor asked: whether calls wait is the stream's own setting.
  *
  * A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
@@ -4102,7 +4622,8 @@ netlib_status netlib_tls_stream_read(netlib_tls_stream *stream,
                                      netlib_error **err);
 
 /**
- * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system has taken.
+ * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
+ * function of the program, has taken.
  * What it does not count may have been encrypted already, so the next write must continue with the same bytes; that
  * holds too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, where nothing is counted and
  * nothing is sent twice.
@@ -4144,7 +4665,7 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
                                          netlib_error **err);
 
 /**
- * How many bytes a read would return without touching the descriptor. It opens a record that has already come, and does
+ * How many bytes a read would return without touching what carries the stream. It opens a record that has already come, and does
  * no I/O.
  *
  * @param stream the stream. May be NULL: 0 is returned.
@@ -4153,6 +4674,459 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
  * @since 0.1.0
  */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
+
+/**
+ * Receives what the peer sent, from a transport of the program's own. Called only during calls on the stream, on their
+ * thread, for one of them at a time, and while no lock is held: it may use other streams. A call on its own stream is
+ * `NETLIB_BUSY`.
+ *
+ * @param ctx as given to `netlib_tls_wrap_callbacks`.
+ * @param buf where to put bytes; what it holds before is not set.
+ * @param len how many bytes fit, at least 1.
+ * @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
+ * @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
+ *         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
+ *         failure (200 or more) fails that call with this status; any other number does with `NETLIB_CALLBACK_FAILED`.
+ * @threads as the stream is used
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
+
+/**
+ * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
+ * that runs on another thread.
+ *
+ * @param ctx as given to `netlib_tls_wrap_callbacks`.
+ * @param buf the bytes.
+ * @param len how many, at least 1.
+ * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
+ * @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
+ *         is no room yet; failures as of `netlib_tls_read_fn`.
+ * @threads as the stream is used
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
+
+/** A piece of the data of one write; as POSIX's iovec, but not to be written to. */
+typedef struct netlib_slice {
+    /** The bytes; NULL only if there are none. */
+    const void *data;
+    /** How many. */
+    size_t len;
+} netlib_slice;
+
+/**
+ * Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. Its records are
+ * the outer stream's data. No I/O: the first read or write, or `netlib_tls_stream_handshake`, shakes hands, with the
+ * outer peer too if that is not done. Each of the two proves a name of its own.
+ *
+ * The new stream keeps the outer one alive and has it for itself: as long as it is not freed, reading from the outer
+ * stream, writing to it, shaking hands on it, shutting it down or making another stream in it is `NETLIB_BUSY`. Its
+ * getters work, and `netlib_tls_stream_free` may be called on it. The new stream's own settings (blocking or not, limit,
+ * timeouts) rule its calls all the way down, the outer one's are not looked at; if it does not block, poll the
+ * descriptor at the bottom. A read continues with the data that the outer stream has not given to anybody yet.
+ *
+ * To end both: `netlib_tls_stream_shutdown` on the inner stream, which sends its closing message as data of the outer
+ * one; free it; shut down the outer one. An outer stream can be used again after the inner one was freed. What the
+ * inner one had taken from it is then gone, so let the peer go on outside only after it has seen your closing message:
+ * `netlib_tls_stream_shutdown_both`. When the outer stream ends, properly or not, before the inner peer's closing
+ * message, that is `NETLIB_TLS_TRUNCATED` for the inner one; its error has the outer one's as a cause.
+ *
+ * Nearest: urllib3's SSLTransport, which ssl_wrap_socket makes for tls_in_tls=True.
+ *
+ * @param context the context of the inner session; the stream keeps its own reference. Not NULL.
+ * @param outer the stream to run in, a client's or a server's. Not NULL.
+ * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
+ *        or empty, only if the context does not check names.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it
+ *         has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+ *         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
+                                     netlib_tls_stream *outer,
+                                     const char *server_hostname,
+                                     netlib_tls_stream **stream,
+                                     netlib_error **err);
+
+/**
+ * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
+ *
+ * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+ * @param outer the stream to run in, a client's or a server's. Not NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
+                                       netlib_tls_stream *outer,
+                                       netlib_tls_stream **stream,
+                                       netlib_error **err);
+
+/**
+ * Makes a client's stream on a transport of the program's own. No I/O, as `netlib_tls_wrap_fd`: no function is called.
+ *
+ * Nothing can be waited for: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` comes back to the
+ * caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait themselves make a
+ * stream that does. The limit is looked at before each of their calls; how long those take is their own affair, and the
+ * stream's timeouts are without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and
+ * final; a failure that they report is not, but for `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+ *
+ * Nearest: a BIO of OpenSSL's.
+ *
+ * @param context the context; the stream keeps its own reference. Not NULL.
+ * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL, or
+ *        empty, only if the context does not check names.
+ * @param read_fn receives. Not NULL.
+ * @param write_fn sends. Not NULL.
+ * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
+                                        const char *server_hostname,
+                                        netlib_tls_read_fn read_fn,
+                                        netlib_tls_write_fn write_fn,
+                                        void *ctx,
+                                        netlib_tls_stream **stream,
+                                        netlib_error **err);
+
+/**
+ * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
+ *
+ * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+ * @param read_fn receives. Not NULL.
+ * @param write_fn sends. Not NULL.
+ * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
+                                          netlib_tls_read_fn read_fn,
+                                          netlib_tls_write_fn write_fn,
+                                          void *ctx,
+                                          netlib_tls_stream **stream,
+                                          netlib_error **err);
+
+/**
+ * Writes data that is in several pieces, as `netlib_tls_stream_write` writes one: all of them when blocking. Small pieces
+ * share records, so that they cost no more than one piece of their length; what fills a record by itself is encrypted
+ * from where it is. All that is said there of bytes that are not counted holds for the pieces one after the other: a
+ * write continues with the same bytes, in whatever pieces.
+ *
+ * Nearest: writev(2).
+ *
+ * @param stream the stream. Not NULL.
+ * @param slices the pieces, in order. Copied. Not NULL unless `count` is 0.
+ * @param count how many pieces, at most 1024.
+ * @param n out: how many bytes of them were written; fewer than all only if not blocking. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for
+ *         lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not empty.
+ * @threads one writer at a time, beside one reader
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream,
+                                       const netlib_slice *slices,
+                                       size_t count,
+                                       size_t *n,
+                                       netlib_error **err);
+
+/**
+ * Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's. What
+ * the peer still sends before that is thrown away, at most 1 MiB over all calls. Afterwards what carries the stream can
+ * be used for something else. A program that closes it anyway need not wait.
+ *
+ * Before the handshake is done there is no session to close: nothing is sent and nothing awaited. A peer that may go on
+ * sending for long (TLS 1.3 lets it) is read to its end instead.
+ *
+ * Nearest: `SSLSocket.unwrap` of Python, SSL_shutdown called twice of OpenSSL.
+ *
+ * @param stream the stream. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if not blocking: call again;
+ *         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's closing message; `NETLIB_TOO_MUCH_DATA`;
+ *         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
+ *         `netlib_tls_stream_read` return.
+ * @threads one call at a time, which counts as reading and as writing
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream,
+                                              netlib_error **err);
+
+/**
+ * A TLS session over a transport of your own: an event loop, a message queue, another protocol. As Python's
+ * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but that
+ * of certificates. **Single**: one call at a time, on any thread.
+ *
+ * Two things are yours: what comes from the network goes in by `netlib_tls_engine_feed`, and what
+ * `netlib_tls_engine_drain` gives goes to the network. Drain after every other call, a failed one included: the alert that
+ * tells the peer why is among the output. `NETLIB_WANT_READ` says "drain, then feed more".
+ *
+ * A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68 KiB
+ * of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+ */
+struct netlib_tls_engine;
+
+/**
+ * Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
+ *
+ * @param context the context; the engine keeps its own reference. Not NULL.
+ * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. Copied. May be
+ *        NULL, or empty, only if the context does not check names.
+ * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
+ *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
+                                           const char *server_hostname,
+                                           netlib_tls_engine **engine,
+                                           netlib_error **err);
+
+/**
+ * Makes a server's engine.
+ *
+ * @param context the context, with an identity; the engine keeps its own reference. Not NULL.
+ * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_server_new(const netlib_tls_context *context,
+                                           netlib_tls_engine **engine,
+                                           netlib_error **err);
+
+/**
+ * Releases an engine. Output that was not drained is lost with it.
+ *
+ * @param engine owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_engine_free(netlib_tls_engine *engine);
+
+/**
+ * Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
+ * something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
+ * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing message
+ * everything is taken and nothing of it counts.
+ *
+ * @param engine the engine. Not NULL.
+ * @param data the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many were taken. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_end`;
+ *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
+                                     const void *data,
+                                     size_t len,
+                                     size_t *n,
+                                     netlib_error **err);
+
+/**
+ * Says that the network will give no more: the transport has ended. What was fed before can still be read. If the peer's
+ * closing message is not among it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with
+ * `NETLIB_TLS_HANDSHAKE_EOF`. Again is fine.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_feed_end(netlib_tls_engine *engine,
+                                         netlib_error **err);
+
+/**
+ * Gives bytes that must go to the network, in this order and once: what was drained is forgotten here.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param len the room in bytes.
+ * @param n out: how many bytes were given; 0 if there are none. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, whatever has become of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
+                                      void *buf,
+                                      size_t len,
+                                      size_t *n,
+                                      netlib_error **err);
+
+/**
+ * How many bytes wait to be drained.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
+
+/**
+ * Shakes hands with what was fed, if that is not done yet. Reading and writing do it by themselves. Output may be waiting
+ * whatever is returned.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
+ *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else;
+ *         `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`; `NETLIB_TLS_PROTOCOL`;
+ *         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer closes the session, in the middle;
+ *         `NETLIB_CALLBACK_FAILED` when the server-name callback refuses the client, or fails.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine,
+                                          netlib_error **err);
+
+/**
+ * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
+ * fastest: a record's plaintext then goes straight into them.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param len the room in bytes; with 0 nothing is read.
+ * @param n out: how many bytes were read. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has
+ *         closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
+ *         missing; all that `netlib_tls_engine_handshake` returns.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
+                                     void *buf,
+                                     size_t len,
+                                     size_t *n,
+                                     netlib_error **err);
+
+/**
+ * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
+ * taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first; `NETLIB_WANT_READ` when
+ *         the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
+ *         returns.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
+                                      const void *buf,
+                                      size_t len,
+                                      size_t *n,
+                                      netlib_error **err);
+
+/**
+ * How many bytes a read would return without more input. It opens a record that has been fed.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count; there may be more behind it.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
+
+/**
+ * Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, behind what was written.
+ * Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is done there is
+ * nobody to tell: the message follows when it is. Again is fine.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; the failure of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine,
+                                         netlib_error **err);
+
+/**
+ * Makes a client's stream on a connected descriptor and shakes hands, as urllib3's ssl_wrap_socket, whose other parameters
+ * are options:
+ *
+ *     keyfile, certfile   netlib_tls_options_set_identity_files
+ *     key_password        netlib_tls_options_set_key_password
+ *     cert_reqs           netlib_tls_options_set_verify_mode
+ *     ca_certs            netlib_tls_options_add_ca_file
+ *     ca_cert_dir         netlib_tls_options_add_ca_dir
+ *     ca_cert_data        netlib_tls_options_add_ca_data
+ *     ssl_version         netlib_tls_options_set_ssl_version
+ *     ciphers             netlib_tls_options_set_ciphers
+ *
+ * TLS inside of TLS, its tls_in_tls, is `netlib_tls_wrap_stream`, which takes a stream in the place of the descriptor.
+ *
+ * Without a context, one is made of the options; with neither, the system's authorities are trusted. A context wins over
+ * the options, as in urllib3: of these, only the authorities (those of the system and those built in if they are asked for)
+ * and the identity with its password are used, beside the context's authorities and in the place of its identity. For that
+ * another context is made of what this one was made from, which reads its files again and resumes no session. Where many
+ * connections are made, make the context once: `netlib_tls_context_to_options`. The application protocol that is offered is "http/1.1", not the context's, unless the
+ * options have some.
+ *
+ * The limit ends the handshake, not what comes after: the stream has none until `netlib_tls_stream_set_limit`. The stream
+ * is blocking. When the call fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
+ *
+ * @param fd a connected stream socket, borrowed.
+ * @param tls_options what to use. May be NULL: all defaults.
+ * @param context what wins over them; the stream keeps what it needs. May be NULL: one is made.
+ * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL, or
+ *        empty, only if names are not checked.
+ * @param limit ends the handshake. May be NULL: none.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake` return.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_ssl_wrap_socket(int fd,
+                                     const netlib_tls_options *tls_options,
+                                     const netlib_tls_context *context,
+                                     const char *server_hostname,
+                                     const netlib_limit *limit,
+                                     netlib_tls_stream **stream,
+                                     netlib_error **err);
 
 /**
  * The version that the two sides have agreed on.
@@ -4178,6 +5152,20 @@ const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream,
                                            size_t *len);
 
 /**
+ * The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which a quantum
+ * computer does not break either, "x25519", "secp256r1". As OpenSSL's SSL_get_negotiated_group.
+ *
+ * @param stream the stream. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes its keys
+ *         from those of the first.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream,
+                                                 size_t *len);
+
+/**
  * The application protocol that the two sides have agreed on (RFC 7301).
  *
  * @param stream the stream. May be NULL: NULL is returned.
@@ -4189,7 +5177,32 @@ const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream,
 const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
 
 /**
- * How many certificates the peer sent.
+ * The server's name. A client: the host that the server has proved to be, in the form in which names are compared: lower
+ * case, IDNA as ASCII, no trailing dot. A server: the DNS name that the client asked for (SNI). As Python's
+ * `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+ *
+ * @param stream the stream. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream,
+                                          size_t *len);
+
+/**
+ * Whether the session goes on from an earlier one of the same context and name, without a new proof of identity. As
+ * Python's `SSLSocket.session_reused`.
+ *
+ * @param stream the stream. May be NULL: false is returned.
+ * @return the answer; false before the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
+
+/**
+ * How many certificates the peer sent; of a resumed session, in the first one.
  *
  * @param stream the stream. May be NULL: 0 is returned.
  * @return the count; 0 before the handshake is done.
@@ -4210,6 +5223,394 @@ size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream)
  * @since 0.1.0
  */
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
+
+/**
+ * As `netlib_tls_stream_version`.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+int32_t netlib_tls_engine_version(const netlib_tls_engine *engine);
+
+/**
+ * As `netlib_tls_stream_cipher_suite`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_key_exchange_group`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes its keys
+ *         from those of the first.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine,
+                                                 size_t *len);
+
+/**
+ * As `netlib_tls_stream_alpn_protocol`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_server_name`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_is_resumed`.
+ *
+ * @param engine the engine. May be NULL: false is returned.
+ * @return the answer; false before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+bool netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
+
+/**
+ * As `netlib_tls_stream_peer_certificate_count`.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count; 0 before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
+
+/**
+ * As `netlib_tls_stream_peer_certificate`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `engine`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
+
+/** What `netlib_certificate_name` gives. */
+enum netlib_certificate_name_kind {
+    /** The name of a host, in ASCII; the first label may be `*`. */
+    NETLIB_CERTIFICATE_NAME_DNS = 1,
+    /** An IP address. */
+    NETLIB_CERTIFICATE_NAME_IP = 2,
+    /** A mailbox. */
+    NETLIB_CERTIFICATE_NAME_EMAIL = 3,
+    /** A URI. */
+    NETLIB_CERTIFICATE_NAME_URI = 4
+};
+
+/**
+ * What a certificate says, as text. **Immutable**: share it between threads. Nothing is verified by reading it. For
+ * what a peer sent, give `netlib_certificate_parse` the bytes of `netlib_tls_stream_peer_certificate`.
+ *
+ * No text holds a NUL or a control character that the certificate brought: such bytes, invalid UTF-8, line ends and
+ * what turns the direction of writing are shown as a backslash and two hex digits each, a backslash as two.
+ */
+struct netlib_certificate;
+
+/**
+ * Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule of
+ * RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
+ *
+ * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
+ *        and the rest is not looked at. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS` for PEM.
+ * @param certificate out, owned: free it with `netlib_certificate_free`. Not NULL.
+ * @param err out, owned: its message names the part that cannot be read; for DER `netlib_error_offset` is where. May be
+ *        NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
+ *         `NETLIB_OUT_OF_MEMORY`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_certificate_parse(const void *data,
+                                       size_t len,
+                                       netlib_certificate **certificate,
+                                       netlib_error **err);
+
+/**
+ * Another reference to the same certificate.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_certificate_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_certificate *netlib_certificate_clone(const netlib_certificate *certificate);
+
+/**
+ * Releases a certificate.
+ *
+ * @param certificate owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_certificate_free(netlib_certificate *certificate);
+
+/**
+ * Whose certificate it is, in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE". The last part in the
+ * certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the
+ * certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. No rule of
+ * verification looks at this: which hosts a certificate is for `netlib_certificate_name` says.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`, UTF-8; "" for an empty name.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_subject(const netlib_certificate *certificate,
+                                       size_t *len);
+
+/**
+ * Who issued it, in the form of `netlib_certificate_subject`.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`, UTF-8; "" for an empty name.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
+
+/**
+ * The serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's serialNumber.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
+
+/**
+ * The version of X.509: 3 for what is issued today.
+ *
+ * @param certificate the certificate. May be NULL: 0 is returned.
+ * @return the number that people use; the certificate holds one less.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_certificate_version(const netlib_certificate *certificate);
+
+/**
+ * The first second at which it is valid, as OpenSSL's X509_get0_notBefore.
+ *
+ * @param certificate the certificate. May be NULL: 0.0 is returned.
+ * @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_certificate_not_before(const netlib_certificate *certificate);
+
+/**
+ * The last second at which it is valid, as OpenSSL's X509_get0_notAfter.
+ *
+ * @param certificate the certificate. May be NULL: 0.0 is returned.
+ * @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_certificate_not_after(const netlib_certificate *certificate);
+
+/**
+ * `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC".
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_not_before_text(const netlib_certificate *certificate, size_t *len);
+
+/**
+ * `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC".
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_not_after_text(const netlib_certificate *certificate, size_t *len);
+
+/**
+ * How many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not counted. As
+ * Python's subjectAltName.
+ *
+ * @param certificate the certificate. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_certificate_name_count(const netlib_certificate *certificate);
+
+/**
+ * One of the names: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of a wrong length is "#"
+ * and its bytes in hex.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_name(const netlib_certificate *certificate,
+                                    size_t index,
+                                    size_t *len);
+
+/**
+ * What one of the names is of.
+ *
+ * @param certificate the certificate. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return one of `enum netlib_certificate_name_kind`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
+
+/**
+ * The kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's EVP_PKEY_get0_type_name;
+ * or the object identifier, "1.2.3".
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_public_key_algorithm(const netlib_certificate *certificate,
+                                                    size_t *len);
+
+/**
+ * The curve of an EC key, by the name in IANA's registry of TLS groups: "secp256r1", which OpenSSL calls prime256v1.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return a constant; NULL for other keys and for curves that netlib does not know.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_public_key_curve(const netlib_certificate *certificate, size_t *len);
+
+/**
+ * How many bits its public key has: of an RSA key the modulus, of an EC key the field, 256 for Ed25519. As OpenSSL's
+ * EVP_PKEY_get_bits, which says 253 of the last.
+ *
+ * @param certificate the certificate. May be NULL: 0 is returned.
+ * @return the bits; 0 where netlib does not know the kind of key or its curve.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate);
+
+/**
+ * What its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
+ * "ED25519"; or the object identifier, "1.2.3".
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
+
+/**
+ * Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
+ * and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
+ *
+ * @param certificate the certificate. May be NULL: false is returned.
+ * @return what it says, which nobody has verified.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_certificate_is_ca(const netlib_certificate *certificate);
+
+/**
+ * Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
+ *
+ * @param certificate the certificate. May be NULL: false is returned.
+ * @return what it says: the signature is not looked at.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_certificate_is_self_issued(const netlib_certificate *certificate);
+
+/**
+ * The certificate itself.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `certificate`: DER.
+ * @threads any
+ * @since 0.1.0
+ */
+const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, size_t *len);
+
+/**
+ * Its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
+ * `openssl x509 -fingerprint -sha256`, which has colons.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_fingerprint(const netlib_certificate *certificate, size_t *len);
+
+/**
+ * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. Use SHA-256: MD5 is broken and
+ * SHA-1 is too. The digests are compared in constant time.
+ *
+ * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
+ *        none, which is a mismatch whatever `cert_len` and the fingerprint.
+ * @param cert_len its length in bytes; 0 is as NULL.
+ * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere. Not
+ *        NULL.
+ * @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for
+ *         a fingerprint of another length, or with anything else in it.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_assert_fingerprint(const void *cert,
+                                        size_t cert_len,
+                                        const char *fingerprint,
+                                        netlib_error **err);
 
 /* ==================================================================================================================
  * deprecated: Old names of urllib3, for programs that are ported from it.
@@ -4317,6 +5718,23 @@ netlib_status netlib_split_first(const char *text,
                                  size_t *after_start,
                                  int64_t *delimiter,
                                  netlib_error **err);
+
+/**
+ * An exact version, as urllib3's ssl_version. Default: `NETLIB_PROTOCOL_TLS`, which negotiates, as
+ * `NETLIB_PROTOCOL_TLS_CLIENT` and `NETLIB_PROTOCOL_TLS_SERVER` do; `NETLIB_PROTOCOL_TLSv1_2` is TLS 1.2 alone. SSLv2,
+ * SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_PROTOCOL_TLSv1_2`, and as in urllib3
+ * `NETLIB_PROTOCOL_TLS_SERVER`, are refused together with `netlib_tls_options_set_minimum_version` or
+ * `netlib_tls_options_set_maximum_version`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
+ *        netlib_tls_version`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
+void netlib_tls_options_set_ssl_version(netlib_tls_options *options,
+                                        int32_t version);
 
 
 #ifdef __cplusplus

@@ -100,6 +100,7 @@ statuses! {
     Closed              =  302 CLOSED              State    Never   "the stream has been closed for this direction";
     UnrewindableBody    =  303 UNREWINDABLE_BODY   State    Never   "the body cannot be moved back, so the request cannot be sent again";
     CallbackFailed      =  304 CALLBACK_FAILED     State    Never   "a callback reported failure or returned a value that makes no sense";
+    TooMuchData         =  305 TOO_MUCH_DATA       State    Never   "the peer still sends more than this call throws away";
 
     Internal            =  400 INTERNAL            System   Never   "an error inside this library was caught: please report it";
     OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be reserved";

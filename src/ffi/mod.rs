@@ -13,6 +13,7 @@ mod guard;
 mod handle;
 mod options;
 mod out;
+mod slices;
 mod strings;
 mod tls_callbacks;
 

@@ -1,5 +1,6 @@
-//! The functions of a program that TLS asks, as closures that the core can hold. What they hand over is taken over
-//! whatever else they answer, so that nothing is lost.
+//! The functions of a program that TLS calls, as closures that the core can hold: a transport, and who decides by a
+//! client's server name. The numbers that they return are checked by the core; a context that they hand over is taken
+//! over whatever else they answer, so that nothing is lost.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::callback::Context;
 use crate::ffi::handle;
 use crate::status::Status;
-use crate::tls::{Choice, ServerNameCallback};
+use crate::tls::{Callbacks, Choice, ServerNameCallback};
 
 pub(crate) type ServerNameFn = unsafe extern "C" fn(
     ctx: *mut c_void,
@@ -37,4 +38,26 @@ pub(crate) fn server_name(callback: Option<ServerNameFn>, ctx: *mut c_void) -> O
             }
         }
     }))
+}
+
+pub(crate) type ReadFn = unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32;
+pub(crate) type WriteFn =
+    unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32;
+
+pub(crate) fn callbacks(read: ReadFn, write: WriteFn, ctx: *mut c_void) -> Callbacks {
+    let ctx = Context::new(ctx);
+    Callbacks {
+        read: Box::new(move |buffer| {
+            let mut n = usize::MAX;
+            // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
+            let code = unsafe { read(ctx.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) };
+            (code, n)
+        }),
+        write: Box::new(move |bytes| {
+            let mut n = usize::MAX;
+            // SAFETY: netlib.h: the function takes its `ctx`, bytes with their length, and a place for a count.
+            let code = unsafe { write(ctx.pointer(), bytes.as_ptr().cast(), bytes.len(), &mut n) };
+            (code, n)
+        }),
+    }
 }

@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn the_limit_ends_an_attempt_and_keeps_what_failed_before() {
         let ((_l, _fillers, silent), (_a, dead)) = (silent(), refusing());
-        let limit = Limit::new(0.03).unwrap();
+        let limit = Limit::new(1.0).unwrap();
         let error =
             connect_with(&answering(vec![dead, silent]), "name.test", 80, &ConnectOptions::default(), Some(&limit))
                 .unwrap_err();

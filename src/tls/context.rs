@@ -43,13 +43,12 @@ pub struct Context {
     pool: Arc<Pool>,
     trust_sources: i32,
     trust_anchors: usize,
+    trust_loaded: Arc<[trust::Loaded]>,
     verify_mode: VerifyMode,
     check_hostname: bool,
     offer: Arc<Offer>,
     alpn: Vec<CString>,
     keylog: Option<Arc<KeylogFile>>,
-    /// Whether the system's authorities were asked for.
-    system_trust: bool,
     /// The same with the application protocol http/1.1 alone.
     http: OnceLock<Arc<Context>>,
 }
@@ -74,11 +73,17 @@ impl Context {
         let offer = options.offer(&provider)?;
         provider.cipher_suites.clone_from(&offer.suites);
         let provider = Arc::new(provider);
-        let identity = options.identity.as_ref().map(|source| identity::load(source, &provider)).transpose()?;
+        let password = options.key_password.as_ref();
+        let identity =
+            options.identity.as_ref().map(|source| identity::load(source, password, &provider)).transpose()?;
         let mode = options.client_mode();
-        let system = options.system_trust.unwrap_or(options.custom_trust.is_empty() && mode != VerifyMode::None);
         let environment = if options.use_environment { Environment::read() } else { Environment::default() };
-        let trust = trust::load(&options.custom_trust, system, &environment)?;
+        let asked = trust::Asked {
+            custom: &options.custom_trust,
+            system: options.trusts_system(),
+            embedded: options.embedded_trust,
+        };
+        let trust = trust::load(&asked, &environment)?;
         let (trust_sources, trust_anchors) = (trust.sources, trust.roots.len());
         // Last, so that a context that cannot be made leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
@@ -108,12 +113,12 @@ impl Context {
             pool: Arc::new(Pool::default()),
             trust_sources,
             trust_anchors,
+            trust_loaded: trust.loaded.into(),
             verify_mode: mode,
             check_hostname: options.checks_hostname(),
             offer: Arc::new(offer),
             alpn: options.alpn.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect(),
             keylog,
-            system_trust: system,
             http: OnceLock::new(),
             options: kept,
         })
@@ -126,6 +131,11 @@ impl Context {
 
     pub fn trust_anchor_count(&self) -> usize {
         self.trust_anchors
+    }
+
+    /// In the order in which they were read: the caller's, the system's, those built in.
+    pub fn trust_loaded(&self) -> &[trust::Loaded] {
+        &self.trust_loaded
     }
 
     pub fn verify_mode(&self) -> VerifyMode {
@@ -336,3 +346,6 @@ impl Parts<'_> {
 fn internal(what: &str, error: impl std::fmt::Display) -> Error {
     Error::new(Status::Internal, format!("{what} could not be made: {error}"))
 }
+
+#[cfg(test)]
+mod tests;

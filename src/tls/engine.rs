@@ -38,6 +38,10 @@ pub(crate) struct Engine {
     held: usize,
     /// A copy of those bytes while the records are lent.
     held_copy: Vec<u8>,
+    /// How many bytes there were when the records were lent.
+    lent: usize,
+    /// rustls has looked at all that came, and needs more.
+    exhausted: bool,
     /// Plaintext that found no room in its reader's buffer.
     spill: Option<Filled>,
     outgoing: Outgoing,
@@ -45,6 +49,8 @@ pub(crate) struct Engine {
     received_record: bool,
     peer_closed: bool,
     end_of_input: bool,
+    /// Why the transport gave no more, when that was not its plain end.
+    end_cause: Option<Arc<Error>>,
     /// Nothing more is to be written.
     closed: bool,
     /// The closing message has been queued.
@@ -107,12 +113,15 @@ impl Engine {
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
+            lent: 0,
+            exhausted: true,
             spill: None,
             outgoing: Outgoing::new(Arc::clone(context.pool())),
             received_any: false,
             received_record: false,
             peer_closed: false,
             end_of_input: false,
+            end_cause: None,
             closed: false,
             close_queued: false,
             failure: None,
@@ -325,6 +334,7 @@ impl Engine {
         // between whole handshake messages.
         let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
         self.held = if step == Step::Blocked && record::holds_a_record(left) { left.len() } else { 0 };
+        self.exhausted = step == Step::Blocked;
         self.peer_closed |= step == Step::PeerClosed;
         Ok((delivered, step))
     }
@@ -372,7 +382,11 @@ impl Engine {
 
     /// Not a failure of the session: writing may go on, as to a peer that has only shut down its own direction.
     fn truncated(&self) -> Error {
-        self.situation().truncated(!self.received_any)
+        let truncated = self.situation().truncated(!self.received_any);
+        match &self.end_cause {
+            Some(cause) => truncated.with_cause(Arc::clone(cause)),
+            None => truncated,
+        }
     }
 
     fn explain(&self, failure: Failure) -> Error {

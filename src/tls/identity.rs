@@ -6,51 +6,60 @@ use std::sync::Arc;
 use rustls::InconsistentKeys;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::CertifiedKey;
+use zeroize::Zeroizing;
 
+use super::key::{self, Password};
 use super::options::setter;
 use super::pem;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// Where an identity is read from. A missing key stands in the same place as the chain.
+/// Where an identity is read from. A missing key stands in the same place as the chain. Copies share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
-    Data { chain: Vec<u8>, key: Option<Vec<u8>> },
+    Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },
     Files { chain: PathBuf, key: Option<PathBuf> },
 }
 
 /// An error begins with the setter that named the source.
-pub(crate) fn load(source: &Source, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>> {
+pub(crate) fn load(
+    source: &Source,
+    password: Option<&Password>,
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>> {
     match source {
         Source::Data { chain, key } => {
-            let (key, key_name) = key.as_ref().map_or((chain, "chain"), |key| (key, "key"));
-            parse(chain, "chain", key, key_name, provider).map_err(|error| error.prefixed(setter::IDENTITY))
+            let key = key.as_ref().map_or((chain.as_slice(), "chain"), |key| (key.as_slice(), "key"));
+            pair((chain, "chain"), key, password, provider).map_err(|error| error.prefixed(setter::IDENTITY))
         }
-        Source::Files { chain, key } => {
-            load_files(chain, key.as_ref(), provider).map_err(|error| error.prefixed(setter::IDENTITY_FILES))
-        }
+        Source::Files { chain, key } => load_files(chain, key.as_deref(), password, provider)
+            .map_err(|error| error.prefixed(setter::IDENTITY_FILES)),
     }
 }
 
-fn load_files(chain: &Path, key: Option<&PathBuf>, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>> {
-    let chain_bytes = pem::read_file(chain, "certificate chain")?;
-    let key_bytes = key.map(|path| pem::read_file(path, "private key")).transpose()?;
-    let name = |path: &Path| path.display().to_string();
-    let key_name = key.map_or_else(|| name(chain), |path| name(path));
-    parse(&chain_bytes, &name(chain), key_bytes.as_ref().unwrap_or(&chain_bytes), &key_name, provider)
+fn load_files(
+    chain: &Path,
+    key: Option<&Path>,
+    password: Option<&Password>,
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>> {
+    let chain_bytes = pem::read_secret_file(chain, "certificate chain")?;
+    let key_bytes = key.map(|path| pem::read_secret_file(path, "private key")).transpose()?;
+    let chain_name = chain.display().to_string();
+    let key_name = key.unwrap_or(chain).display().to_string();
+    let key_bytes = key_bytes.as_ref().unwrap_or(&chain_bytes);
+    pair((&chain_bytes, &chain_name), (key_bytes, &key_name), password, provider)
 }
 
-fn parse(
-    chain: &[u8],
-    chain_name: &str,
-    key: &[u8],
-    key_name: &str,
+/// The chain and its key, each given as bytes and as the name that a message has for them.
+fn pair(
+    (chain, chain_name): (&[u8], &str),
+    (key, key_name): (&[u8], &str),
+    password: Option<&Password>,
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>> {
     let certificates = pem::certificates(chain, chain_name)?;
-    let key = pem::private_key(key, key_name)?;
-    let unusable = |what: &str, error| Error::new(Status::InvalidPem, format!("{what} cannot be used: {error}"));
-    let key = provider.key_provider.load_private_key(key).map_err(|error| unusable(key_name, error))?;
+    let key = key::load(key, key_name, password, provider)?;
     let identity = CertifiedKey::new(certificates, key);
     match identity.keys_match() {
         // Unknown: a key that cannot tell its public half, as one in hardware.
@@ -59,6 +68,6 @@ fn parse(
             Status::KeyMismatch,
             format!("the private key in {key_name} does not belong to the first certificate in {chain_name}"),
         )),
-        Err(error) => Err(unusable(chain_name, error)),
+        Err(error) => Err(Error::new(Status::InvalidPem, format!("{chain_name} cannot be used: {error}"))),
     }
 }

@@ -3,10 +3,13 @@
 //! Making a [`Context`] reads everything that is read (files, the system's store, the environment) and builds one
 //! configuration that all its streams share. Of a session there are three layers, each knowing only the one below:
 //! [`record`] (rustls: records in, plaintext and records out), [`engine`] (a session over buffers, without I/O) and
-//! [`stream`] (an engine on a descriptor: waiting, limits, threads).
+//! [`stream`] (an engine on a transport, which is a descriptor, another stream, or functions of the program: waiting,
+//! limits, threads).
 
+pub mod certificate;
 pub mod context;
 pub mod engine;
+pub mod fingerprint;
 pub mod info;
 pub mod options;
 pub mod resolve;
@@ -16,19 +19,21 @@ mod asked;
 mod ciphers;
 mod diagnose;
 mod identity;
+mod key;
 mod keylog;
 mod names;
 mod pem;
 mod pool;
 mod record;
 mod server_name;
-mod trust;
+pub(crate) mod trust;
 mod verify;
 mod x509;
 
+pub use certificate::Certificate;
 pub use context::Context;
 pub use engine::greeting::{Choice, ServerNameCallback};
 pub use engine::memory::MemoryEngine;
 pub use info::SessionInfo;
 pub use options::TlsOptions;
-pub use stream::{Io, Stream};
+pub use stream::{Callbacks, Io, Stream, Transport};

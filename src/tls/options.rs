@@ -4,11 +4,15 @@ pub(crate) mod bits;
 mod versions;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use zeroize::Zeroizing;
+
+use super::engine::greeting::ServerNameCallback;
 pub(crate) use versions::Offer;
 
 use super::ciphers::Selection;
-use super::engine::greeting::ServerNameCallback;
+use super::key::Password;
 use super::names::Version;
 use super::{identity, pem, trust};
 use crate::error::{Error, Result};
@@ -30,6 +34,7 @@ pub enum VerifyMode {
 /// The setters of netlib.h, for errors that are found only when a context is made.
 pub(crate) mod setter {
     pub(crate) const CA_FILE: &str = "netlib_tls_options_add_ca_file";
+    pub(crate) const CA_DIR: &str = "netlib_tls_options_add_ca_dir";
     pub(crate) const CA_DATA: &str = "netlib_tls_options_add_ca_data";
     pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
     pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
@@ -54,6 +59,7 @@ pub(crate) enum KeylogSetting {
 pub struct TlsOptions {
     pub(crate) custom_trust: Vec<trust::Source>,
     pub(crate) system_trust: Option<bool>,
+    pub(crate) embedded_trust: bool,
     pub(crate) verify_mode: Option<VerifyMode>,
     pub(crate) check_hostname: Option<bool>,
     pub(crate) minimum_version: Version,
@@ -68,6 +74,7 @@ pub struct TlsOptions {
     pub(crate) keylog: KeylogSetting,
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
+    pub(crate) key_password: Option<Password>,
     pub(crate) server_name_callback: Option<ServerNameCallback>,
     pub(crate) use_environment: bool,
 }
@@ -77,6 +84,7 @@ impl Default for TlsOptions {
         TlsOptions {
             custom_trust: Vec::new(),
             system_trust: None,
+            embedded_trust: false,
             verify_mode: None,
             check_hostname: None,
             minimum_version: Version::Tls12,
@@ -89,6 +97,7 @@ impl Default for TlsOptions {
             keylog: KeylogSetting::Environment,
             alpn: Vec::new(),
             identity: None,
+            key_password: None,
             server_name_callback: None,
             use_environment: true,
         }
@@ -100,13 +109,27 @@ impl TlsOptions {
         self.custom_trust.push(trust::Source::File(path));
     }
 
+    pub fn add_ca_dir(&mut self, path: PathBuf) {
+        self.custom_trust.push(trust::Source::Directory(path));
+    }
+
     pub fn add_ca_data(&mut self, bytes: &[u8]) -> Result<()> {
         let data = copied(bytes, "data")?;
-        memory::push(&mut self.custom_trust, trust::Source::Data(data), "CA data")
+        memory::push(&mut self.custom_trust, trust::Source::Data(data.into()), "CA data")
     }
 
     pub fn set_system_trust(&mut self, on: bool) {
         self.system_trust = Some(on);
+    }
+
+    pub fn set_embedded_trust(&mut self, on: bool) {
+        self.embedded_trust = on;
+    }
+
+    /// Unless set: exactly when nothing else is chosen and there is something to verify.
+    pub(crate) fn trusts_system(&self) -> bool {
+        let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
+        self.system_trust.unwrap_or(!is_chosen && self.client_mode() != VerifyMode::None)
     }
 
     /// Python's tie between the two settings: NONE is refused once names are to be checked.
@@ -215,13 +238,20 @@ impl TlsOptions {
     }
 
     pub fn set_identity(&mut self, chain: &[u8], key: Option<&[u8]>) -> Result<()> {
-        let (chain, key) = (copied(chain, "chain")?, key.map(|key| copied(key, "key")).transpose()?);
+        let secret = |bytes: &[u8], name: &str| copied(bytes, name).map(|copy| Arc::new(Zeroizing::new(copy)));
+        let (chain, key) = (secret(chain, "chain")?, key.map(|key| secret(key, "key")).transpose()?);
         self.identity = Some(identity::Source::Data { chain, key });
         Ok(())
     }
 
     pub fn set_identity_files(&mut self, chain: PathBuf, key: Option<PathBuf>) {
         self.identity = Some(identity::Source::Files { chain, key });
+    }
+
+    /// For whichever identity is set; `None` takes the password away.
+    pub fn set_key_password(&mut self, password: Option<&[u8]>) -> Result<()> {
+        self.key_password = password.map(Password::new).transpose()?;
+        Ok(())
     }
 
     pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) {

@@ -1,17 +1,20 @@
-//! Certificates and keys as they are written down: PEM, or DER.
+//! Files, and the sections of PEM text in them.
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::mem;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use zeroize::Zeroizing;
 
-use super::x509;
-use crate::error::{Error, Result};
+use super::{key, x509};
+use crate::error::{Error, Result, shown};
+use crate::memory;
 use crate::socket::sys;
 use crate::socket::wait::wait;
 use crate::status::Status;
@@ -23,21 +26,33 @@ pub(crate) const MAX_FILE: u64 = 16 * 1024 * 1024;
 /// for nothing else, so it takes no limit.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What a pipe is expected to bring; more than any key has.
+const PIPE: u64 = 64 * 1024;
+
 /// `what` names the file's role in a message, as in "CA file".
 pub(crate) fn read_file(path: &Path, what: &str) -> Result<Vec<u8>> {
+    read_within(path, what, PATIENCE).map(|mut bytes| mem::take(&mut *bytes))
+}
+
+/// As [`read_file`]: what holds a key is wiped when dropped.
+pub(crate) fn read_secret_file(path: &Path, what: &str) -> Result<Zeroizing<Vec<u8>>> {
     read_within(path, what, PATIENCE)
 }
 
-fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Vec<u8>> {
+fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<Vec<u8>>> {
     let failed = |error: io::Error| {
         let status = if error.kind() == io::ErrorKind::OutOfMemory { Status::OutOfMemory } else { Status::Io };
         Error::from_io(status, format!("cannot read {what} {}", path.display()), &error)
     };
     // So that the opening of a pipe waits for no writer. It has no meaning for a regular file.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
-    let mut bytes = Vec::new();
+    let mut bytes = Zeroizing::new(Vec::new());
     let mut input = (&file).take(MAX_FILE + 1);
-    let is_regular = file.metadata().map_err(failed)?.is_file();
+    let metadata = file.metadata().map_err(failed)?;
+    let is_regular = metadata.is_file();
+    // At once, so that no outgrown part of a key stays behind in memory.
+    let expected = if is_regular { metadata.len().min(MAX_FILE) } else { PIPE };
+    memory::reserve(&mut bytes, expected as usize + 1, what)?;
     let deadline = Instant::now() + patience;
     loop {
         // A pipe that nobody has opened for writing yet would look as one at its end: it is polled before it is read.
@@ -60,46 +75,96 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// All certificates in PEM text, where other sections are passed over, or in DER, one after the other.
-/// `what` names the input in a message.
+/// All certificates in PEM text, where other sections are passed over, or in DER, one after the other, where a key
+/// beside them is. `what` names the input in a message.
 pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
-    let certificates: Vec<CertificateDer<'static>> = if is_pem(bytes) {
-        CertificateDer::pem_slice_iter(bytes)
-            .collect::<std::result::Result<_, _>>()
-            .map_err(|error| bad(&format!("is not valid PEM: {error}")))?
+    let mut certificates = Vec::new();
+    if is_pem(bytes) {
+        for section in Sections::of(bytes) {
+            let section = section.map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
+            if section.label == b"CERTIFICATE" {
+                let certificate = CertificateDer::from_pem_slice(section.whole)
+                    .map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
+                certificates.push(certificate);
+            }
+        }
     } else {
         let elements = x509::split_sequences(bytes).ok_or_else(|| bad("holds neither PEM nor DER certificates"))?;
-        elements.into_iter().map(|der| CertificateDer::from(der.to_vec())).collect()
-    };
+        let elements = elements.into_iter().filter(|der| !key::looks_like_one(der));
+        certificates.extend(elements.map(|der| CertificateDer::from(der.to_vec())));
+    }
     if certificates.is_empty() {
         return Err(bad("holds no certificate"));
     }
     Ok(certificates)
 }
 
-/// The private key in PEM text, where other sections are passed over, or in DER: PKCS#8, PKCS#1 or SEC1.
-pub(crate) fn private_key(bytes: &[u8], what: &str) -> Result<PrivateKeyDer<'static>> {
-    let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
-    if is_pem(bytes) {
-        if contains(bytes, b"-----BEGIN ENCRYPTED PRIVATE KEY-----") || contains(bytes, b"Proc-Type: 4,ENCRYPTED") {
-            let why = "holds an encrypted private key, which this release cannot open: decrypt it first";
-            return Err(Error::new(Status::Unsupported, format!("{what} {why}")));
-        }
-        return PrivateKeyDer::from_pem_slice(bytes).map_err(|error| match error {
-            rustls_pki_types::pem::Error::NoItemsFound => bad("holds no private key"),
-            error => bad(&format!("is not valid PEM: {error}")),
-        });
+/// A section of PEM text: what stands between a BEGIN line and its END line.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Section<'a> {
+    pub(crate) label: &'a [u8],
+    /// The two lines included.
+    pub(crate) whole: &'a [u8],
+    pub(crate) body: &'a [u8],
+}
+
+/// The sections of PEM text, one after the other; text around them is passed over. After an error there are no more.
+pub(crate) struct Sections<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Sections<'a> {
+    pub(crate) fn of(text: &'a [u8]) -> Sections<'a> {
+        Sections { rest: text }
     }
-    PrivateKeyDer::try_from(bytes.to_vec()).map_err(|_| bad("holds neither a PEM nor a DER private key"))
 }
 
-fn is_pem(bytes: &[u8]) -> bool {
-    contains(bytes, b"-----BEGIN ")
+impl<'a> Iterator for Sections<'a> {
+    type Item = std::result::Result<Section<'a>, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // What a section begins with: its label, the text from its first line, the text from its second.
+        let mut begun: Option<(&'a [u8], &'a [u8], &'a [u8])> = None;
+        while !self.rest.is_empty() {
+            let here = mem::take(&mut self.rest);
+            let (line, after) = split_line(here);
+            if let Some(label) = line.strip_prefix(b"-----BEGIN ") {
+                let label = match label.trim_ascii_end().strip_suffix(b"-----") {
+                    Some(label) if begun.is_none() => label,
+                    Some(_) => return Some(Err(no_end(begun))),
+                    None => return Some(Err("a BEGIN line does not end with five dashes".to_owned())),
+                };
+                begun = Some((label, here, after));
+            } else if let (Some((label, whole, body)), Some(end)) = (begun, line.strip_prefix(b"-----END "))
+                && end.strip_prefix(label).is_some_and(|rest| rest.starts_with(b"-----"))
+            {
+                self.rest = after;
+                let whole = whole.get(..whole.len() - after.len()).unwrap_or_default();
+                let body = body.get(..body.len() - here.len()).unwrap_or_default();
+                return Some(Ok(Section { label, whole, body }));
+            }
+            self.rest = after;
+        }
+        begun.map(|_| Err(no_end(begun)))
+    }
 }
 
-fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    haystack.windows(needle.len()).any(|window| window == needle)
+fn no_end(begun: Option<(&[u8], &[u8], &[u8])>) -> String {
+    let label = begun.map(|(label, ..)| String::from_utf8_lossy(label)).unwrap_or_default();
+    format!("the section \"{}\" has no END line", shown(&label))
+}
+
+/// A line without its end, and what comes after it. CR, LF or both end a line; both leave an empty one between.
+pub(crate) fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
+    match memchr::memchr2(b'\n', b'\r', text) {
+        Some(end) => (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default()),
+        None => (text, &[]),
+    }
+}
+
+pub(crate) fn is_pem(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"-----BEGIN ").is_some()
 }
 
 #[cfg(test)]
@@ -123,7 +188,7 @@ mod tests {
             write.write_all(part).unwrap();
         }
         drop(write);
-        assert_eq!(reader.join().unwrap(), text);
+        assert_eq!(*reader.join().unwrap(), text);
     }
 
     #[test]
@@ -144,5 +209,36 @@ mod tests {
             assert_eq!(read, if path == "/dev/null" { Ok(vec![]) } else { Err(Status::InvalidPem) });
         }
         assert_eq!(read_file(Path::new("/"), "CA file").unwrap_err().errno(), libc::EISDIR);
+    }
+
+    #[test]
+    fn sections_between_other_text() {
+        let read = |text: &'static str| {
+            Sections::of(text.as_bytes())
+                .map(|section| section.map(|section| (section.label, section.body)))
+                .collect::<Vec<std::result::Result<(&[u8], &[u8]), String>>>()
+        };
+        let ok = |label: &'static str, body: &'static str| Ok((label.as_bytes(), body.as_bytes()));
+        for (text, expected) in [
+            ("", vec![]),
+            ("text\n-----END A-----\n", vec![]),
+            ("text\n-----BEGIN A-----\nx\n-----END A-----\nmore", vec![ok("A", "x\n")]),
+            (
+                "-----BEGIN A-----\r\nx\r\n-----END A-----\r\n-----BEGIN B C-----  \n-----END B C-----",
+                vec![ok("A", "\nx\r\n"), ok("B C", "")],
+            ),
+            ("-----BEGIN A-----\rx\r-----END A-----\r", vec![ok("A", "x\r")]),
+            ("-----BEGIN A-----\n-----END AB-----\n-----END A-----", vec![ok("A", "-----END AB-----\n")]),
+            ("-----BEGIN A-----\nx", vec![Err("the section \"A\" has no END line".to_owned())]),
+            (
+                "-----BEGIN A-----\n-----BEGIN B-----\n-----END B-----\n",
+                vec![Err("the section \"A\" has no END line".to_owned())],
+            ),
+            ("-----BEGIN A--\n", vec![Err("a BEGIN line does not end with five dashes".to_owned())]),
+        ] {
+            assert_eq!(read(text), expected, "{text:?}");
+        }
+        let text = b"x\n-----BEGIN A-----\ny\n-----END A-----\nz";
+        assert_eq!(Sections::of(text).next().unwrap().unwrap().whole, b"-----BEGIN A-----\ny\n-----END A-----\n");
     }
 }

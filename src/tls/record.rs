@@ -19,8 +19,11 @@ use super::pool::{Filled, Pool};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
+/// The most plaintext of a record.
+pub(crate) const RECORD_SIZE: usize = 16 * 1024;
+
 /// The most plaintext that one call encrypts: four records, one buffer.
-pub(crate) const WRITE_SIZE: usize = 64 * 1024;
+pub(crate) const WRITE_SIZE: usize = 4 * RECORD_SIZE;
 
 pub(crate) const HEADER_SIZE: usize = 5;
 

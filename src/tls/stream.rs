@@ -1,6 +1,6 @@
-//! A session on a descriptor: waiting, limits, and two threads at once.
+//! A session on a transport: waiting, limits, and two threads at once.
 //!
-//! The session's state is behind one mutex that is held for computing only, never across a system call:
+//! The session's state is behind one mutex that is held for computing only, never while the transport is at work:
 //! - Whoever reads takes the input buffer out of the engine, receives into it, and gives it back.
 //! - Whoever sends takes the next piece of output out and is *the* sender until it is sent or given back to the front of
 //!   the queue, so that records leave whole and in the order in which they were made.
@@ -8,10 +8,19 @@
 //!
 //! What a reading thread has to send (an alert, an answer to a key update) it sends without waiting, and only while no
 //! writer is at work, who would send it anyway: a reader that waited for room could keep both sides waiting for ever.
+//!
+//! The settings of the stream that the program calls rule the call in all the streams below it: they are handed down as
+//! [`Terms`].
 
+mod callbacks;
+mod closing;
+mod exchange;
+mod gather;
 mod handshake;
+mod nested;
 mod transport;
 
+use std::cell::Cell;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -21,8 +30,11 @@ use super::engine::{Engine, Read};
 use super::info::SessionInfo;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
-use crate::socket::sys;
 use crate::status::Status;
+
+pub use callbacks::Callbacks;
+use gather::Pieces;
+pub use transport::Transport;
 
 /// How often a thread that waits for another's work looks at its limit.
 const GLANCE: Duration = Duration::from_millis(10);
@@ -55,7 +67,7 @@ impl Io {
 
 /// One thread may read and one may write at the same time.
 pub struct Stream {
-    fd: RawFd,
+    transport: Transport,
     core: Mutex<Core>,
     /// A role was given up.
     changed: Condvar,
@@ -65,8 +77,10 @@ pub struct Stream {
 struct Core {
     engine: Engine,
     settings: Settings,
-    /// Who is at work: [`Role`]s.
-    taken: [bool; 4],
+    /// Who is at work: the thread in each of the [`Role`]s, if any.
+    taken: [Option<ThreadMark>; 4],
+    /// Another stream runs inside this one.
+    occupied: bool,
     /// The handshake is done and its last flight sent.
     shaken: bool,
     /// How many threads wait for a role to be given up.
@@ -75,6 +89,8 @@ struct Core {
     drained: bool,
     /// Plaintext that was encrypted but not yet counted to the writer, who passes the same bytes again.
     uncounted: usize,
+    /// Plaintext that was thrown away while waiting for the peer's closing message.
+    discarded: usize,
 }
 
 #[derive(Clone)]
@@ -85,12 +101,47 @@ struct Settings {
     limit: Option<Arc<Limit>>,
 }
 
+/// What a call may wait for, and how long.
+#[derive(Clone, Copy)]
+struct Terms<'a> {
+    blocking: bool,
+    settings: &'a Settings,
+}
+
+impl Settings {
+    fn terms(&self) -> Terms<'_> {
+        Terms { blocking: self.blocking, settings: self }
+    }
+}
+
+impl Terms<'_> {
+    /// The same without waiting.
+    fn at_once(self) -> Self {
+        Terms { blocking: false, ..self }
+    }
+
+    fn check_limit(self) -> Result<()> {
+        self.settings.limit.as_ref().map_or(Ok(()), |limit| limit.check())
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Role {
     Reader = 0,
     Writer = 1,
     Shaker = 2,
     Sender = 3,
+}
+
+/// Tells threads that live at the same time apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ThreadMark(usize);
+
+impl ThreadMark {
+    fn here() -> ThreadMark {
+        thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
+        ThreadMark(PLACE.with(|place| std::ptr::from_ref(place).addr()))
+    }
 }
 
 /// A role that is held; given up when dropped.
@@ -102,7 +153,7 @@ struct Held<'a> {
 impl Drop for Held<'_> {
     fn drop(&mut self) {
         if let Ok(mut core) = self.stream.core.lock() {
-            core.taken[self.role as usize] = false;
+            core.taken[self.role as usize] = None;
             // Waking costs a system call even when nobody sleeps.
             if core.waiting == 0 {
                 return;
@@ -114,41 +165,73 @@ impl Drop for Held<'_> {
 
 impl Core {
     fn is_taken(&self, role: Role) -> bool {
-        self.taken[role as usize]
+        self.taken[role as usize].is_some()
+    }
+
+    fn is_anyone_at_work(&self) -> bool {
+        self.taken.iter().any(Option::is_some)
+    }
+
+    /// Refuses the program's calls while another stream runs inside this one, or from a callback of this one.
+    fn check_callable(&self) -> Result<()> {
+        self.check_unoccupied()?;
+        if self.is_anyone_at_work() && self.taken.contains(&Some(ThreadMark::here())) {
+            let message = "this stream is at work on this thread: a callback must not use the stream that calls it";
+            return Err(Error::new(Status::Busy, message));
+        }
+        Ok(())
+    }
+
+    fn check_unoccupied(&self) -> Result<()> {
+        if self.occupied {
+            let message = "another stream runs inside this one: use that, or free it first";
+            return Err(Error::new(Status::Busy, message));
+        }
+        Ok(())
     }
 }
 
 impl Stream {
-    /// A client's side. No I/O.
+    /// A client's side on a descriptor. No I/O.
     pub fn client(context: &Arc<Context>, fd: RawFd, server_hostname: Option<&str>) -> Result<Stream> {
-        Stream::new(fd, Engine::client(context, server_hostname)?)
+        Stream::client_over(context, Transport::descriptor(fd)?, server_hostname)
     }
 
-    /// A server's side. No I/O.
+    /// A server's side on a descriptor. No I/O.
     pub fn server(context: &Arc<Context>, fd: RawFd) -> Result<Stream> {
-        Stream::new(fd, Engine::server(context)?)
+        Stream::server_over(context, Transport::descriptor(fd)?)
     }
 
-    fn new(fd: RawFd, engine: Engine) -> Result<Stream> {
-        if sys::is_listening(fd) {
-            let message = format!("fd {fd} is a listening socket: pass a connected one, such as accept(2) gives");
-            return Err(Error::new(Status::InvalidArgument, message));
-        }
+    pub fn client_over(
+        context: &Arc<Context>,
+        transport: Transport,
+        server_hostname: Option<&str>,
+    ) -> Result<Stream> {
+        Ok(Stream::new(transport, Engine::client(context, server_hostname)?))
+    }
+
+    pub fn server_over(context: &Arc<Context>, transport: Transport) -> Result<Stream> {
+        Ok(Stream::new(transport, Engine::server(context)?))
+    }
+
+    fn new(transport: Transport, engine: Engine) -> Stream {
         let settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
-        Ok(Stream {
-            fd,
+        Stream {
+            transport,
             core: Mutex::new(Core {
                 engine,
                 settings,
-                taken: [false; 4],
+                taken: [None; 4],
+                occupied: false,
                 shaken: false,
                 waiting: 0,
                 drained: true,
                 uncounted: 0,
+                discarded: 0,
             }),
             changed: Condvar::new(),
             info: OnceLock::new(),
-        })
+        }
     }
 
     pub fn set_limit(&self, limit: Option<Arc<Limit>>) -> Result<()> {
@@ -173,16 +256,23 @@ impl Stream {
 
     /// Shakes hands, if that is not done.
     pub fn handshake(&self) -> Result<Io> {
-        Ok(self.shake()?.unwrap_or(Io::Done(0)))
+        let settings = self.callable()?.settings.clone();
+        let terms = settings.terms();
+        let shaker = self.enter_handshake(terms, Core::check_callable)?;
+        Ok(self.shake_as(shaker, terms)?.unwrap_or(Io::Done(0)))
     }
 
     /// At least one byte, up to as many as are there.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
-        let _reader = self.enter(Role::Reader)?;
+        let (_reader, settings) = self.begin(Role::Reader)?;
+        self.read_under(buffer, settings.terms())
+    }
+
+    fn read_under(&self, buffer: &mut [u8], terms: Terms<'_>) -> Result<Io> {
         if buffer.is_empty() {
             return Ok(Io::Done(0));
         }
-        if let Some(want) = self.shake()? {
+        if let Some(want) = self.shake(terms)? {
             return Ok(want);
         }
         loop {
@@ -191,7 +281,7 @@ impl Stream {
                 let outcome = core.engine.read(buffer);
                 if core.engine.has_output() {
                     drop(core);
-                    self.send_without_waiting()?;
+                    self.send_without_waiting(terms)?;
                 }
                 outcome?
             };
@@ -200,51 +290,57 @@ impl Stream {
                 Read::End => return Ok(Io::End),
                 Read::Blocked => {}
             }
-            if !self.receive()? {
-                return Ok(Io::WantRead);
+            if let Some(want) = self.receive(terms)? {
+                return Ok(want);
             }
         }
     }
 
     /// Blocking: all of `data`. Otherwise as much as could be sent; what is not counted must be passed again.
     pub fn write(&self, data: &[u8]) -> Result<Io> {
-        self.as_writer(|| {
+        self.write_pieces(&[data])
+    }
+
+    /// The same for data that is not in one piece. The lengths, added, fit a `usize`.
+    pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
+        let (writer, settings) = self.begin(Role::Writer)?;
+        self.write_under(Pieces::new(pieces), settings.terms(), writer)
+    }
+
+    fn write_under(&self, data: Pieces<'_>, terms: Terms<'_>, writer: Held<'_>) -> Result<Io> {
+        self.as_writer(writer, terms, || {
             self.lock()?.engine.check_sending()?;
-            if let Some(want) = self.shake()? {
+            if let Some(want) = self.shake(terms)? {
                 return Ok(want);
             }
-            let (blocking, uncounted) = {
-                let core = self.lock()?;
-                (core.settings.blocking, core.uncounted)
-            };
-            if data.len() < uncounted {
+            let (uncounted, len) = (self.lock()?.uncounted, data.len());
+            if len < uncounted {
                 let message = format!(
-                    "a write must be continued with the bytes that were not counted: at least {uncounted}, not {}",
-                    data.len()
+                    "a write must be continued with the bytes that were not counted: at least {uncounted}, not {len}"
                 );
                 return Err(Error::new(Status::InvalidArgument, message));
             }
-            self.write_on(data, blocking)
+            self.write_on(data, terms)
         })
     }
 
-    fn write_on(&self, data: &[u8], blocking: bool) -> Result<Io> {
+    fn write_on(&self, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
         let mut counted = 0;
+        let mut gathered = None;
         loop {
-            match self.flush(blocking) {
-                Ok(true) => {
+            match self.flush(terms) {
+                Ok(None) => {
                     let mut core = self.lock()?;
-                    counted += std::mem::take(&mut core.uncounted);
-                    let rest = data.get(counted..).unwrap_or(&[]);
-                    if rest.is_empty() && counted > 0 {
+                    let sent = std::mem::take(&mut core.uncounted);
+                    counted += sent;
+                    data.advance(sent);
+                    if data.is_empty() {
                         return Ok(Io::Done(counted));
                     }
-                    core.uncounted = core.engine.write(rest)?;
-                    if rest.is_empty() {
-                        return Ok(Io::Done(0));
-                    }
+                    let next = data.front(&mut gathered, || core.engine.buffer())?;
+                    core.uncounted = core.engine.write(next)?;
                 }
-                Ok(false) => return Ok(if counted > 0 { Io::Done(counted) } else { Io::WantWrite }),
+                Ok(Some(want)) => return Ok(if counted > 0 { Io::Done(counted) } else { want }),
                 Err(error) => {
                     // The caller learns of no byte, so he passes all of them again, if he goes on.
                     self.lock()?.uncounted += counted;
@@ -254,41 +350,20 @@ impl Stream {
         }
     }
 
-    /// Sends the closing message, once, and does not wait for the peer's.
-    pub fn shutdown(&self) -> Result<Io> {
-        self.as_writer(|| {
-            let blocking = {
-                let mut core = self.lock()?;
-                core.engine.close()?;
-                core.settings.blocking
-            };
-            match self.flush(blocking) {
-                Ok(true) => Ok(Io::Done(0)),
-                Ok(false) => Ok(Io::WantWrite),
-                // A peer that has said all it had to say need not wait for our last word.
-                Err(error) if error.status() == Status::Protocol && self.lock()?.engine.has_peer_closed() => {
-                    Ok(Io::Done(0))
-                }
-                Err(error) => Err(error),
-            }
-        })
-    }
-
     /// Runs a call of the one writer.
-    fn as_writer(&self, call: impl FnOnce() -> Result<Io>) -> Result<Io> {
-        let writer = self.enter(Role::Writer)?;
+    fn as_writer(&self, writer: Held<'_>, terms: Terms<'_>, call: impl FnOnce() -> Result<Io>) -> Result<Io> {
         let outcome = call();
         drop(writer);
         // What a reader left to the writer when that had just looked for it.
         let core = self.lock()?;
         if core.uncounted == 0 && core.engine.has_output() {
             drop(core);
-            self.send_without_waiting()?;
+            self.send_without_waiting(terms)?;
         }
         outcome
     }
 
-    /// Plaintext that a read returns without touching the descriptor.
+    /// Plaintext that a read returns without touching the transport.
     pub fn pending(&self) -> usize {
         self.lock().map_or(0, |mut core| core.engine.pending())
     }
@@ -306,22 +381,37 @@ impl Stream {
         self.core.lock().map_err(|_| poisoned())
     }
 
+    /// The state, for a call of the program.
+    fn callable(&self) -> Result<MutexGuard<'_, Core>> {
+        let core = self.lock()?;
+        core.check_callable()?;
+        Ok(core)
+    }
+
+    /// Begins a call of the program: the role that it needs, and the settings under which it runs.
+    fn begin(&self, role: Role) -> Result<(Held<'_>, Settings)> {
+        let core = self.callable()?;
+        let settings = core.settings.clone();
+        Ok((self.take_in(core, role)?, settings))
+    }
+
     /// Takes a role that only one thread may have.
-    fn enter(&self, role: Role) -> Result<Held<'_>> {
-        let mut core = self.lock()?;
+    fn take(&self, role: Role) -> Result<Held<'_>> {
+        self.take_in(self.lock()?, role)
+    }
+
+    fn take_in(&self, mut core: MutexGuard<'_, Core>, role: Role) -> Result<Held<'_>> {
         if core.is_taken(role) {
             let what = if matches!(role, Role::Reader) { "reading from" } else { "writing to" };
             return Err(Error::new(Status::Busy, format!("another thread is {what} this stream")));
         }
-        core.taken[role as usize] = true;
+        core.taken[role as usize] = Some(ThreadMark::here());
         Ok(Held { stream: self, role })
     }
 
     /// Waits a little for a role to be given up, or for the limit to end that.
-    fn glance<'a>(&self, mut core: MutexGuard<'a, Core>) -> Result<MutexGuard<'a, Core>> {
-        if let Some(limit) = &core.settings.limit {
-            limit.check()?;
-        }
+    fn glance<'a>(&self, mut core: MutexGuard<'a, Core>, terms: Terms<'_>) -> Result<MutexGuard<'a, Core>> {
+        terms.check_limit()?;
         core.waiting += 1;
         let mut core = self.changed.wait_timeout(core, GLANCE).map_err(|_| poisoned())?.0;
         core.waiting -= 1;

@@ -25,9 +25,11 @@ fn parts(section: &str) -> Vec<String> {
             "tls/servername.rs",
             "tls/context.rs",
             "tls/stream.rs",
+            "tls/transport.rs",
             "tls/engine.rs",
             "tls/wrap.rs",
             "tls/session.rs",
+            "tls/certificate.rs",
         ]
         .map(String::from)
         .to_vec(),
@@ -108,11 +110,12 @@ fn is_must_use(line: &str) -> bool {
     line.starts_with("netlib_status netlib_") || line.strip_prefix("netlib_").is_some_and(owned)
 }
 
-/// One-line comments on one line, and enums as `enum name`, so that C++ and C name them alike.
+/// One-line comments on one line, enums as `enum name`, so that C++ and C name them alike, and structs with their tag.
 fn compact(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     let mut out: Vec<String> = Vec::new();
     let mut enum_start = None;
+    let mut struct_start = None;
     let mut at = 0;
     while at < lines.len() {
         let line = lines[at];
@@ -124,6 +127,15 @@ fn compact(text: &str) -> String {
         }
         if line == "typedef enum {" {
             enum_start = Some(out.len());
+        }
+        if line == "typedef struct {" {
+            struct_start = Some(out.len());
+        }
+        if let (Some(start), Some(name)) =
+            (struct_start, line.strip_prefix("} ").and_then(|rest| rest.strip_suffix(';')))
+        {
+            out[start] = format!("typedef struct {name} {{");
+            struct_start = None;
         }
         match (enum_start, line.strip_prefix("} ").and_then(|rest| rest.strip_suffix(';'))) {
             (Some(start), Some(name)) => {

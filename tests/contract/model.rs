@@ -120,6 +120,13 @@ impl Header {
                         panic!("netlib.h: what is \"{line}\" in an enum?");
                     }
                 }
+            } else if item.starts_with("typedef struct ") && item.ends_with('{') {
+                let field = |line: &str| !line.trim().is_empty() && !line.starts_with('}');
+                while lines.next().is_some_and(field) {}
+                let name = item.trim_start_matches("typedef struct ").trim_end_matches(" {").to_owned();
+                let doc = Doc::parse(&std::mem::take(&mut doc));
+                header.typedefs.push(Item { name, value: String::new(), doc });
+                continue;
             } else {
                 while !item.ends_with(';') {
                     item.push(' ');

@@ -1,5 +1,6 @@
 //! Contexts, and streams on a socket you already have.
 
+pub mod certificate;
 pub mod ciphers;
 pub mod context;
 pub mod engine;
@@ -8,6 +9,7 @@ pub mod options;
 pub mod servername;
 pub mod session;
 pub mod stream;
+pub mod transport;
 pub mod trust;
 pub mod wrap;
 
@@ -37,7 +39,7 @@ pub enum netlib_tls_version {
     NETLIB_TLS_MINIMUM_SUPPORTED = -2,
     /// The newest that netlib offers.
     NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
-    /// RFC 5246, with AEAD cipher suites and the extended master secret of RFC 7627 only.
+    /// RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it.
     NETLIB_TLS_1_2 = 0x0303,
     /// RFC 8446.
     NETLIB_TLS_1_3 = 0x0304,

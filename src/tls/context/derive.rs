@@ -24,16 +24,19 @@ impl Context {
             }
             return Context::of(Arc::new(options)).map(Arc::new);
         };
-        let adds_trust = !options.custom_trust.is_empty() || options.system_trust == Some(true);
+        let adds_system = options.system_trust == Some(true);
+        let adds_trust = !options.custom_trust.is_empty() || options.embedded_trust || adds_system;
         if !adds_trust && options.identity.is_none() {
             return Ok(if options.alpn.is_empty() { context.for_http() } else { context.with_alpn(&options.alpn) });
         }
         let mut combined = TlsOptions::clone(&context.options);
         combined.alpn = if options.alpn.is_empty() { http() } else { options.alpn.clone() };
-        combined.system_trust = Some(context.system_trust || options.system_trust == Some(true));
+        combined.system_trust = Some(context.options.trusts_system() || adds_system);
+        combined.embedded_trust |= options.embedded_trust;
         combined.custom_trust.extend_from_slice(&options.custom_trust);
         if options.identity.is_some() {
             combined.identity.clone_from(&options.identity);
+            combined.key_password.clone_from(&options.key_password);
         }
         Context::of(Arc::new(combined)).map(Arc::new)
     }

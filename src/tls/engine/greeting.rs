@@ -76,7 +76,7 @@ impl Engine {
         let Greeting::Reading(acceptor, seen) = greeting else { return Ok(Some(Step::Blocked)) };
         let Some(incoming) = &self.incoming else { return Ok(Some(Step::Blocked)) };
         let bytes = incoming.bytes();
-        if *seen == 0 && bytes.first().is_some_and(|first| *first != HANDSHAKE) {
+        if bytes.first().is_some_and(|first| *first != HANDSHAKE) {
             // An alert, or no TLS at all: nothing to decide upon.
             return Ok(None);
         }

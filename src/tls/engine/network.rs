@@ -1,9 +1,11 @@
 //! The network's side of an engine: bytes that came, and bytes that must go.
 
+use std::sync::Arc;
+
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::pool::{BUFFER_SIZE, Filled};
+use crate::tls::pool::{BUFFER_SIZE, Buffer, Filled};
 
 impl Engine {
     /// Lends the buffer for input: bytes go into its [`Filled::space`], which is never empty. To be called when
@@ -19,13 +21,20 @@ impl Engine {
             let failure = Error::new(Status::TlsProtocol, "the peer sent a handshake message larger than 64 KiB");
             return Err(self.fail(failure));
         }
+        self.lent = input.bytes().len();
         self.held_copy.clear();
-        self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+        // Before the greeting is over nothing is sent, so nobody needs to see them meanwhile.
+        if self.greeting.is_none() {
+            self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+        }
         Ok(input)
     }
 
     pub(crate) fn take_back(&mut self, input: Filled) {
         self.held_copy = Vec::new();
+        if input.bytes().len() > self.lent {
+            self.exhausted = false;
+        }
         if !input.is_empty() {
             self.received_any = true;
             self.incoming = Some(input);
@@ -62,6 +71,22 @@ impl Engine {
     /// The network will give no more.
     pub(crate) fn end_input(&mut self) {
         self.end_of_input = true;
+    }
+
+    /// The same, but not as the network's plain end.
+    pub(crate) fn end_input_because(&mut self, cause: Error) {
+        self.end_of_input = true;
+        self.end_cause = Some(Arc::new(cause));
+    }
+
+    /// Whether a read has something to say or at least something to work on, rather than being certainly blocked.
+    pub(crate) fn has_news(&self) -> bool {
+        !self.exhausted || self.spill.is_some() || self.failure.is_some() || self.peer_closed || self.end_of_input
+    }
+
+    /// A buffer of the context's.
+    pub(crate) fn buffer(&self) -> Result<Buffer> {
+        self.context.pool().borrow()
     }
 
     pub(crate) fn has_output(&self) -> bool {

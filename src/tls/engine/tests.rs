@@ -92,6 +92,26 @@ fn both_versions_byte_at_a_time_and_whole() {
     }
 }
 
+/// rustls tells of the closing message once, and may do so while this side writes.
+#[test]
+fn an_end_that_comes_with_the_handshakes_end_is_not_lost() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    client.handshake().unwrap();
+    feed(&mut server, &drain(&mut client));
+    server.handshake().unwrap();
+    feed(&mut client, &drain(&mut server));
+    assert!(client.handshake().unwrap());
+    client.write(b"brief").unwrap();
+    client.close().unwrap();
+    feed(&mut server, &drain(&mut client));
+    assert!(server.handshake().unwrap());
+    let mut room = [0; 100];
+    assert_eq!(server.read(&mut room).unwrap(), Read::Data(5));
+    server.write(b"answer").unwrap();
+    assert_eq!(server.read(&mut room).unwrap(), Read::End);
+}
+
 #[test]
 fn plaintext_is_whole_whatever_the_room() {
     let context = context(|_| {});

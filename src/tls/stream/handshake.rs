@@ -1,13 +1,12 @@
-//! Shaking hands on a descriptor.
+//! Shaking hands.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use super::transport::is_broken;
-use super::{Held, Io, Role, Stream};
+use super::exchange::is_broken;
+use super::{Core, Held, Io, Role, Stream, Terms, ThreadMark};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
-use crate::socket::sys;
 use crate::status::Status;
 use crate::tls::{Context, TlsOptions};
 
@@ -28,13 +27,18 @@ impl Stream {
     }
 
     /// Makes sure of the handshake. `Some`: it is not done, and would have to wait.
-    pub(super) fn shake(&self) -> Result<Option<Io>> {
-        let Some(_shaker) = self.enter_handshake()? else { return Ok(None) };
+    pub(super) fn shake(&self, terms: Terms<'_>) -> Result<Option<Io>> {
+        // Whoever does this has been let in already.
+        self.shake_as(self.enter_handshake(terms, |_| Ok(()))?, terms)
+    }
+
+    pub(super) fn shake_as(&self, shaker: Option<Held<'_>>, terms: Terms<'_>) -> Result<Option<Io>> {
+        let Some(_shaker) = shaker else { return Ok(None) };
         loop {
-            let (outcome, question, blocking) = {
+            let (outcome, question) = {
                 let mut core = self.lock()?;
                 let outcome = core.engine.handshake();
-                (outcome, core.engine.take_question(), core.settings.blocking)
+                (outcome, core.engine.take_question())
             };
             if let Some(question) = question {
                 // The program's function may use this stream, so it runs without the lock.
@@ -46,17 +50,17 @@ impl Stream {
                 Ok(done) => done,
                 Err(error) => {
                     // The alert that tells the peer why.
-                    let _ = self.flush(false);
+                    let _ = self.flush(terms.at_once());
                     return Err(error);
                 }
             };
-            match self.flush(blocking) {
-                Ok(true) => {}
-                Ok(false) => return Ok(Some(Io::WantWrite)),
+            match self.flush(terms) {
+                Ok(None) => {}
+                Ok(Some(want)) => return Ok(Some(want)),
                 // A peer that is gone may have left something to read.
                 Err(error) if is_broken(&error) && done => {}
                 Err(error) if is_broken(&error) => {
-                    let reason = self.last_words(error);
+                    let reason = self.last_words(error, terms);
                     return Err(self.lock()?.engine.fail(reason));
                 }
                 Err(error) => return Err(error),
@@ -65,30 +69,36 @@ impl Stream {
                 self.lock()?.shaken = true;
                 return Ok(None);
             }
-            if !self.receive()? {
-                return Ok(Some(Io::WantRead));
+            if let Some(want) = self.receive(terms)? {
+                return Ok(Some(want));
             }
         }
     }
 
     /// The right to shake hands, or `None` when there is no need to.
-    fn enter_handshake(&self) -> Result<Option<Held<'_>>> {
+    pub(super) fn enter_handshake(
+        &self,
+        terms: Terms<'_>,
+        check: impl Fn(&Core) -> Result<()>,
+    ) -> Result<Option<Held<'_>>> {
         let mut core = self.lock()?;
+        check(&core)?;
         while core.is_taken(Role::Shaker) {
-            if !core.settings.blocking {
+            if !terms.blocking {
                 return Err(Error::new(Status::Busy, "another thread is shaking hands on this stream"));
             }
-            core = self.glance(core)?;
+            core = self.glance(core, terms)?;
+            check(&core)?;
         }
         if core.shaken {
             return Ok(None);
         }
-        core.taken[Role::Shaker as usize] = true;
+        core.taken[Role::Shaker as usize] = Some(ThreadMark::here());
         Ok(Some(Held { stream: self, role: Role::Shaker }))
     }
 
     /// The peer refused to take more: an alert that it sent before says why better than the broken pipe does.
-    fn last_words(&self, error: Error) -> Error {
+    fn last_words(&self, error: Error, terms: Terms<'_>) -> Error {
         // A flight of a server fits few buffers; whatever comes, this ends.
         for _ in 0..8 {
             let Ok(mut core) = self.lock() else { return error };
@@ -99,11 +109,11 @@ impl Stream {
             }
             let Ok(mut input) = core.engine.lend_input() else { return error };
             drop(core);
-            let received = sys::recv(self.fd, input.space(), sys::DONT_WAIT);
-            input.add(*received.as_ref().unwrap_or(&0));
+            let received = self.transport.receive(input.space(), terms.at_once()).map_or(0, Io::count);
+            input.add(received);
             let Ok(mut core) = self.lock() else { return error };
             core.engine.take_back(input);
-            if !received.is_ok_and(|count| count > 0) {
+            if received == 0 {
                 return error;
             }
         }

@@ -1,181 +1,154 @@
-//! Moving bytes between a stream's engine and its descriptor. Here are all of its system calls, made without its lock.
+//! What carries a stream's records: a descriptor, another stream, or functions of the program. Here are all of a
+//! stream's system calls, made without its lock.
+//!
+//! A receive never waits; waiting for input is a step of its own, so that no buffer is held meanwhile. Sending waits
+//! if that is wanted. What a transport reports is explained by the stream, which knows its peer.
 
 use std::io;
-use std::sync::MutexGuard;
-use std::time::Duration;
+use std::os::fd::RawFd;
+use std::sync::Arc;
 
-use super::{Core, Held, Role, Settings, Stream};
+use super::callbacks::Callbacks;
+use super::nested::Outer;
+use super::{Io, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::socket::sys;
 use crate::socket::wait::wait;
 use crate::status::Status;
-use crate::tls::engine::Engine;
-use crate::tls::pool::Filled;
 
-impl Stream {
-    /// Brings in bytes, or the news that there will be no more. False: not without waiting, which is not wanted.
-    pub(super) fn receive(&self) -> Result<bool> {
-        loop {
-            let (settings, drained) = {
-                let core = self.lock()?;
-                (core.settings.clone(), core.drained)
-            };
-            if settings.blocking && drained {
-                // Asking an empty socket costs a system call, and a buffer for as long as it stays empty.
-                self.wait_for(sys::POLL_IN, settings.read_timeout, &settings, Status::ReadTimeout)?;
-            } else if let Some(limit) = &settings.limit {
-                limit.check()?;
-            }
-            let mut input = self.lock()?.engine.lend_input()?;
-            let room = input.space().len();
-            let received = sys::recv(self.fd, input.space(), sys::DONT_WAIT);
-            let mut core = self.lock()?;
-            match received {
-                Ok(0) => {
-                    core.engine.take_back(input);
-                    core.engine.end_input();
-                    return Ok(true);
-                }
-                Ok(count) => {
-                    input.add(count);
-                    core.drained = count < room;
-                    core.engine.take_back(input);
-                    return Ok(true);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    core.drained = true;
-                    core.engine.take_back(input);
-                    if !settings.blocking {
-                        return Ok(false);
-                    }
-                }
-                Err(error) => {
-                    core.engine.take_back(input);
-                    let error = self.transport_failure("receive from", &core.engine, &error);
-                    return Err(if is_broken(&error) { core.engine.fail(error) } else { error });
-                }
-            }
+pub struct Transport(Kind);
+
+enum Kind {
+    /// Borrowed: whoever opened it closes it.
+    Descriptor(RawFd),
+    Callbacks(Callbacks),
+    Outer(Outer),
+}
+
+/// Why a transport cannot go on.
+pub(super) enum Fault {
+    /// A system call failed.
+    System(io::Error),
+    /// The read or write timeout passed first.
+    Late(Status),
+    /// The stream below failed.
+    Outer(Error),
+    /// To be told as it is: the limit has ended, a function of the program reported a failure.
+    Told(Error),
+    /// The same, and nothing can be carried any more.
+    Fatal(Error),
+}
+
+type Outcome<T> = std::result::Result<T, Fault>;
+
+impl Transport {
+    pub fn descriptor(fd: RawFd) -> Result<Transport> {
+        if sys::is_listening(fd) {
+            let message = format!("fd {fd} is a listening socket: pass a connected one, such as accept(2) gives");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(Transport(Kind::Descriptor(fd)))
+    }
+
+    pub fn callbacks(callbacks: Callbacks) -> Transport {
+        Transport(Kind::Callbacks(callbacks))
+    }
+
+    /// Another stream, which does nothing else until the new one is dropped.
+    pub fn stream(outer: Arc<Stream>) -> Result<Transport> {
+        Ok(Transport(Kind::Outer(Outer::occupy(outer)?)))
+    }
+
+    /// How many streams are below.
+    pub(super) fn depth(&self) -> usize {
+        match &self.0 {
+            Kind::Outer(outer) => outer.depth(),
+            Kind::Descriptor(_) | Kind::Callbacks(_) => 0,
         }
     }
 
-    /// Sends what is queued. True: all of it. False: the rest would have to wait, which is not wanted.
-    pub(super) fn flush(&self, blocking: bool) -> Result<bool> {
-        loop {
-            let mut core = self.lock()?;
-            while core.is_taken(Role::Sender) {
-                if !blocking {
-                    return Ok(false);
-                }
-                core = self.glance(core)?;
-            }
-            let Some((piece, settings, sender)) = self.begin_sending(core) else { return Ok(true) };
-            if !self.send(piece, blocking, &settings, sender)? {
-                return Ok(false);
-            }
+    /// Whether "not now" is answered by waiting. A program's functions say it to the program.
+    pub(super) fn can_wait(&self) -> bool {
+        match &self.0 {
+            Kind::Descriptor(_) => true,
+            Kind::Callbacks(_) => false,
+            Kind::Outer(outer) => outer.can_wait(),
         }
     }
 
-    /// What a reader has to send, as far as that goes without waiting, also for another sender.
-    pub(super) fn send_without_waiting(&self) -> Result<()> {
-        loop {
-            let core = self.lock()?;
-            if core.is_taken(Role::Sender) || core.is_taken(Role::Writer) {
-                return Ok(());
+    /// Before a receive: waits for something to come, if waiting is wanted and the last receive left nothing there.
+    /// `Some`: something else must come first, and that cannot be waited for.
+    pub(super) fn await_input(&self, drained: bool, terms: Terms<'_>) -> Outcome<Option<Io>> {
+        match &self.0 {
+            // Asking an empty socket costs a system call, and a buffer for as long as it stays empty.
+            Kind::Descriptor(fd) if terms.blocking && drained => {
+                wait_for(*fd, sys::POLL_IN, terms)?;
+                Ok(None)
             }
-            let Some((piece, settings, sender)) = self.begin_sending(core) else { return Ok(()) };
-            // A failure is told to whoever writes next; what is read is not the worse for it.
-            if !self.send(piece, false, &settings, sender).is_ok_and(|all| all) {
-                return Ok(());
+            Kind::Outer(outer) if terms.blocking && drained => outer.await_plaintext(terms).map_err(Fault::Outer),
+            Kind::Descriptor(_) | Kind::Callbacks(_) => {
+                terms.check_limit().map_err(Fault::Told)?;
+                Ok(None)
             }
+            // Whatever is at the bottom looks at the limit.
+            Kind::Outer(_) => Ok(None),
         }
     }
 
-    /// The next piece of output and the right to send it.
-    fn begin_sending(&self, mut core: MutexGuard<'_, Core>) -> Option<(Filled, Settings, Held<'_>)> {
-        let piece = core.engine.next_output()?;
-        core.taken[Role::Sender as usize] = true;
-        Some((piece, core.settings.clone(), Held { stream: self, role: Role::Sender }))
-    }
-
-    /// Sends one piece of output; what is left of it goes back to the front of the queue. True: nothing is.
-    fn send(&self, mut piece: Filled, blocking: bool, settings: &Settings, sender: Held<'_>) -> Result<bool> {
-        let outcome = self.send_piece(&mut piece, blocking, settings);
-        if !piece.is_empty() {
-            let mut core = self.lock()?;
-            if core.engine.may_send() {
-                core.engine.return_output(piece);
-            }
+    /// Bytes into `room`, which is not empty; it does not wait.
+    pub(super) fn receive(&self, room: &mut [u8], terms: Terms<'_>) -> Outcome<Io> {
+        match &self.0 {
+            Kind::Descriptor(fd) => match sys::recv(*fd, room, sys::DONT_WAIT) {
+                Ok(0) => Ok(Io::End),
+                Ok(count) => Ok(Io::Done(count)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Io::WantRead),
+                Err(error) => Err(Fault::System(error)),
+            },
+            Kind::Callbacks(callbacks) => callbacks.receive(room),
+            Kind::Outer(outer) => outer.receive(room, terms.at_once()).map_err(Fault::Outer),
         }
-        drop(sender);
-        outcome
     }
 
-    fn send_piece(&self, piece: &mut Filled, blocking: bool, settings: &Settings) -> Result<bool> {
-        while !piece.is_empty() {
-            if let (true, Some(limit)) = (blocking, &settings.limit) {
-                limit.check()?;
+    /// Bytes from the front of `bytes`, which is not empty: at least one, or why not.
+    pub(super) fn send(&self, bytes: &[u8], terms: Terms<'_>) -> Outcome<Io> {
+        match &self.0 {
+            Kind::Descriptor(fd) => send_to(*fd, bytes, terms),
+            Kind::Callbacks(callbacks) => {
+                terms.check_limit().map_err(Fault::Told)?;
+                callbacks.send(bytes)
             }
-            match sys::send(self.fd, piece.bytes(), sys::DONT_WAIT) {
-                Ok(0) => return Err(Error::new(Status::Io, "the descriptor takes no bytes: it is no stream socket")),
-                Ok(count) => piece.consume(count),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if !blocking {
-                        return Ok(false);
-                    }
-                    self.wait_for(sys::POLL_OUT, settings.write_timeout, settings, Status::WriteTimeout)?;
-                }
-                Err(error) => {
-                    let mut core = self.lock()?;
-                    let error = self.transport_failure("send to", &core.engine, &error);
-                    let broken = is_broken(&error);
-                    return Err(if broken { core.engine.fail_sending(error) } else { error });
-                }
-            }
+            Kind::Outer(outer) => outer.send(bytes, terms).map_err(Fault::Outer),
         }
-        Ok(true)
-    }
-
-    fn wait_for(&self, events: i16, timeout: Option<Duration>, settings: &Settings, late: Status) -> Result<()> {
-        if wait(self.fd, events, timeout, settings.limit.as_deref())? {
-            return Ok(());
-        }
-        let seconds = timeout.unwrap_or_default().as_secs_f64();
-        let core = self.lock()?;
-        let shaking = if core.engine.is_handshaking() { " during the TLS handshake" } else { "" };
-        let what = match late {
-            Status::ReadTimeout => format!("nothing came from {} for {seconds} s{shaking}", core.engine.peer()),
-            _ => format!("nothing could be sent to {} for {seconds} s{shaking}", core.engine.peer()),
-        };
-        Err(Error::new(late, what))
-    }
-
-    /// A failed system call: the connection's end is the peer's or the network's doing, anything else the program's.
-    fn transport_failure(&self, what: &str, engine: &Engine, error: &io::Error) -> Error {
-        let broken = [
-            libc::ECONNRESET,
-            libc::EPIPE,
-            libc::ECONNABORTED,
-            libc::ECONNREFUSED,
-            libc::ETIMEDOUT,
-            libc::ENETDOWN,
-            libc::ENETRESET,
-            libc::ENETUNREACH,
-            libc::EHOSTDOWN,
-            libc::EHOSTUNREACH,
-        ];
-        let is_gone = error.raw_os_error().is_some_and(|errno| broken.contains(&errno));
-        let status = match (is_gone, engine.is_handshaking()) {
-            (false, _) => Status::Io,
-            // Nothing of a request has been sent yet.
-            (true, true) => Status::TlsHandshakeEof,
-            (true, false) => Status::Protocol,
-        };
-        let shaking = if engine.is_handshaking() { " during the TLS handshake" } else { "" };
-        Error::from_io(status, format!("cannot {what} {}{shaking}", engine.peer()), error)
     }
 }
 
-/// Whether the connection is no more, as [`Stream::transport_failure`] says it.
-pub(super) fn is_broken(error: &Error) -> bool {
-    matches!(error.status(), Status::Protocol | Status::TlsHandshakeEof)
+fn send_to(fd: RawFd, bytes: &[u8], terms: Terms<'_>) -> Outcome<Io> {
+    loop {
+        if terms.blocking {
+            terms.check_limit().map_err(Fault::Told)?;
+        }
+        match sys::send(fd, bytes, sys::DONT_WAIT) {
+            Ok(0) => {
+                let message = "the descriptor takes no bytes: it is no stream socket";
+                return Err(Fault::Told(Error::new(Status::Io, message)));
+            }
+            Ok(count) => return Ok(Io::Done(count)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if !terms.blocking {
+                    return Ok(Io::WantWrite);
+                }
+                wait_for(fd, sys::POLL_OUT, terms)?;
+            }
+            Err(error) => return Err(Fault::System(error)),
+        }
+    }
+}
+
+fn wait_for(fd: RawFd, events: i16, terms: Terms<'_>) -> Outcome<()> {
+    let (timeout, late) = match events {
+        sys::POLL_IN => (terms.settings.read_timeout, Status::ReadTimeout),
+        _ => (terms.settings.write_timeout, Status::WriteTimeout),
+    };
+    let limit = terms.settings.limit.as_deref();
+    if wait(fd, events, timeout, limit).map_err(Fault::Told)? { Ok(()) } else { Err(Fault::Late(late)) }
 }

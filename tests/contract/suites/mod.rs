@@ -13,6 +13,7 @@ pub mod guards;
 pub mod incidents;
 pub mod install;
 pub mod interop;
+pub mod keys;
 pub mod library;
 pub mod matrix;
 pub mod negative;
@@ -62,6 +63,7 @@ pub const ALL: &[Suite] = &[
     suite("examples", "examples-c compile, and end cleanly", examples::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
+    suite("keys", "private keys as the openssl command writes them, every combination", keys::run),
     suite("vectors", "what urllib3 answered, through the C ABI; docs/differences.md", vectors::run),
     suite("vectors-leaks", "some of them under valgrind", vectors::valgrind),
     suite("negative", "each of these suites fails on what it is there to find", negative::run),

@@ -9,7 +9,7 @@ use crate::report::Report;
 use crate::suites::examples::Example;
 use crate::suites::interop::mistaken;
 use crate::suites::{
-    c_tests, docs, examples, generated, guards, incidents, install, interop, matrix, nulls, panics, spec_map,
+    c_tests, docs, examples, generated, guards, incidents, install, interop, keys, matrix, nulls, panics, spec_map,
     statuses, symbols, threads, unit, unsafe_code, vectors,
 };
 
@@ -33,6 +33,7 @@ pub fn run(env: &Env, report: &mut Report) {
         example_programs,
         c_programs,
         memory_errors,
+        loaded_keys,
         recorded_answers,
         other_implementations,
     ] {
@@ -441,6 +442,28 @@ fn memory_errors(env: &Env, scratch: &Path, report: &mut Report) {
             inner.merge(c_tests::valgrind_test(env, &source, scratch, env.library()));
         });
     }
+}
+
+fn loaded_keys(env: &Env, scratch: &Path, report: &mut Report) {
+    let list = scratch.join("list");
+    for (row, complaint) in [
+        (
+            "NETLIB_OK\tfile\tserver.pem\tserver-encrypted.key\t-\t",
+            "expected NETLIB_OK, got NETLIB_PASSWORD_REQUIRED",
+        ),
+        ("NETLIB_WRONG_PASSWORD\tfile\tserver.pem\tserver-encrypted.key\t+secret\t", "got NETLIB_OK"),
+        ("NETLIB_WRONG_PASSWORD\tmemory\tserver.pem\tserver-encrypted.key\t+x\tsomething else", "does not open"),
+        ("NETLIB_OK\tmemory\tserver.pem\trsa.key\t-\t", "expected NETLIB_OK, got NETLIB_KEY_MISMATCH"),
+    ] {
+        fs::write(
+            &list,
+            row.replace("\tserver", "\ttests/certs/server").replace("\trsa", "\ttests/certs/rsa") + "\n",
+        )
+        .expect("target is writable");
+        finds(report, "keys", &[complaint], |inner| keys::load(env, scratch, &list, inner));
+    }
+    fs::write(&list, "").expect("target is writable");
+    finds(report, "keys", &["checked nothing"], |inner| keys::load(env, scratch, &list, inner));
 }
 
 /// Three cases, one of them another than urllib3's, and what must not be beside them.

@@ -132,8 +132,9 @@ pub unsafe extern "C" fn netlib_tls_context_maximum_version(context: *const netl
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> i32 {
-    let client = netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32;
-    read(context, client, |_| client)
+    read(context, netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32, |_| {
+        netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32
+    })
 }
 
 /// What is so of `enum netlib_tls_option`: the bits of `netlib_tls_options_set_options`, and those that are always true,

@@ -8,15 +8,26 @@ use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
 /// The certificate of this side and its private key, from memory. A server needs one; a client shows it to a server that
-/// asks. Default: none. A key that does not belong to the certificate makes `netlib_tls_context_new` fail with
-/// `NETLIB_KEY_MISMATCH`; an encrypted one is `NETLIB_UNSUPPORTED` in this release.
+/// asks. Default: none. Nearest: OpenSSL's `SSL_CTX_use_certificate` and `SSL_CTX_use_PrivateKey`.
+///
+/// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. It may
+/// be encrypted: as PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or
+/// scrypt), or in PEM the traditional way, with a DEK-Info of one of these ciphers. Then
+/// `netlib_tls_options_set_key_password` opens it. Of several keys in PEM the first is used; other sections, such as EC
+/// PARAMETERS, are passed over.
+///
+/// The key is looked at by `netlib_tls_context_new`, which fails with `NETLIB_PASSWORD_REQUIRED` when it is encrypted and
+/// no password was given, `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` when it does not belong to the first certificate,
+/// `NETLIB_INVALID_PEM` when it is malformed, and `NETLIB_UNSUPPORTED`, with the reason, when it is of another kind or
+/// encrypted in another way, or when more than 10,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 8,388,608 of scrypt,
+/// would be needed to open it.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param chain in PEM or DER: this side's certificate, then those that lead to an authority; up to 16 MiB. Copied. Not
-///        NULL unless `chain_len` is 0.
+/// @param chain in PEM or DER, one after the other: this side's certificate, then those that lead to an authority; up to
+///        16 MiB. Copied. Not NULL unless `chain_len` is 0.
 /// @param chain_len its length in bytes, or `NETLIB_NTS`.
-/// @param key in PEM or DER: PKCS#8, PKCS#1 or SEC1, not encrypted; up to 16 MiB. Copied. May be NULL: it stands
-///        in `chain`.
+/// @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: it stands in
+///        `chain`.
 /// @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
@@ -54,5 +65,27 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
         let key = if key_path.is_null() { None } else { Some(arg_path!(key_path)) };
         options.set_identity_files(chain, key);
         Ok(())
+    });
+}
+
+/// What opens the private key of `netlib_tls_options_set_identity` or `netlib_tls_options_set_identity_files`, whichever
+/// is called, before or after. Default: none. Ignored when the key is not encrypted. Nearest: the `password` of Python's
+/// `load_cert_chain`, OpenSSL's `SSL_CTX_set_default_passwd_cb`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
+///        May be NULL: there is none.
+/// @param len its length in bytes, or `NETLIB_NTS`; 0 when `password` is NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_key_password(
+    options: *mut netlib_tls_options,
+    password: *const c_void,
+    len: usize,
+) {
+    builder::set(options, "netlib_tls_options_set_key_password", |options: &mut TlsOptions| {
+        let bytes = arg_bytes!(password, len);
+        options.set_key_password(if password.is_null() { None } else { Some(bytes) })
     });
 }

@@ -13,11 +13,12 @@ use crate::ffi::{Handle, Shared, guard, handle};
 use crate::timeout;
 use crate::tls::Stream;
 
-/// A TLS session on a descriptor. **Concurrent, one reader and one writer**: one thread may read while another one writes;
+/// A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on functions of the program
+/// (`netlib_tls_wrap_callbacks`). **Concurrent, one reader and one writer**: one thread may read while another one writes;
 /// a third is answered `NETLIB_BUSY`. Shutting down counts as writing. The settings and getters may be called from any
 /// thread at any time.
 ///
-/// The descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
+/// A descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
 /// closed by you. Its O_NONBLOCK is neither changed nor asked: whether calls wait is the stream's own setting.
 ///
 /// A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
@@ -227,7 +228,8 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
     })
 }
 
-/// Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system has taken.
+/// Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
+/// function of the program, has taken.
 /// What it does not count may have been encrypted already, so the next write must continue with the same bytes; that
 /// holds too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, where nothing is counted and
 /// nothing is sent twice.
@@ -278,7 +280,7 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     guard::status(err, || Ok(arg!(stream).shutdown()?.status()))
 }
 
-/// How many bytes a read would return without touching the descriptor. It opens a record that has already come, and does
+/// How many bytes a read would return without touching what carries the stream. It opens a record that has already come, and does
 /// no I/O.
 ///
 /// @param stream the stream. May be NULL: 0 is returned.

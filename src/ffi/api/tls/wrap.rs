@@ -12,18 +12,25 @@ use crate::ffi::out::outs;
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Stream, TlsOptions};
 
-/// Makes a client's stream on a connected descriptor and shakes hands, as urllib3's ssl_wrap_socket. Its parameters are
-/// options: keyfile and certfile `netlib_tls_options_set_identity_files`, cert_reqs
-/// `netlib_tls_options_set_verify_mode`, ca_certs `netlib_tls_options_add_ca_file`, ca_cert_data
-/// `netlib_tls_options_add_ca_data`, ciphers `netlib_tls_options_set_ciphers`, ssl_version
-/// `netlib_tls_options_set_ssl_version`, and so on. TLS inside of TLS (tls_in_tls) is another function: it takes a stream in
-/// the place of the descriptor.
+/// Makes a client's stream on a connected descriptor and shakes hands, as urllib3's ssl_wrap_socket, whose other parameters
+/// are options:
+///
+///     keyfile, certfile   netlib_tls_options_set_identity_files
+///     key_password        netlib_tls_options_set_key_password
+///     cert_reqs           netlib_tls_options_set_verify_mode
+///     ca_certs            netlib_tls_options_add_ca_file
+///     ca_cert_dir         netlib_tls_options_add_ca_dir
+///     ca_cert_data        netlib_tls_options_add_ca_data
+///     ssl_version         netlib_tls_options_set_ssl_version
+///     ciphers             netlib_tls_options_set_ciphers
+///
+/// TLS inside of TLS, its tls_in_tls, is `netlib_tls_wrap_stream`, which takes a stream in the place of the descriptor.
 ///
 /// Without a context, one is made of the options; with neither, the system's authorities are trusted. A context wins over
-/// the options, as in urllib3: of these, only the authorities (`netlib_tls_options_set_system_trust` with 1 too) and the
-/// identity are used, beside the context's authorities and in the place of its identity. For that another context is made
-/// of what this one was made from, which reads its files again. Where many connections are made, make the context once:
-/// `netlib_tls_context_to_options`. The application protocol that is offered is "http/1.1", not the context's, unless the
+/// the options, as in urllib3: of these, only the authorities (those of the system and those built in if they are asked for)
+/// and the identity with its password are used, beside the context's authorities and in the place of its identity. For that
+/// another context is made of what this one was made from, which reads its files again and resumes no session. Where many
+/// connections are made, make the context once: `netlib_tls_context_to_options`. The application protocol that is offered is "http/1.1", not the context's, unless the
 /// options have some.
 ///
 /// The limit ends the handshake, not what comes after: the stream has none until `netlib_tls_stream_set_limit`. The stream

@@ -1,0 +1,80 @@
+/* Loads the identities of a list, each through options and a context, and expects the status that the list has for it.
+ *
+ * A line of the list, separated by tabs: the status's name; "file" or "memory"; the chain; the key, or "-" for none of its
+ * own; "-" for no password, or "+" and the password; what the message must contain, or nothing. */
+#define _GNU_SOURCE
+#include "harness.h"
+
+enum { FIELDS = 6 };
+
+/* The file's bytes, to be freed. */
+static char *slurp(const char *path, size_t *len) {
+    enum { ROOM = 65536 };
+    FILE *file = fopen(path, "rb");
+    char *bytes = malloc(ROOM);
+    *len = 0;
+    if (file == NULL || bytes == NULL) exit(EXIT_FAILURE);
+    *len = fread(bytes, 1, ROOM, file);
+    fclose(file);
+    return bytes;
+}
+
+static void load(char *const *field, const char *line) {
+    const char *chain = field[2], *key = strcmp(field[3], "-") == 0 ? NULL : field[3];
+    const char *password = field[4][0] == '-' ? NULL : field[4] + 1;
+    bool from_memory = strcmp(field[1], "memory") == 0;
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    /* The order does not matter. */
+    if (password != NULL && !from_memory) netlib_tls_options_set_key_password(options, password, NETLIB_NTS);
+    if (from_memory) {
+        size_t chain_len = 0, key_len = 0;
+        char *chain_bytes = slurp(chain, &chain_len), *key_bytes = key != NULL ? slurp(key, &key_len) : NULL;
+        netlib_tls_options_set_identity(options, chain_bytes, chain_len, key_bytes, key_len);
+        free(chain_bytes);
+        free(key_bytes);
+    } else {
+        netlib_tls_options_set_identity_files(options, chain, key);
+    }
+    if (password != NULL && from_memory) netlib_tls_options_set_key_password(options, password, strlen(password));
+
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    netlib_status status = netlib_tls_context_new(options, &context, &err);
+    const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
+    const char *setter = from_memory ? "netlib_tls_options_set_identity: " : "netlib_tls_options_set_identity_files: ";
+    const char *input = from_memory ? (key != NULL ? "key" : "chain") : (key != NULL ? key : chain);
+    bool as_said = strcmp(netlib_status_name(status), field[0]) == 0 && (context != NULL) == (status == NETLIB_OK);
+    if (status != NETLIB_OK) {
+        as_said = as_said && strncmp(message, setter, strlen(setter)) == 0 && strstr(message, input) != NULL &&
+                  strstr(message, field[5]) != NULL;
+    }
+    if (password != NULL && strlen(password) > 5) as_said = as_said && strstr(message, password) == NULL;
+    check_report(as_said, "keys", 0, line);
+    if (!as_said) {
+        fprintf(stderr, "    expected %s, got %s: %s\n", field[0], netlib_status_name(status), message);
+    }
+    netlib_error_free(err);
+    netlib_tls_context_free(context);
+    netlib_tls_options_free(options);
+}
+
+int main(int argc, char **argv) {
+    FILE *list = argc == 2 ? fopen(argv[1], "r") : NULL;
+    if (list == NULL) return EXIT_FAILURE;
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, list) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        char *copy = strdup(line), *rest = copy, *field[FIELDS];
+        for (size_t i = 0; i < FIELDS; i++) {
+            char *end = strsep(&rest, "\t");
+            field[i] = end != NULL ? end : copy + strlen(copy);
+        }
+        load(field, line);
+        free(copy);
+    }
+    free(line);
+    fclose(list);
+    return report("keys");
+}

@@ -1,0 +1,152 @@
+/* TLS identities: the setters, and the keys of tests/certs in each of their forms. The suite keys has all combinations. */
+#include "tls_peer.h"
+
+#define SETTER "netlib_tls_options_set_identity_files: "
+
+/* What comes of an identity: the status, and the whole message if one is given. */
+static void comes_of(netlib_tls_options *options, netlib_status status, const char *message) {
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    netlib_status is = netlib_tls_context_new(options, &context, &err);
+    if (message != NULL && err != NULL) CHECK_STR(message, netlib_error_message(err, NULL));
+    CHECK_STATUS(status, is);
+    CHECK((context != NULL) == (status == NETLIB_OK));
+    netlib_tls_context_free(context);
+    netlib_tls_options_free(options);
+}
+
+static netlib_tls_options *identity(const char *chain, const char *key) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_identity_files(options, chain, key);
+    return options;
+}
+
+static void encrypted_keys(void) {
+    static const struct {
+        const char *chain, *key;
+    } rows[] = {
+        {CERTS "server.pem", CERTS "server-encrypted.key"},
+        {CERTS "server.pem", CERTS "server-encrypted-pbkdf2.key"},
+        {CERTS "server.pem", CERTS "server-encrypted-scrypt.key"},
+        {CERTS "server.der", CERTS "server-encrypted.der"},
+        {CERTS "server.pem", CERTS "server-encrypted-sec1.key"},
+        {CERTS "rsa.pem", CERTS "rsa-encrypted-pkcs1.key"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char message[512];
+        netlib_tls_options *options = identity(rows[i].chain, rows[i].key);
+        netlib_tls_options_set_key_password(options, "secret", 6);
+        comes_of(options, NETLIB_OK, NULL);
+
+        options = identity(rows[i].chain, rows[i].key);
+        netlib_tls_options_set_key_password(options, "wrong", NETLIB_NTS);
+        snprintf(message, sizeof message, SETTER "the password does not open the private key in %s", rows[i].key);
+        comes_of(options, NETLIB_WRONG_PASSWORD, message);
+
+        snprintf(message, sizeof message, SETTER "the private key in %s is encrypted, and no password was given",
+                 rows[i].key);
+        comes_of(identity(rows[i].chain, rows[i].key), NETLIB_PASSWORD_REQUIRED, message);
+
+        options = identity(CERTS "client.pem", rows[i].key);
+        netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+        snprintf(message, sizeof message,
+                 SETTER "the private key in %s does not belong to the first certificate in " CERTS "client.pem",
+                 rows[i].key);
+        comes_of(options, NETLIB_KEY_MISMATCH, message);
+    }
+}
+
+static void passwords(void) {
+    const char *chain = CERTS "server.pem", *key = CERTS "server-encrypted-pbkdf2.key";
+    /* Before or after the identity, and whichever of the two setters that is. */
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    netlib_tls_options_set_identity_files(options, chain, key);
+    comes_of(options, NETLIB_OK, NULL);
+    /* The last one counts. */
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, "wrong", NETLIB_NTS);
+    netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    comes_of(options, NETLIB_OK, NULL);
+    /* NULL takes it away; an empty one is one. */
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    netlib_tls_options_set_key_password(options, NULL, 0);
+    comes_of(options, NETLIB_PASSWORD_REQUIRED, NULL);
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, "", 0);
+    comes_of(options, NETLIB_WRONG_PASSWORD, NULL);
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, "", NETLIB_NTS);
+    comes_of(options, NETLIB_WRONG_PASSWORD, NULL);
+    /* The length counts, whatever the bytes. */
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, "secret\0more", 11);
+    comes_of(options, NETLIB_WRONG_PASSWORD, NULL);
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, "secret, and more", 6);
+    comes_of(options, NETLIB_OK, NULL);
+    /* Not needed: for a key that is not encrypted, and without an identity. */
+    options = identity(chain, CERTS "server.key");
+    netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    comes_of(options, NETLIB_OK, NULL);
+    options = client_options();
+    netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    comes_of(options, NETLIB_OK, NULL);
+    /* Bounded. */
+    char long_one[1025];
+    memset(long_one, 'x', sizeof long_one);
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, long_one, 1024);
+    comes_of(options, NETLIB_WRONG_PASSWORD, NULL);
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, long_one, 1025);
+    comes_of(options, NETLIB_INVALID_ARGUMENT,
+             "netlib_tls_options_set_key_password: password must have at most 1024 bytes; it has 1025");
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, NULL, 3);
+    comes_of(options, NETLIB_NULL_ARGUMENT, NULL);
+    netlib_tls_options_set_key_password(NULL, "secret", NETLIB_NTS);
+
+    /* From memory, and what would help. */
+    static const char pem[] = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
+                              "DEK-Info: DES-EDE3-CBC,0011223344556677\n\nAAAAAAAAAAA=\n-----END RSA PRIVATE KEY-----\n";
+    static const char certificate[] = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    options = client_options();
+    netlib_tls_options_set_identity(options, certificate, NETLIB_NTS, pem, NETLIB_NTS);
+    netlib_status status = netlib_tls_context_new(options, &context, &err);
+    CHECK_STR("netlib_tls_options_set_identity: the private key in key is encrypted, and no password was given",
+              netlib_error_message(err, NULL));
+    CHECK_STR("to give the password: netlib_tls_options_set_key_password", netlib_error_advice(err, NULL));
+    CHECK_STATUS(NETLIB_PASSWORD_REQUIRED, status);
+    netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    comes_of(options, NETLIB_WRONG_PASSWORD, "netlib_tls_options_set_identity: the password does not open the private key in key");
+}
+
+/* An encrypted key signs as any other. */
+static void a_handshake_with_an_encrypted_key(void) {
+    netlib_error *err = NULL;
+    netlib_tls_options *options = identity(CERTS "server.pem", CERTS "server-encrypted-sec1.key");
+    netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_context *server = context_of(options), *client = client_context();
+    struct pair pair = unix_pair();
+    struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
+    server_start(&peer);
+    netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+    CHECK_OK(netlib_tls_stream_handshake(stream, &err));
+    netlib_tls_stream_free(stream);
+    close(pair.near);
+    server_join(&peer);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+int main(void) {
+    encrypted_keys();
+    passwords();
+    a_handshake_with_an_encrypted_key();
+    return report("tls_identity");
+}

@@ -1,0 +1,536 @@
+/* TLS in TLS: a stream inside a stream, each with a name of its own. */
+#define _GNU_SOURCE
+/* Some results are of no interest here: what comes after them is. */
+#define NETLIB_MUST_USE
+#include "tls_peer.h"
+
+#include <errno.h>
+#include <time.h>
+
+enum { MOST = 16 };
+
+static netlib_tls_context *client, *server;
+
+static netlib_tls_stream *wrap_in(netlib_tls_stream *outer, const char *name) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    CHECK_OK(netlib_tls_wrap_stream(client, outer, name, &stream, &err));
+    return stream;
+}
+
+static netlib_tls_stream *accept_in(netlib_tls_stream *outer) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    CHECK_OK(netlib_tls_accept_stream(server, outer, &stream, &err));
+    return stream;
+}
+
+/* Both ends of a connection, `depth` sessions one inside the other; number 0 is the outermost. */
+struct nest {
+    struct pair pair;
+    size_t depth;
+    netlib_tls_stream *near[MOST], *far[MOST];
+};
+
+static struct nest make_nest(struct pair pair, size_t depth) {
+    struct nest nest = {.pair = pair, .depth = depth};
+    nest.near[0] = wrap(client, pair.near, "localhost");
+    nest.far[0] = accept_tls(server, pair.far);
+    for (size_t i = 1; i < depth; i++) {
+        nest.near[i] = wrap_in(nest.near[i - 1], "localhost");
+        nest.far[i] = accept_in(nest.far[i - 1]);
+    }
+    return nest;
+}
+
+static netlib_tls_stream *near_of(const struct nest *nest) { return nest->near[nest->depth - 1]; }
+static netlib_tls_stream *far_of(const struct nest *nest) { return nest->far[nest->depth - 1]; }
+
+static void free_nest(struct nest *nest) {
+    /* In whatever order: an inner stream keeps the outer one alive. */
+    for (size_t i = 0; i < nest->depth; i++) {
+        netlib_tls_stream_free(nest->near[i]);
+        netlib_tls_stream_free(nest->far[nest->depth - 1 - i]);
+    }
+    close_pair(nest->pair);
+}
+
+static void do_not_wait(struct nest *nest) {
+    netlib_error *err = NULL;
+    CHECK_OK(netlib_tls_stream_set_blocking(near_of(nest), 0, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(far_of(nest), 0, &err));
+}
+
+/* Shakes hands on both ends in one thread. */
+static void shake_hands(struct nest *nest) {
+    netlib_error *err = NULL;
+    netlib_status near = NETLIB_WANT_READ, far = NETLIB_WANT_READ;
+    do_not_wait(nest);
+    for (int turn = 0; turn < 100 && (near != NETLIB_OK || far != NETLIB_OK); turn++) {
+        near = netlib_tls_stream_handshake(near_of(nest), &err);
+        CHECK(near == NETLIB_OK || near == NETLIB_WANT_READ);
+        far = netlib_tls_stream_handshake(far_of(nest), &err);
+        CHECK(far == NETLIB_OK || far == NETLIB_WANT_READ);
+    }
+    CHECK_INT(NETLIB_OK, near);
+    CHECK_INT(NETLIB_OK, far);
+    netlib_tls_stream_set_blocking(near_of(nest), 1, NULL);
+    netlib_tls_stream_set_blocking(far_of(nest), 1, NULL);
+}
+
+/* Reader and writer threads at both ends, none of whom has shaken hands before. */
+static void both_ways_at_once(void) {
+    netlib_error *err = NULL;
+    static const struct {
+        size_t depth, total, near_chunk, far_chunk;
+        bool tcp;
+    } rows[] = {
+        {2, 3000000, 100000, 16384, true},
+        {2, 300000, 1000, 5000, false},
+        {3, 2000000, 16384, 100000, false},
+        {MOST, 300000, 70000, 3000, true},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        struct nest nest = make_nest(rows[row].tcp ? tcp_pair() : unix_pair(), rows[row].depth);
+        netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
+        CHECK_OK(netlib_tls_stream_set_read_timeout(near, LONG, &err));
+        CHECK_OK(netlib_tls_stream_set_write_timeout(far, LONG, &err));
+        size_t total = rows[row].total;
+        struct flow flows[4] = {
+            {near, total, rows[row].near_chunk, 0, true},
+            {far, total, rows[row].far_chunk, 0, true},
+            {far, total, rows[row].near_chunk, 0, true},
+            {near, total, rows[row].far_chunk, 0, true},
+        };
+        pthread_t threads[4];
+        for (size_t i = 0; i < 4; i++) {
+            CHECK(pthread_create(&threads[i], NULL, i % 2 == 0 ? write_flow : read_flow, &flows[i]) == 0);
+        }
+        for (size_t i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+        for (size_t i = 0; i < 4; i++) {
+            CHECK_INT(i % 2 == 0 ? NETLIB_OK : NETLIB_END_OF_STREAM, flows[i].status);
+            CHECK(flows[i].intact);
+        }
+        for (size_t i = 0; i < rows[row].depth; i++) {
+            CHECK_INT(NETLIB_TLS_1_3, netlib_tls_stream_version(nest.near[i]));
+            CHECK_INT(2, (long long)netlib_tls_stream_peer_certificate_count(nest.near[i]) + 1);
+        }
+        free_nest(&nest);
+    }
+}
+
+/* One thread, both ends, calls that never wait, and a socket with little room. */
+static void without_waiting(void) {
+    netlib_error *err = NULL;
+    for (size_t depth = 2; depth <= 3; depth++) {
+        struct nest nest = make_nest(unix_pair(), depth);
+        int little = 4096;
+        setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+        setsockopt(nest.pair.far, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+        netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
+        do_not_wait(&nest);
+        size_t n = 0;
+        char byte;
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(near, &err));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_write(near, "x", 1, &n, &err));
+        CHECK_INT(0, (long long)n);
+
+        enum { TOTAL = 400000 };
+        static unsigned char sent[TOTAL], received[TOTAL];
+        for (size_t i = 0; i < TOTAL; i++) sent[i] = at_position(i);
+        size_t written = 0, read = 0, wants_read = 0, wants_write = 0;
+        bool shut = false, ended = false;
+        for (long turn = 0; turn < 1000000 && !ended; turn++) {
+            netlib_status status = NETLIB_OK;
+            if (written < TOTAL) {
+                status = netlib_tls_stream_write(near, sent + written, TOTAL - written, &n, &err);
+                written += n;
+            } else if (!shut) {
+                status = netlib_tls_stream_shutdown(near, &err);
+                shut = status == NETLIB_OK;
+            }
+            CHECK(status == NETLIB_OK || status == NETLIB_WANT_WRITE || status == NETLIB_WANT_READ);
+            wants_write += status == NETLIB_WANT_WRITE;
+            status = netlib_tls_stream_read(far, received + read, TOTAL - read < 1 ? 1 : TOTAL - read, &n, &err);
+            CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE ||
+                  status == NETLIB_END_OF_STREAM);
+            wants_read += status == NETLIB_WANT_READ;
+            ended = status == NETLIB_END_OF_STREAM;
+            read += n;
+        }
+        CHECK(ended);
+        CHECK_INT(TOTAL, (long long)written);
+        CHECK_INT(TOTAL, (long long)read);
+        CHECK(memcmp(sent, received, TOTAL) == 0);
+        CHECK(wants_read > 0 && wants_write > 0);
+        free_nest(&nest);
+    }
+}
+
+/* An https proxy, as `context` and `name` have it, that carries a server's session inside. */
+struct proxy {
+    struct pair pair;
+    const netlib_tls_context *outer, *inner;
+    netlib_status outer_status, inner_status;
+    int32_t alert;
+    pthread_t thread;
+};
+
+static void *proxy_main(void *argument) {
+    struct proxy *proxy = argument;
+    netlib_tls_stream *outer = accept_tls(proxy->outer, proxy->pair.far), *inner = NULL;
+    netlib_error *err = NULL;
+    char byte;
+    size_t n = 0;
+    proxy->alert = -1;
+    proxy->outer_status = netlib_tls_stream_handshake(outer, &err);
+    proxy->inner_status = proxy->outer_status;
+    if (proxy->outer_status == NETLIB_OK) {
+        CHECK_OK(netlib_tls_accept_stream(proxy->inner, outer, &inner, &err));
+        proxy->inner_status = netlib_tls_stream_handshake(inner, &err);
+        /* A refusal of the certificate comes after a TLS 1.3 server is done. */
+        if (proxy->inner_status == NETLIB_OK) proxy->inner_status = netlib_tls_stream_read(inner, &byte, 1, &n, &err);
+    }
+    proxy->alert = netlib_error_tls_alert(err);
+    netlib_error_free(err);
+    netlib_tls_stream_free(inner);
+    netlib_tls_stream_free(outer);
+    return NULL;
+}
+
+/* A certificate for another name is refused at the layer where it is, and only there. */
+static void r19_each_layer_proves_its_own_name(void) {
+    netlib_tls_context *other = server_context("wrong-name");
+    const struct {
+        const netlib_tls_context *outer, *inner;
+        const char *outer_name, *inner_name;
+        netlib_status status;
+        const char *says;
+    } rows[] = {
+        {server, server, "localhost", "127.0.0.1", NETLIB_OK, ""},
+        {other, server, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
+        {server, other, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"127.0.0.1\""},
+        {other, other, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
+        /* The name of one layer proves nothing at the other. */
+        {server, server, "localhost", "elsewhere.example", NETLIB_HOSTNAME_MISMATCH, "\"elsewhere.example\""},
+        {server, server, "elsewhere.example", "localhost", NETLIB_HOSTNAME_MISMATCH, "\"elsewhere.example\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        struct proxy proxy = {.pair = unix_pair(), .outer = rows[i].outer, .inner = rows[i].inner};
+        netlib_tls_stream *outer = wrap(client, proxy.pair.near, rows[i].outer_name);
+        netlib_tls_stream *inner = wrap_in(outer, rows[i].inner_name);
+        CHECK(pthread_create(&proxy.thread, NULL, proxy_main, &proxy) == 0);
+        netlib_status status = netlib_tls_stream_handshake(inner, &err);
+        const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
+        CHECK(strstr(message, rows[i].says) != NULL);
+        if (strstr(message, rows[i].says) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
+        if (status != NETLIB_OK) CHECK_INT(NETLIB_CERTIFICATE_NAME_MISMATCH, netlib_error_certificate_problem(err));
+        CHECK_STATUS(rows[i].status, status);
+        size_t n = 0;
+        CHECK_STATUS(rows[i].status, netlib_tls_stream_write(inner, "x", 1, &n, &err));
+        CHECK(pthread_join(proxy.thread, NULL) == 0);
+        bool outer_is_right = netlib_tls_stream_version(outer) != 0;
+        CHECK_INT(outer_is_right ? NETLIB_OK : NETLIB_TLS_ALERT, proxy.outer_status);
+        CHECK_INT(status == NETLIB_OK ? NETLIB_OK : NETLIB_TLS_ALERT, proxy.inner_status);
+        CHECK_INT(status == NETLIB_OK ? -1 : 42, proxy.alert);
+        netlib_tls_stream_free(inner);
+        netlib_tls_stream_free(outer);
+        close_pair(proxy.pair);
+    }
+    /* No name, no session: at the inner layer too. */
+    netlib_error *err = NULL;
+    netlib_tls_stream *outer = wrap(client, -1, "localhost"), *inner = NULL;
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_stream(client, outer, NULL, &inner, &err));
+    CHECK(inner == NULL);
+    /* And the outer one is free again. */
+    netlib_status status = netlib_tls_stream_handshake(outer, &err);
+    CHECK_STATUS(NETLIB_IO, status);
+    netlib_tls_stream_free(outer);
+    netlib_tls_context_free(other);
+}
+
+#define CHECK_BUSY(call)                                                                       \
+    do {                                                                                       \
+        netlib_status is_busy = (call);                                                        \
+        const char *why = err != NULL ? netlib_error_message(err, NULL) : "";                  \
+        CHECK_STR("another stream runs inside this one: use that, or free it first", why);     \
+        CHECK_STATUS(NETLIB_BUSY, is_busy);                                                    \
+    } while (0)
+
+/* The outer stream is the inner one's alone, and comes back. */
+static void the_outer_is_busy(void) {
+    netlib_error *err = NULL;
+    struct nest nest = make_nest(unix_pair(), 1);
+    netlib_tls_stream *near = nest.near[0], *far = nest.far[0], *third = NULL;
+    char buffer[64];
+    size_t n = 0;
+    shake_hands(&nest);
+    CHECK_OK(netlib_tls_stream_write(far, "first", 5, &n, &err));
+    CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_INT(5, (long long)n);
+
+    netlib_tls_stream *inner = wrap_in(near, "localhost"), *inner_far = accept_in(far);
+    CHECK_BUSY(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_BUSY(netlib_tls_stream_read(near, buffer, 0, &n, &err));
+    CHECK_BUSY(netlib_tls_stream_write(near, "x", 1, &n, &err));
+    CHECK_BUSY(netlib_tls_stream_writev(near, NULL, 0, &n, &err));
+    CHECK_BUSY(netlib_tls_stream_handshake(near, &err));
+    CHECK_BUSY(netlib_tls_stream_shutdown(near, &err));
+    CHECK_BUSY(netlib_tls_stream_shutdown_both(near, &err));
+    CHECK_BUSY(netlib_tls_wrap_stream(client, near, "localhost", &third, &err));
+    CHECK_BUSY(netlib_tls_accept_stream(server, near, &third, &err));
+    CHECK(third == NULL);
+    CHECK_INT(NETLIB_TLS_1_3, netlib_tls_stream_version(near));
+    CHECK_INT(0, (long long)netlib_tls_stream_pending(near));
+    CHECK(netlib_tls_stream_cipher_suite(near, NULL) != NULL);
+
+    struct nest pair = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
+    shake_hands(&pair);
+    CHECK_OK(netlib_tls_stream_write(inner, "inside", 6, &n, &err));
+    CHECK_OK(netlib_tls_stream_read(inner_far, buffer, sizeof buffer, &n, &err));
+    CHECK_INT(6, (long long)n);
+    CHECK(memcmp(buffer, "inside", 6) == 0);
+
+    /* Both ways, in one thread: the second answers what the first awaits. */
+    CHECK_OK(netlib_tls_stream_set_blocking(inner, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(inner, &err));
+    CHECK_OK(netlib_tls_stream_shutdown_both(inner_far, &err));
+    CHECK_OK(netlib_tls_stream_shutdown_both(inner, &err));
+    CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(inner, "x", 1, &n, &err));
+    netlib_tls_stream_free(inner);
+    netlib_tls_stream_free(inner_far);
+    CHECK_OK(netlib_tls_stream_write(near, "after", 5, &n, &err));
+    CHECK_OK(netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
+    CHECK_INT(5, (long long)n);
+    CHECK(memcmp(buffer, "after", 5) == 0);
+    CHECK_OK(netlib_tls_stream_shutdown(near, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
+    /* What has been shut down carries nothing. */
+    CHECK_STATUS(NETLIB_CLOSED, netlib_tls_wrap_stream(client, near, "localhost", &third, &err));
+    free_nest(&nest);
+
+    /* Bytes of an unfinished write belong to the program, which must finish it first. */
+    nest = make_nest(unix_pair(), 1);
+    near = nest.near[0];
+    int little = 4096;
+    setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    shake_hands(&nest);
+    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
+    static char much[200000];
+    netlib_status status;
+    do status = netlib_tls_stream_write(near, much, sizeof much, &n, &err);
+    while (status == NETLIB_OK);
+    CHECK_STATUS(NETLIB_WANT_WRITE, status);
+    status = netlib_tls_wrap_stream(client, near, "localhost", &third, &err);
+    CHECK(strstr(netlib_error_message(err, NULL), "not finished") != NULL);
+    CHECK_STATUS(NETLIB_BUSY, status);
+    free_nest(&nest);
+
+    /* There is a bound, so that a nest cannot use up the stack. */
+    nest = make_nest(unix_pair(), MOST);
+    CHECK_STATUS(NETLIB_UNSUPPORTED, netlib_tls_wrap_stream(client, near_of(&nest), "localhost", &third, &err));
+    CHECK_STATUS(NETLIB_UNSUPPORTED, netlib_tls_accept_stream(server, far_of(&nest), &third, &err));
+    free_nest(&nest);
+}
+
+/* Which layer ended, and how. */
+static void ends_are_told_apart(void) {
+    static const struct {
+        bool inner_closes, outer_closes;
+        netlib_status status;
+    } rows[] = {
+        {true, true, NETLIB_END_OF_STREAM},
+        {true, false, NETLIB_END_OF_STREAM},
+        {false, true, NETLIB_TLS_TRUNCATED},
+        {false, false, NETLIB_TLS_TRUNCATED},
+    };
+    for (size_t depth = 2; depth <= 3; depth++) {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            netlib_error *err = NULL;
+            struct nest nest = make_nest(unix_pair(), depth);
+            netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
+            char buffer[16];
+            size_t n = 0;
+            shake_hands(&nest);
+            CHECK_OK(netlib_tls_stream_write(far, "data", 4, &n, &err));
+            if (rows[i].inner_closes) CHECK_OK(netlib_tls_stream_shutdown(far, &err));
+            netlib_tls_stream_free(far);
+            nest.far[depth - 1] = NULL;
+            if (rows[i].outer_closes) CHECK_OK(netlib_tls_stream_shutdown(nest.far[depth - 2], &err));
+            close(nest.pair.far);
+            nest.pair.far = -1;
+            CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+            CHECK_INT(4, (long long)n);
+            for (int again = 0; again < 2; again++) {
+                netlib_status status = netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err);
+                /* The error of the stream below says that it was that which was cut. */
+                size_t causes = rows[i].inner_closes || rows[i].outer_closes ? 0 : 1;
+                CHECK_INT((long long)causes, (long long)netlib_error_cause_count(err));
+                CHECK_STATUS(rows[i].status, status);
+            }
+            /* Both ways: the peer's closing message came, or will not. */
+            CHECK_STATUS(rows[i].inner_closes ? NETLIB_OK : NETLIB_PROTOCOL, netlib_tls_stream_shutdown_both(near, &err));
+            free_nest(&nest);
+        }
+    }
+    /* In the handshake: the outer peer hangs up. */
+    for (int properly = 0; properly < 2; properly++) {
+        netlib_error *err = NULL;
+        struct nest nest = make_nest(unix_pair(), 1);
+        shake_hands(&nest);
+        netlib_tls_stream *inner = wrap_in(nest.near[0], "localhost");
+        if (properly) CHECK_OK(netlib_tls_stream_shutdown(nest.far[0], &err));
+        shutdown(nest.pair.far, SHUT_WR);
+        CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_stream_handshake(inner, &err));
+        netlib_tls_stream_free(inner);
+        free_nest(&nest);
+    }
+    /* A reset: before the inner handshake is done nothing of a request was sent. */
+    for (int after = 0; after < 2; after++) {
+        netlib_error *err = NULL;
+        struct nest nest = make_nest(tcp_pair(), 1);
+        shake_hands(&nest);
+        netlib_tls_stream *inner = wrap_in(nest.near[0], "localhost"), *inner_far = accept_in(nest.far[0]);
+        if (after) {
+            struct nest pair = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
+            shake_hands(&pair);
+        }
+        reset_connection(nest.pair.far);
+        nest.pair.far = -1;
+        char byte;
+        size_t n = 0;
+        netlib_status expected = after ? NETLIB_PROTOCOL : NETLIB_TLS_HANDSHAKE_EOF;
+        netlib_status status = netlib_tls_stream_read(inner, &byte, 1, &n, &err);
+        CHECK(netlib_error_errno(err) == ECONNRESET || netlib_error_errno(err) == EPIPE);
+        CHECK_STATUS(expected, status);
+        CHECK_STATUS(expected, netlib_tls_stream_read(inner, &byte, 1, &n, &err));
+        CHECK_STATUS(expected, netlib_tls_stream_write(inner, &byte, 1, &n, &err));
+        netlib_tls_stream_free(inner);
+        netlib_tls_stream_free(inner_far);
+        free_nest(&nest);
+    }
+}
+
+static double seconds_since(double then) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - then;
+}
+
+static void *cancel_soon(void *limit) {
+    struct timespec little = {0, 20000000};
+    nanosleep(&little, NULL);
+    netlib_limit_cancel(limit);
+    return NULL;
+}
+
+/* The inner stream's settings rule, whatever the outer one's say. */
+static void the_inner_settings_rule(void) {
+    netlib_error *err = NULL;
+    struct nest nest = make_nest(unix_pair(), 3);
+    netlib_tls_stream *near = near_of(&nest);
+    char byte;
+    size_t n = 0;
+    shake_hands(&nest);
+    netlib_limit *ended = NULL, *limit = NULL;
+    CHECK_OK(netlib_limit_new(0, &ended, &err));
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_OK(netlib_tls_stream_set_limit(nest.near[i], ended, &err));
+        CHECK_OK(netlib_tls_stream_set_read_timeout(nest.near[i], 0, &err));
+        CHECK_OK(netlib_tls_stream_set_blocking(nest.near[i], 0, &err));
+    }
+    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.03, &err));
+    double began = seconds_since(0);
+    netlib_status status = netlib_tls_stream_read(near, &byte, 1, &n, &err);
+    CHECK_STR("nothing came from the server \"localhost\" for 0.03 s", netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
+    CHECK(seconds_since(began) >= 0.03);
+    CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
+
+    /* A deadline, and a cancel by another thread, end a read at the bottom. */
+    CHECK_OK(netlib_limit_new(0.03, &limit, &err));
+    CHECK_OK(netlib_tls_stream_set_limit(near, limit, &err));
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+    netlib_limit_free(limit);
+    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_tls_stream_set_limit(near, limit, &err));
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, cancel_soon, limit) == 0);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_write(near, "x", 1, &n, &err));
+    CHECK_OK(netlib_tls_stream_set_limit(near, NULL, &err));
+    /* None of these was the session's end, and nothing is sent twice. */
+    CHECK_OK(netlib_tls_stream_write(near, "xy", 2, &n, &err));
+    char two[4];
+    CHECK_OK(netlib_tls_stream_read(far_of(&nest), two, sizeof two, &n, &err));
+    CHECK(n >= 1 && two[0] == 'x');
+    if (n == 1) CHECK_OK(netlib_tls_stream_read(far_of(&nest), two + 1, 3, &n, &err));
+    CHECK(two[1] == 'y');
+
+    /* A handshake that is never answered. */
+    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.01, &err));
+    struct pair silent = unix_pair();
+    netlib_tls_stream *outer = wrap(client, silent.near, "localhost"), *inner = wrap_in(outer, "127.0.0.1");
+    CHECK_OK(netlib_tls_stream_set_read_timeout(inner, 0.01, &err));
+    status = netlib_tls_stream_handshake(inner, &err);
+    CHECK_STR("nothing came from the server \"127.0.0.1\" for 0.01 s during the TLS handshake",
+              netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
+    netlib_tls_stream_free(outer);
+    netlib_tls_stream_free(inner);
+    close_pair(silent);
+    netlib_limit_free(limit);
+    netlib_limit_free(ended);
+    free_nest(&nest);
+}
+
+/* A write whose time is over in the middle goes on, and nothing is lost or sent twice. */
+static void a_write_goes_on_after_its_timeout(void) {
+    netlib_error *err = NULL;
+    struct nest nest = make_nest(unix_pair(), 3);
+    netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
+    int little = 4096;
+    setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
+    shake_hands(&nest);
+    enum { TOTAL = 300000 };
+    static unsigned char sent[TOTAL], received[TOTAL];
+    for (size_t i = 0; i < TOTAL; i++) sent[i] = at_position(i);
+    CHECK_OK(netlib_tls_stream_set_write_timeout(near, 0, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    size_t n = 0, read = 0, late = 0;
+    netlib_status status = NETLIB_WRITE_TIMEOUT;
+    for (long turn = 0; turn < 100000 && status == NETLIB_WRITE_TIMEOUT; turn++) {
+        status = netlib_tls_stream_write(near, sent, TOTAL, &n, &err);
+        late += status == NETLIB_WRITE_TIMEOUT;
+        netlib_error_free(err);
+        CHECK_INT(status == NETLIB_OK ? TOTAL : 0, (long long)n);
+        netlib_status drained = NETLIB_OK;
+        while (drained == NETLIB_OK && read < TOTAL) {
+            drained = netlib_tls_stream_read(far, received + read, TOTAL - read, &n, &err);
+            read += n;
+        }
+    }
+    CHECK_INT(NETLIB_OK, status);
+    CHECK(late > 0);
+    CHECK_INT(TOTAL, (long long)read);
+    CHECK(memcmp(sent, received, TOTAL) == 0);
+    free_nest(&nest);
+}
+
+int main(void) {
+    client = client_context();
+    server = server_context("server");
+    both_ways_at_once();
+    without_waiting();
+    r19_each_layer_proves_its_own_name();
+    the_outer_is_busy();
+    ends_are_told_apart();
+    the_inner_settings_rule();
+    a_write_goes_on_after_its_timeout();
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+    return report("tls nested");
+}

@@ -1,0 +1,312 @@
+/* Which authorities a context trusts, where they came from, and what of it was skipped. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tls_peer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+
+static char directory[64];
+
+static void write_file(const char *name, const char *bytes, size_t len) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, len, file) == len && fclose(file) == 0);
+}
+
+static char *text_of(const char *path) {
+    static char text[4][8192];
+    static unsigned calls;
+    char *into = text[calls++ % 4];
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    if (file == NULL) exit(1);
+    into[fread(into, 1, sizeof text[0] - 1, file)] = '\0';
+    fclose(file);
+    return into;
+}
+
+static void copy_to(const char *name, const char *path) {
+    const char *text = text_of(path);
+    write_file(name, text, strlen(text));
+}
+
+static void link_to(const char *name, const char *target) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    CHECK(symlink(target, path) == 0);
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where) {
+    (void)status;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+static void clear_directory(void) {
+    if (directory[0] != '\0') nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    strcpy(directory, "/tmp/netlib-trust-XXXXXX");
+    CHECK(mkdtemp(directory) != NULL);
+}
+
+/* Everything that a context says of its trust, a line for each source and one for each thing skipped; the directory of
+ * the tests is @. */
+static const char *told(const netlib_tls_context *context) {
+    static char out[8192];
+    size_t at = 0, len = 99;
+    out[0] = '\0';
+    for (size_t i = 0; i < netlib_tls_context_trust_source_count(context); i++) {
+        const char *name = netlib_tls_context_trust_source_name(context, i, &len);
+        CHECK_INT((long long)strlen(name), (long long)len);
+        size_t prefix = strlen(directory);
+        bool ours = prefix > 0 && strncmp(name, directory, prefix) == 0;
+        at += (size_t)snprintf(out + at, sizeof out - at, "%d %s%s %zu\n", (int)netlib_tls_context_trust_source_kind(context, i),
+                               ours ? "@" : "", ours ? name + prefix : name,
+                               netlib_tls_context_trust_source_anchor_count(context, i));
+        size_t skipped = netlib_tls_context_trust_source_skipped_count(context, i);
+        for (size_t j = 0; j < skipped; j++) {
+            const char *text = netlib_tls_context_trust_source_skipped(context, i, j, &len);
+            CHECK_INT((long long)strlen(text), (long long)len);
+            at += (size_t)snprintf(out + at, sizeof out - at, "  %s\n", text);
+        }
+        CHECK_STR(NULL, netlib_tls_context_trust_source_skipped(context, i, skipped, &len));
+        CHECK_INT(0, (long long)len);
+    }
+    size_t count = netlib_tls_context_trust_source_count(context);
+    CHECK_INT(0, netlib_tls_context_trust_source_kind(context, count));
+    CHECK_STR(NULL, netlib_tls_context_trust_source_name(context, count, &len));
+    CHECK_INT(0, (long long)netlib_tls_context_trust_source_anchor_count(context, count));
+    CHECK_INT(0, (long long)netlib_tls_context_trust_source_skipped_count(context, count));
+    CHECK_STR(NULL, netlib_tls_context_trust_source_skipped(context, count, 0, NULL));
+    return out;
+}
+
+static void the_directory_is_read(void) {
+    static const struct {
+        const char *what; /* done before the directory is read */
+        const char *told;
+        size_t anchors;
+    } rows[] = {
+        {"one", "4 @ 1\n", 1},
+        {"two", "4 @ 2\n", 2},
+        {"der", "4 @ 3\n", 3},
+        /* The same authority again, and a second name of one file. */
+        {"again", "4 @ 3\n", 3},
+        {"others", "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
+                   "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n", 3},
+        /* From here on only hashed names count, as for OpenSSL. */
+        {"hashed", "4 @ 1\n  README: no hashed name leads to it, as c_rehash makes them for all the others\n"
+                   "  again.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
+                   "  bad.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
+                   "  cannot read dangling: No such file or directory\n"
+                   "  empty: no hashed name leads to it, as c_rehash makes them for all the others\n"
+                   "  key.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
+                   "  root.der: no hashed name leads to it, as c_rehash makes them for all the others\n"
+                   "  two.crt: no hashed name leads to it, as c_rehash makes them for all the others\n", 1},
+    };
+    netlib_error *err = NULL;
+    clear_directory();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (strcmp(rows[i].what, "one") == 0) {
+            copy_to("one.pem", CERTS "ca.pem");
+        } else if (strcmp(rows[i].what, "two") == 0) {
+            copy_to("two.crt", CERTS "other-ca.pem");
+        } else if (strcmp(rows[i].what, "der") == 0) {
+            netlib_certificate *certificate = NULL;
+            CHECK_OK(netlib_certificate_parse(text_of(CERTS "shapes/version1.pem"), NETLIB_NTS, &certificate, &err));
+            size_t len;
+            const char *der = (const char *)netlib_certificate_der(certificate, &len);
+            write_file("root.der", der, len);
+            netlib_certificate_free(certificate);
+        } else if (strcmp(rows[i].what, "again") == 0) {
+            copy_to("again.pem", CERTS "ca.pem");
+            link_to("link.pem", "one.pem");
+        } else if (strcmp(rows[i].what, "others") == 0) {
+            write_file("README", "No certificate", 14);
+            write_file("empty", "", 0);
+            write_file(".hidden.pem", "-----BEGIN", 10);
+            write_file("bad.pem", "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", 59);
+            copy_to("key.pem", CERTS "server.key");
+            link_to("dangling", "nowhere");
+            char path[256];
+            snprintf(path, sizeof path, "%s/folder", directory);
+            CHECK(mkdir(path, 0700) == 0);
+            snprintf(path, sizeof path, "%s/pipe", directory);
+            CHECK(mkfifo(path, 0600) == 0);
+        } else {
+            link_to("0123abcd.0", "one.pem");
+            link_to("0123abcd.r0", "one.pem");
+        }
+        netlib_tls_context *context = NULL;
+        netlib_tls_options *options = netlib_tls_options_new();
+        netlib_tls_options_add_ca_dir(options, directory);
+        CHECK_OK(netlib_tls_context_new(options, &context, &err));
+        netlib_tls_options_free(options);
+        CHECK_STR(rows[i].told, told(context));
+        CHECK_INT((long long)rows[i].anchors, (long long)netlib_tls_context_trust_anchor_count(context));
+        CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_sources(context));
+        netlib_tls_context_free(context);
+    }
+}
+
+/* Its authorities are trusted for what servers show. */
+static void the_directory_is_trusted(void) {
+    static const struct {
+        const char *authority;
+        netlib_status status;
+    } rows[] = {{CERTS "ca.pem", NETLIB_OK}, {CERTS "other-ca.pem", NETLIB_CERTIFICATE_VERIFY}};
+    netlib_tls_context *theirs = server_context("server");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        clear_directory();
+        copy_to("a.pem", rows[i].authority);
+        netlib_tls_options *options = netlib_tls_options_new();
+        netlib_tls_options_add_ca_dir(options, directory);
+        netlib_tls_context *ours = context_of(options);
+        struct pair pair = unix_pair();
+        struct server server = {.does = SERVE_HANDSHAKE, .context = theirs, .fd = pair.far};
+        server_start(&server);
+        netlib_tls_stream *stream = wrap(ours, pair.near, "localhost");
+        CHECK_STATUS(rows[i].status, netlib_tls_stream_handshake(stream, &err));
+        netlib_tls_stream_free(stream);
+        close(pair.near);
+        server_join(&server);
+        netlib_tls_context_free(ours);
+    }
+    netlib_tls_context_free(theirs);
+}
+
+static char conditional[8192]; /* ca.pem as OpenSSL's TRUSTED CERTIFICATE, without any conditions */
+
+static const char *with_label(char *into, size_t size, const char *pem, const char *label) {
+    const char *start = strchr(pem, '\n'), *end = strstr(pem, "-----END");
+    snprintf(into, size, "-----BEGIN %s-----%.*s-----END %s-----\n", label, (int)(end - start), start, label);
+    return into;
+}
+
+static void what_is_named_must_give_something(void) {
+    enum setter { FILE_SETTER, DIR_SETTER, DATA_SETTER };
+    with_label(conditional, sizeof conditional, text_of(CERTS "ca.pem"), "TRUSTED CERTIFICATE");
+    clear_directory();
+    char empty[64], only_key[160];
+    snprintf(empty, sizeof empty, "%s", directory);
+    directory[0] = '\0';
+    clear_directory();
+    copy_to("key.pem", CERTS "server.key");
+    snprintf(only_key, sizeof only_key, "%s", directory);
+    const struct {
+        enum setter setter;
+        const char *value;
+        netlib_status status;
+        int os_errno;
+        const char *message; /* after the setter's name; %s is the value */
+    } rows[] = {
+        {DIR_SETTER, "/nonexistent", NETLIB_IO, ENOENT, "cannot read CA directory %s: No such file or directory"},
+        {DIR_SETTER, CERTS "ca.pem", NETLIB_IO, ENOTDIR, "cannot read CA directory %s: Not a directory"},
+        {DIR_SETTER, empty, NETLIB_INVALID_PEM, 0, "CA directory %s holds no certificate that can be used"},
+        {DIR_SETTER, only_key, NETLIB_INVALID_PEM, 0,
+         "CA directory %s holds no certificate that can be used: key.pem holds no certificate"},
+        {FILE_SETTER, "/nonexistent", NETLIB_IO, ENOENT, "cannot read CA file %s: No such file or directory"},
+        {FILE_SETTER, CERTS "server.key", NETLIB_INVALID_PEM, 0, "CA file %s holds no certificate"},
+        {DATA_SETTER, "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", NETLIB_INVALID_PEM, 0,
+         "CA data holds no certificate that can be used: certificate 0 cannot be read: the signed part at its byte 2"},
+        {DATA_SETTER, conditional, NETLIB_INVALID_PEM, 0,
+         "CA data holds only certificates with OpenSSL's conditions: what TRUSTED CERTIFICATE says beside the certificate is "
+         "not understood here; openssl x509 writes it as a plain one"},
+    };
+    static const char *const names[] = {"netlib_tls_options_add_ca_file", "netlib_tls_options_add_ca_dir",
+                                        "netlib_tls_options_add_ca_data"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_context *context = NULL;
+        netlib_tls_options *options = netlib_tls_options_new();
+        if (rows[i].setter == FILE_SETTER) netlib_tls_options_add_ca_file(options, rows[i].value);
+        if (rows[i].setter == DIR_SETTER) netlib_tls_options_add_ca_dir(options, rows[i].value);
+        if (rows[i].setter == DATA_SETTER) netlib_tls_options_add_ca_data(options, rows[i].value, NETLIB_NTS);
+        netlib_status status = netlib_tls_context_new(options, &context, &err);
+        char expected[512];
+        int at = snprintf(expected, sizeof expected, "%s: ", names[rows[i].setter]);
+        const char *hole = strstr(rows[i].message, "%s");
+        if (hole == NULL) {
+            snprintf(expected + at, sizeof expected - (size_t)at, "%s", rows[i].message);
+        } else {
+            snprintf(expected + at, sizeof expected - (size_t)at, "%.*s%s%s", (int)(hole - rows[i].message), rows[i].message,
+                     rows[i].value, hole + 2);
+        }
+        CHECK_STR(expected, netlib_error_message(err, NULL));
+        CHECK_INT(rows[i].os_errno, netlib_error_errno(err));
+        CHECK_STATUS(rows[i].status, status);
+        CHECK(context == NULL);
+        netlib_tls_options_free(options);
+    }
+    clear_directory();
+    CHECK(remove(empty) == 0);
+}
+
+static void what_cannot_be_used_is_skipped(void) {
+    char data[32768];
+    snprintf(data, sizeof data, "%s%s%s%s", text_of(CERTS "ca.pem"),
+             "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", text_of(CERTS "other-ca.pem"), conditional);
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_data(options, data, NETLIB_NTS);
+    netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    netlib_tls_context *context = context_of(options);
+    CHECK_STR("4 CA data 2\n"
+              "  certificate 1 cannot be read: the signed part at its byte 2\n"
+              "  certificates with OpenSSL's conditions, 1 of them: what TRUSTED CERTIFICATE says beside the certificate is not "
+              "understood here; openssl x509 writes it as a plain one\n"
+              "4 " CERTS "ca.pem 1\n",
+              told(context));
+    CHECK_INT(2, (long long)netlib_tls_context_trust_anchor_count(context));
+    netlib_tls_context_free(context);
+}
+
+static void sources_are_chosen(void) {
+    static const struct {
+        int32_t embedded, system; /* -1: not set */
+        bool custom, environment;
+        const char *told; /* of EMBEDDED without the count */
+        int32_t sources;
+    } rows[] = {
+        {1, -1, false, true, "2 embedded ", NETLIB_TRUST_EMBEDDED},
+        {1, 0, false, true, "2 embedded ", NETLIB_TRUST_EMBEDDED},
+        {1, 1, false, true, "1 " CERTS "other-ca.pem 1\n1 " CERTS "nowhere 0\n  cannot read directory: No such file or directory\n2 embedded ",
+         NETLIB_TRUST_SYSTEM | NETLIB_TRUST_EMBEDDED},
+        {1, -1, true, true, "4 " CERTS "ca.pem 1\n2 embedded ", NETLIB_TRUST_CUSTOM | NETLIB_TRUST_EMBEDDED},
+        {0, -1, true, true, "4 " CERTS "ca.pem 1\n", NETLIB_TRUST_CUSTOM},
+        {-1, 1, true, true, "4 " CERTS "ca.pem 1\n1 " CERTS "other-ca.pem 1\n1 " CERTS "nowhere 0\n  cannot read directory: No such file or directory\n",
+         NETLIB_TRUST_CUSTOM | NETLIB_TRUST_SYSTEM},
+    };
+    setenv("SSL_CERT_FILE", CERTS "other-ca.pem", 1);
+    setenv("SSL_CERT_DIR", CERTS "nowhere", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        if (rows[i].embedded >= 0) netlib_tls_options_set_embedded_trust(options, rows[i].embedded);
+        if (rows[i].system >= 0) netlib_tls_options_set_system_trust(options, rows[i].system);
+        if (rows[i].custom) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+        netlib_tls_context *context = context_of(options);
+        const char *all = told(context);
+        CHECK(strncmp(rows[i].told, all, strlen(rows[i].told)) == 0);
+        bool embedded = (rows[i].sources & NETLIB_TRUST_EMBEDDED) != 0;
+        if (!embedded) CHECK_STR(rows[i].told, all);
+        CHECK_INT(rows[i].sources, netlib_tls_context_trust_sources(context));
+        CHECK_INT(embedded, netlib_tls_context_trust_anchor_count(context) > 50);
+        netlib_tls_context_free(context);
+    }
+    unsetenv("SSL_CERT_FILE");
+    unsetenv("SSL_CERT_DIR");
+}
+
+int main(void) {
+    the_directory_is_read();
+    the_directory_is_trusted();
+    what_is_named_must_give_something();
+    what_cannot_be_used_is_skipped();
+    sources_are_chosen();
+    nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return report("tls_trust");
+}

@@ -1,0 +1,241 @@
+/* netlib_ssl_wrap_socket: urllib3's parameters, with and without a context. */
+#define _GNU_SOURCE
+/* Some results are of no interest here: what comes after them is. */
+#define NETLIB_MUST_USE
+#define NETLIB_DEPRECATED_NOTE(note)
+#include "tls_peer.h"
+
+#include <fcntl.h>
+
+/* A server that speaks both protocols; `asks` for a client's certificate. */
+static netlib_tls_context *server_of(bool asks) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    netlib_tls_options_set_verify_mode(options, asks ? NETLIB_CERT_REQUIRED : NETLIB_CERT_NONE);
+    netlib_tls_options_add_alpn_protocol(options, "h2");
+    netlib_tls_options_add_alpn_protocol(options, "http/1.1");
+    return context_of(options);
+}
+
+/* What the options and the context have; bits. */
+enum {
+    CA = 1,
+    OTHER_CA = 2,
+    CA_DATA = 4,
+    IDENTITY = 8,
+    H2 = 16,
+    TLS12 = 32,
+    TLS13 = 64,
+    NOT_VERIFIED = 128,
+    ABSENT = 256, /* NULL */
+    SYSTEM = 512,
+    EXACT12 = 1024,
+    CHACHA = 2048,
+    CA_DIR = 4096,
+    ENCRYPTED = 8192, /* the identity's key, with its password */
+    LOCKED = 16384,   /* the same without the password */
+    EMBEDDED = 32768,
+};
+
+/* A folder with the authority's certificate. */
+static char directory[] = "/tmp/netlib-cas-XXXXXX", in_directory[64];
+
+static netlib_tls_options *options_with(int has) {
+    if (has & ABSENT) return NULL;
+    netlib_tls_options *options = netlib_tls_options_new();
+    if (has & CA) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    if (has & OTHER_CA) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem");
+    if (has & CA_DATA) {
+        char pem[8192];
+        FILE *file = fopen(CERTS "ca.pem", "r");
+        size_t len = file != NULL ? fread(pem, 1, sizeof pem, file) : 0;
+        if (file != NULL) fclose(file);
+        netlib_tls_options_add_ca_data(options, pem, len);
+    }
+    if (has & IDENTITY) netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
+    if (has & CA_DIR) netlib_tls_options_add_ca_dir(options, directory);
+    if (has & (ENCRYPTED | LOCKED)) {
+        netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client-encrypted.key");
+        if (has & ENCRYPTED) netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    }
+    if (has & EMBEDDED) netlib_tls_options_set_embedded_trust(options, 1);
+    if (has & H2) netlib_tls_options_add_alpn_protocol(options, "h2");
+    if (has & TLS12) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    if (has & TLS13) netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
+    if (has & NOT_VERIFIED) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    if (has & SYSTEM) netlib_tls_options_set_system_trust(options, 1);
+    if (has & EXACT12) netlib_tls_options_set_ssl_version(options, NETLIB_PROTOCOL_TLSv1_2);
+    if (has & CHACHA) netlib_tls_options_set_ciphers(options, "TLS_CHACHA20_POLY1305_SHA256");
+    return options;
+}
+
+static void as_urllib3_wraps(void) {
+    static const struct {
+        int options, context;
+        const char *ssl_cert_file; /* the system's authorities */
+        const char *name;
+        netlib_status status;
+        const char *alpn;
+        int32_t version;
+        size_t client_certificates;
+    } rows[] = {
+        /* Neither: the system's authorities. */
+        {ABSENT, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {ABSENT, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        {0, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        /* Options alone. */
+        {CA, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA_DATA, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {OTHER_CA, ABSENT, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        {OTHER_CA | SYSTEM, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA, ABSENT, NULL, "elsewhere.test", NETLIB_HOSTNAME_MISMATCH, "", 0, 0},
+        {CA | EXACT12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
+        {CA | H2, ABSENT, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
+        {CA | IDENTITY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA_DIR, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA | ENCRYPTED, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA | LOCKED, ABSENT, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
+        {NOT_VERIFIED, ABSENT, CERTS "other-ca.pem", NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA, ABSENT, NULL, NULL, NETLIB_INVALID_ARGUMENT, "", 0, 0},
+        {CA | EXACT12 | TLS12, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
+        {CA | TLS12 | CHACHA, ABSENT, NULL, "localhost", NETLIB_NO_CIPHER_SUITES, "", 0, 0},
+        /* A context alone, whose protocols give way. */
+        {ABSENT, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {ABSENT, CA | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {0, CA | H2 | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
+        {ABSENT, NOT_VERIFIED | H2, NULL, NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {ABSENT, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        /* A context wins, */
+        {NOT_VERIFIED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        {TLS13, CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
+        {EXACT12, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        /* but authorities and identity are added to it. */
+        {CA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA | TLS13, OTHER_CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
+        {CA_DATA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {OTHER_CA, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {OTHER_CA, 0, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {SYSTEM, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {IDENTITY, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA_DIR, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {EMBEDDED, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA, EMBEDDED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {EMBEDDED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        {ENCRYPTED, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {IDENTITY, CA | ENCRYPTED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
+        {IDENTITY | H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 1},
+        {H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_stream *stream = (netlib_tls_stream *)1;
+        size_t n = 0;
+        char back[8];
+        if (rows[i].ssl_cert_file != NULL) setenv("SSL_CERT_FILE", rows[i].ssl_cert_file, 1);
+        netlib_tls_options *options = options_with(rows[i].options);
+        netlib_tls_context *context = rows[i].context & ABSENT ? NULL : context_of(options_with(rows[i].context));
+        netlib_tls_context *server_side = server_of(rows[i].client_certificates > 0);
+        struct pair pair = unix_pair();
+        int flags = fcntl(pair.near, F_GETFL);
+        struct server server = {.does = SERVE_ECHO, .context = server_side, .fd = pair.far};
+        server_start(&server);
+        netlib_status status = netlib_ssl_wrap_socket(pair.near, options, context, rows[i].name, NULL, &stream, &err);
+        if (status != rows[i].status) fprintf(stderr, "row %zu\n", i);
+        CHECK_STATUS(rows[i].status, status);
+        CHECK_INT(status == NETLIB_OK, stream != NULL);
+        CHECK_INT(flags, fcntl(pair.near, F_GETFL));
+        if (status == NETLIB_OK) {
+            CHECK_INT(rows[i].version, netlib_tls_stream_version(stream));
+            CHECK_OK(netlib_tls_stream_write(stream, "ping", 4, &n, &err));
+            CHECK_OK(netlib_tls_stream_read(stream, back, sizeof back, &n, &err));
+            CHECK(n == 4 && memcmp(back, "ping", 4) == 0);
+            CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+        }
+        netlib_tls_options_free(options);
+        netlib_tls_context_free(context);
+        netlib_tls_stream_free(stream);
+        close(pair.near);
+        server_join(&server);
+        CHECK_STR(rows[i].alpn, server.alpn);
+        CHECK_INT((long long)rows[i].client_certificates, (long long)server.client_certificates);
+        netlib_tls_context_free(server_side);
+        unsetenv("SSL_CERT_FILE");
+    }
+}
+
+static void the_limit_ends_the_handshake_alone(void) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    netlib_limit *limit = NULL;
+    netlib_tls_context *context = client_context();
+    /* Nobody answers. */
+    struct pair pair = unix_pair();
+    CHECK_OK(netlib_limit_new(0.05, &limit, &err));
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", limit, &stream, &err));
+    CHECK(stream == NULL && fcntl(pair.near, F_GETFD) >= 0);
+    netlib_limit_free(limit);
+    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    netlib_limit_cancel(limit);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", limit, &stream, &err));
+    netlib_limit_free(limit);
+    close_pair(pair);
+
+    /* What comes after the handshake has no limit. */
+    netlib_tls_context *server_side = server_of(false);
+    pair = unix_pair();
+    struct server server = {.does = SERVE_ECHO, .context = server_side, .fd = pair.far};
+    server_start(&server);
+    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", limit, &stream, &err));
+    netlib_limit_cancel(limit);
+    char back[8];
+    size_t n = 0;
+    CHECK_OK(netlib_tls_stream_write(stream, "ping", 4, &n, &err));
+    CHECK_OK(netlib_tls_stream_read(stream, back, sizeof back, &n, &err));
+    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+    netlib_limit_free(limit);
+    netlib_tls_stream_free(stream);
+    close(pair.near);
+    server_join(&server);
+    netlib_tls_context_free(server_side);
+    netlib_tls_context_free(context);
+}
+
+static void what_cannot_be_wrapped(void) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    netlib_tls_context *context = client_context();
+    CHECK_STATUS(NETLIB_IO, netlib_ssl_wrap_socket(-1, NULL, context, "localhost", NULL, &stream, &err));
+    /* A bad option is reported although the context wins. */
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_verify_mode(options, 9);
+    netlib_status status = netlib_ssl_wrap_socket(-1, options, context, "localhost", NULL, &stream, &err);
+    CHECK_STR("netlib_tls_options_set_verify_mode: mode must be one of enum netlib_verify_mode; it is 9",
+              netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
+    netlib_tls_options_free(options);
+    /* Authorities that cannot be added. */
+    options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, "/nonexistent/ca.pem");
+    CHECK_STATUS(NETLIB_IO, netlib_ssl_wrap_socket(-1, options, context, "localhost", NULL, &stream, &err));
+    netlib_tls_options_free(options);
+    netlib_tls_context_free(context);
+}
+
+int main(void) {
+    unsetenv("SSL_CERT_FILE");
+    unsetenv("SSL_CERT_DIR");
+    unsetenv("SSLKEYLOGFILE");
+    CHECK(mkdtemp(directory) != NULL);
+    snprintf(in_directory, sizeof in_directory, "%s/ca.pem", directory);
+    char authority[4096];
+    CHECK(realpath(CERTS "ca.pem", authority) != NULL && symlink(authority, in_directory) == 0);
+    as_urllib3_wraps();
+    the_limit_ends_the_handshake_alone();
+    what_cannot_be_wrapped();
+    unlink(in_directory);
+    CHECK(rmdir(directory) == 0);
+    return report("tls_wrap_socket");
+}

@@ -1,0 +1,379 @@
+//! Certificates as text, and fingerprints.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::args::{arg_bytes, arg_cstr};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_bytes, lend_text, read};
+use crate::ffi::{Handle, Shared, guard, handle};
+use crate::tls::{Certificate, fingerprint};
+
+/// What a certificate says, as text. **Immutable**: share it between threads. Nothing is verified by reading it. For
+/// what a peer sent, give `netlib_certificate_parse` the bytes of `netlib_tls_stream_peer_certificate`.
+///
+/// No text holds a NUL or a control character that the certificate brought: such bytes, invalid UTF-8, line ends and
+/// what turns the direction of writing are shown as a backslash and two hex digits each, a backslash as two.
+pub struct netlib_certificate {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_certificate {
+    type Value = Certificate;
+    type Ownership = Shared;
+}
+
+/// What `netlib_certificate_name` gives.
+#[repr(C)]
+pub enum netlib_certificate_name_kind {
+    /// The name of a host, in ASCII; the first label may be `*`.
+    NETLIB_CERTIFICATE_NAME_DNS = 1,
+    /// An IP address.
+    NETLIB_CERTIFICATE_NAME_IP = 2,
+    /// A mailbox.
+    NETLIB_CERTIFICATE_NAME_EMAIL = 3,
+    /// A URI.
+    NETLIB_CERTIFICATE_NAME_URI = 4,
+}
+
+/// Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule of
+/// RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
+///
+/// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
+///        and the rest is not looked at. Copied. Not NULL unless `len` is 0.
+/// @param len its length in bytes, or `NETLIB_NTS` for PEM.
+/// @param certificate out, owned: free it with `netlib_certificate_free`. Not NULL.
+/// @param err out, owned: its message names the part that cannot be read; for DER `netlib_error_offset` is where. May be
+///        NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
+///         `NETLIB_OUT_OF_MEMORY`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_parse(
+    data: *const c_void,
+    len: usize,
+    certificate: *mut *mut netlib_certificate,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let certificate = outs!(certificate);
+        certificate.give(Arc::new(Certificate::parse(arg_bytes!(data, len))?));
+        Ok(())
+    })
+}
+
+/// Another reference to the same certificate.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_certificate_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_clone(certificate: *const netlib_certificate) -> *mut netlib_certificate {
+    handle::clone(certificate)
+}
+
+/// Releases a certificate.
+///
+/// @param certificate owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certificate) {
+    guard::nothing(|| handle::free(certificate));
+}
+
+/// Whose certificate it is, in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE". The last part in the
+/// certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the
+/// certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. No rule of
+/// verification looks at this: which hosts a certificate is for `netlib_certificate_name` says.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`, UTF-8; "" for an empty name.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_subject(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.subject()))
+}
+
+/// Who issued it, in the form of `netlib_certificate_subject`.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`, UTF-8; "" for an empty name.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_issuer(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.issuer()))
+}
+
+/// The serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's serialNumber.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_serial(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.serial()))
+}
+
+/// The version of X.509: 3 for what is issued today.
+///
+/// @param certificate the certificate. May be NULL: 0 is returned.
+/// @return the number that people use; the certificate holds one less.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_version(certificate: *const netlib_certificate) -> i32 {
+    read(certificate, 0, Certificate::version)
+}
+
+/// The first second at which it is valid, as OpenSSL's X509_get0_notBefore.
+///
+/// @param certificate the certificate. May be NULL: 0.0 is returned.
+/// @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_not_before(certificate: *const netlib_certificate) -> f64 {
+    read(certificate, 0.0, |certificate| certificate.not_before() as f64)
+}
+
+/// The last second at which it is valid, as OpenSSL's X509_get0_notAfter.
+///
+/// @param certificate the certificate. May be NULL: 0.0 is returned.
+/// @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_not_after(certificate: *const netlib_certificate) -> f64 {
+    read(certificate, 0.0, |certificate| certificate.not_after() as f64)
+}
+
+/// `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC".
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_not_before_text(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.not_before_text()))
+}
+
+/// `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC".
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_not_after_text(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.not_after_text()))
+}
+
+/// How many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not counted. As
+/// Python's subjectAltName.
+///
+/// @param certificate the certificate. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netlib_certificate) -> usize {
+    read(certificate, 0, |certificate| certificate.names().len())
+}
+
+/// One of the names: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of a wrong length is "#"
+/// and its bytes in hex.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_name(
+    certificate: *const netlib_certificate,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| certificate.names().get(index).map(|(_, name)| name.as_c_str()))
+}
+
+/// What one of the names is of.
+///
+/// @param certificate the certificate. May be NULL: 0 is returned.
+/// @param index 0 to count - 1; beyond, 0 is returned.
+/// @return one of `enum netlib_certificate_name_kind`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_name_kind(certificate: *const netlib_certificate, index: usize) -> i32 {
+    read(certificate, 0, |certificate| certificate.names().get(index).map_or(0, |(kind, _)| *kind as i32))
+}
+
+/// The kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's EVP_PKEY_get0_type_name;
+/// or the object identifier, "1.2.3".
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.public_key_algorithm()))
+}
+
+/// The curve of an EC key, by the name in IANA's registry of TLS groups: "secp256r1", which OpenSSL calls prime256v1.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return a constant; NULL for other keys and for curves that netlib does not know.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_public_key_curve(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| certificate.public_key_curve())
+}
+
+/// How many bits its public key has: of an RSA key the modulus, of an EC key the field, 256 for Ed25519. As OpenSSL's
+/// EVP_PKEY_get_bits, which says 253 of the last.
+///
+/// @param certificate the certificate. May be NULL: 0 is returned.
+/// @return the bits; 0 where netlib does not know the kind of key or its curve.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const netlib_certificate) -> usize {
+    read(certificate, 0, Certificate::public_key_bits)
+}
+
+/// What its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
+/// "ED25519"; or the object identifier, "1.2.3".
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.signature_algorithm()))
+}
+
+/// Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
+/// and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
+///
+/// @param certificate the certificate. May be NULL: false is returned.
+/// @return what it says, which nobody has verified.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> bool {
+    read(certificate, false, Certificate::is_ca)
+}
+
+/// Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
+///
+/// @param certificate the certificate. May be NULL: false is returned.
+/// @return what it says: the signature is not looked at.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const netlib_certificate) -> bool {
+    read(certificate, false, Certificate::is_self_issued)
+}
+
+/// The certificate itself.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes. May be NULL.
+/// @return borrowed from `certificate`: DER.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_der(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const u8 {
+    lend_bytes(certificate, len, |certificate| Some(certificate.der()))
+}
+
+/// Its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
+/// `openssl x509 -fingerprint -sha256`, which has colons.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_fingerprint(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.fingerprint()))
+}
+
+/// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. Use SHA-256: MD5 is broken and
+/// SHA-1 is too. The digests are compared in constant time.
+///
+/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
+///        none, which is a mismatch whatever `cert_len` and the fingerprint.
+/// @param cert_len its length in bytes; 0 is as NULL.
+/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere. Not
+///        NULL.
+/// @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for
+///         a fingerprint of another length, or with anything else in it.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_assert_fingerprint(
+    cert: *const c_void,
+    cert_len: usize,
+    fingerprint: *const c_char,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let fingerprint = arg_cstr!(fingerprint).to_bytes();
+        let cert_len = if cert.is_null() { 0 } else { cert_len };
+        fingerprint::assert(arg_bytes!(cert, cert_len), fingerprint)
+    })
+}

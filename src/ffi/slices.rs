@@ -1,0 +1,52 @@
+//! Data in several pieces on its way in.
+
+use crate::error::{Error, Result};
+use crate::ffi::api::tls::transport::netlib_slice;
+use crate::ffi::args;
+use crate::memory;
+use crate::status::Status;
+
+/// The most pieces of one call: Linux's IOV_MAX.
+const MAX_COUNT: usize = 1024;
+
+/// So many are described on the stack.
+const FEW: usize = 32;
+
+/// Calls `call` with the pieces, whose lengths, added, fit a `usize`.
+///
+/// # Safety
+/// `slices` points to `count` initialised values, each of whose `data` points to `len` readable bytes; both live
+/// across the call. Or a count or length is 0.
+pub(crate) unsafe fn with<T>(
+    slices: *const netlib_slice,
+    count: usize,
+    call: impl FnOnce(&[&[u8]]) -> Result<T>,
+) -> Result<T> {
+    if count > MAX_COUNT {
+        let message = format!("count must be at most {MAX_COUNT}; it is {count}");
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    // SAFETY: the caller's promise.
+    let slices = unsafe { args::slice(slices, count, "slices", "count") }?;
+    let mut few: [&[u8]; FEW] = [&[]; FEW];
+    let mut many = Vec::new();
+    let pieces = if let Some(few) = few.get_mut(..count) {
+        few
+    } else {
+        memory::reserve(&mut many, count, "slices")?;
+        many.resize(count, &[][..]);
+        &mut many[..]
+    };
+    let total = slices.iter().try_fold(0_usize, |total, slice| total.checked_add(slice.len));
+    if total.is_none_or(|total| total > isize::MAX as usize) {
+        let message = "the lengths of the slices add up to more than memory can hold";
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    for (i, (piece, slice)) in pieces.iter_mut().zip(slices).enumerate() {
+        let (data, len): (*const u8, usize) = (slice.data.cast(), slice.len);
+        // SAFETY: the caller's promise.
+        *piece = unsafe { args::slice(data, len, "data", "len") }
+            .map_err(|error| error.prefixed(&format!("slices[{i}]")))?;
+    }
+    call(pieces)
+}

@@ -1,0 +1,118 @@
+use rustls::{ClientConnection, HandshakeKind, ServerConnection};
+use rustls_pki_types::ServerName;
+
+use super::*;
+
+const CA: &[u8] = include_bytes!("../../../tests/certs/ca.pem");
+const CERTIFICATE: &[u8] = include_bytes!("../../../tests/certs/server.pem");
+const KEY: &[u8] = include_bytes!("../../../tests/certs/server.key");
+
+fn context(set: impl Fn(&mut TlsOptions)) -> Arc<Context> {
+    let mut options = TlsOptions::default();
+    options.add_ca_data(CA).unwrap();
+    options.set_identity(CERTIFICATE, Some(KEY)).unwrap();
+    options.set_use_environment(false);
+    set(&mut options);
+    Arc::new(Context::new(&options).unwrap())
+}
+
+/// How a client of the one context and a server of the other shake hands.
+fn shake(client: &Context, server: &Context) -> Option<HandshakeKind> {
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut client = ClientConnection::new(client.client_config(true).unwrap(), name).unwrap();
+    let mut server = ServerConnection::new(server.server_config().unwrap()).unwrap();
+    while client.wants_write() || server.wants_write() {
+        let mut bytes = Vec::new();
+        client.write_tls(&mut bytes).unwrap();
+        server.read_tls(&mut bytes.as_slice()).unwrap();
+        server.process_new_packets().unwrap();
+        bytes.clear();
+        server.write_tls(&mut bytes).unwrap();
+        client.read_tls(&mut bytes.as_slice()).unwrap();
+        client.process_new_packets().unwrap();
+    }
+    assert_eq!(client.handshake_kind(), server.handshake_kind());
+    client.handshake_kind()
+}
+
+#[test]
+fn resumption_and_tickets() {
+    use Version::{Tls12, Tls13};
+    let of = |version: Version, bits, resumption| {
+        context(move |options| {
+            options.set_minimum_version(version as i32).unwrap();
+            options.set_maximum_version(version as i32).unwrap();
+            options.set_options(bits).unwrap();
+            options.set_resumption(resumption);
+        })
+    };
+    const TICKETS: i64 = 0;
+    const NO_TICKETS: i64 = bits::NO_TICKET;
+    // Version; the client's bits and resumption; the server's; whether the second handshake resumes the first.
+    for (version, client, server, resumes) in [
+        (Tls12, (NO_TICKETS, true), (NO_TICKETS, true), true),
+        (Tls12, (TICKETS, true), (NO_TICKETS, true), true),
+        (Tls12, (NO_TICKETS, true), (TICKETS, true), true),
+        (Tls12, (TICKETS, true), (TICKETS, true), true),
+        (Tls12, (TICKETS, false), (TICKETS, true), false),
+        (Tls12, (TICKETS, true), (TICKETS, false), false),
+        (Tls12, (NO_TICKETS, true), (NO_TICKETS, false), false),
+        (Tls13, (NO_TICKETS, true), (NO_TICKETS, true), true),
+        (Tls13, (TICKETS, true), (TICKETS, true), true),
+        (Tls13, (NO_TICKETS, false), (NO_TICKETS, true), false),
+        (Tls13, (TICKETS, true), (TICKETS, false), false),
+    ] {
+        let asked = format!("{version:?} {client:?} {server:?}");
+        let client = of(version, client.0, client.1);
+        let server = of(version, server.0, server.1);
+        let first = shake(&client, &server);
+        assert!(first.is_some_and(|kind| kind != HandshakeKind::Resumed), "{asked}");
+        assert_eq!(shake(&client, &server) == Some(HandshakeKind::Resumed), resumes, "{asked}");
+    }
+}
+
+/// A server that has forgotten its sessions resumes those that a client brings in a ticket.
+#[test]
+fn tickets_of_tls_1_2_are_made_when_asked_for() {
+    for (on, resumes) in [(true, true), (false, false)] {
+        let client = context(|options| {
+            options.set_maximum_version(Version::Tls12 as i32).unwrap();
+            options.set_session_tickets(on);
+        });
+        let server = context(|options| {
+            options.set_session_tickets(on);
+        });
+        shake(&client, &server);
+        let mut forgetful = Context::clone(&server);
+        let mut config = ServerConfig::clone(&server.server_config().unwrap());
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        forgetful.server = Some(Arc::new(config));
+        assert_eq!(shake(&client, &forgetful) == Some(HandshakeKind::Resumed), resumes, "{on}");
+    }
+}
+
+#[test]
+fn a_derived_context_reads_nothing_and_resumes() {
+    let server = context(|options| {
+        options.add_alpn_protocol(b"h2").unwrap();
+        options.add_alpn_protocol(b"http/1.1").unwrap();
+    });
+    let client = context(|options| options.add_alpn_protocol(b"h2").unwrap());
+    let derived = Context::for_socket(&TlsOptions::default(), Some(&client)).unwrap();
+    assert_eq!(derived.alpn_protocols(), [c"http/1.1".to_owned()]);
+    assert!(Arc::ptr_eq(&derived, &Context::for_socket(&TlsOptions::default(), Some(&client)).unwrap()));
+    shake(&derived, &server);
+    assert_eq!(shake(&derived, &server), Some(HandshakeKind::Resumed));
+    assert_eq!(client.alpn_protocols(), [c"h2".to_owned()]);
+    let plain = context(|options| options.add_alpn_protocol(b"http/1.1").unwrap());
+    assert!(Arc::ptr_eq(&plain, &Context::for_socket(&TlsOptions::default(), Some(&plain)).unwrap()));
+}
+
+#[test]
+fn a_suite_list_bounds_what_a_server_chooses() {
+    let server = context(|options| {
+        options.set_ciphers(Some(b"TLS_AES_128_GCM_SHA256")).unwrap();
+    });
+    assert_eq!((server.minimum_version(), server.cipher_count()), (Version::Tls13, 1));
+    assert!(shake(&context(|_| {}), &server).is_some());
+}

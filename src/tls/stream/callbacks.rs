@@ -1,0 +1,63 @@
+//! Functions of the program as a transport. What they answer is checked before it is used.
+
+use super::Io;
+use super::transport::Fault;
+use crate::error::Error;
+use crate::status::{Status, StatusClass};
+
+/// What such a function returned, and the count that it stored; `usize::MAX` where it stored none.
+pub type Answer = (i32, usize);
+
+pub type ReadCallback = Box<dyn Fn(&mut [u8]) -> Answer + Send + Sync>;
+pub type WriteCallback = Box<dyn Fn(&[u8]) -> Answer + Send + Sync>;
+
+/// One thread may be in each of the two at the same time.
+pub struct Callbacks {
+    pub read: ReadCallback,
+    pub write: WriteCallback,
+}
+
+impl Callbacks {
+    pub(super) fn receive(&self, room: &mut [u8]) -> Result<Io, Fault> {
+        match outcome("read", (self.read)(room), room.len())? {
+            Io::Done(0) => Ok(Io::End),
+            io => Ok(io),
+        }
+    }
+
+    pub(super) fn send(&self, bytes: &[u8]) -> Result<Io, Fault> {
+        match outcome("write", (self.write)(bytes), bytes.len())? {
+            Io::Done(0) => Err(senseless("the write callback took no byte and reported success")),
+            Io::End => Err(failed("write", Status::EndOfStream as i32)),
+            io => Ok(io),
+        }
+    }
+}
+
+fn outcome(name: &str, (code, count): Answer, len: usize) -> Result<Io, Fault> {
+    match Status::from_code(code) {
+        Some(Status::Ok) if count == usize::MAX => Err(senseless(&format!("the {name} callback stored no count"))),
+        Some(Status::Ok) if count > len => {
+            Err(senseless(&format!("the {name} callback counted {count} bytes where {len} were asked for")))
+        }
+        Some(Status::Ok) => Ok(Io::Done(count)),
+        Some(Status::WantRead) => Ok(Io::WantRead),
+        Some(Status::WantWrite) => Ok(Io::WantWrite),
+        Some(Status::EndOfStream) => Ok(Io::End),
+        // A failure that netlib has a name for: another stream's, a limit's, a timeout's.
+        Some(status) if !matches!(status.class(), StatusClass::Success | StatusClass::Progress) => {
+            let reported = status.name().to_string_lossy();
+            Err(Fault::Told(Error::new(status, format!("the {name} callback reported {reported}"))))
+        }
+        _ => Err(failed(name, code)),
+    }
+}
+
+fn failed(name: &str, code: i32) -> Fault {
+    Fault::Told(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {code}")))
+}
+
+/// What it did with the bytes is not known, so that nothing can come after them.
+fn senseless(message: &str) -> Fault {
+    Fault::Fatal(Error::new(Status::CallbackFailed, message))
+}

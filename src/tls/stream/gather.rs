@@ -1,0 +1,129 @@
+//! The plaintext of one write, in pieces: many small ones leave in as few records as one of their length would.
+
+use crate::error::Result;
+use crate::tls::pool::Buffer;
+use crate::tls::record::{RECORD_SIZE, WRITE_SIZE};
+
+/// What is left of a write.
+#[derive(Clone, Copy)]
+pub(super) struct Pieces<'a> {
+    pieces: &'a [&'a [u8]],
+    /// How far the first of them has been written.
+    offset: usize,
+}
+
+impl<'a> Pieces<'a> {
+    /// Their lengths, added, are at most `usize::MAX`.
+    pub(super) fn new(pieces: &'a [&'a [u8]]) -> Pieces<'a> {
+        Pieces { pieces, offset: 0 }.settled()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.len()).sum::<usize>().saturating_sub(self.offset)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    pub(super) fn advance(&mut self, count: usize) {
+        self.offset = self.offset.saturating_add(count);
+        *self = self.settled();
+    }
+
+    /// Without the pieces that are done.
+    fn settled(mut self) -> Pieces<'a> {
+        while let [first, rest @ ..] = self.pieces
+            && self.offset >= first.len()
+        {
+            self.offset -= first.len();
+            self.pieces = rest;
+        }
+        self
+    }
+
+    /// What to encrypt next, at most [`WRITE_SIZE`]: whole records, but for the last. From where it is if that fills a
+    /// record, otherwise copied together in a buffer from `lend`.
+    pub(super) fn front<'b>(
+        &self,
+        buffer: &'b mut Option<Buffer>,
+        lend: impl FnOnce() -> Result<Buffer>,
+    ) -> Result<&'b [u8]>
+    where
+        'a: 'b,
+    {
+        let [first, rest @ ..] = self.pieces else { return Ok(&[]) };
+        let first = first.get(self.offset..).unwrap_or(&[]);
+        let first = first.get(..WRITE_SIZE).unwrap_or(first);
+        if rest.is_empty() {
+            return Ok(first);
+        }
+        if first.len() >= RECORD_SIZE {
+            return Ok(first.get(..first.len() - first.len() % RECORD_SIZE).unwrap_or(first));
+        }
+        if buffer.is_none() {
+            *buffer = Some(lend()?);
+        }
+        let room = buffer.as_deref_mut().unwrap_or(&mut []);
+        let room = room.get_mut(..WRITE_SIZE).unwrap_or(&mut []);
+        let mut filled = 0_usize;
+        for piece in std::iter::once(first).chain(rest.iter().copied()) {
+            // A large piece only completes the record that was begun; the rest of it is not copied.
+            let least = if piece.len() < RECORD_SIZE { room.len() } else { filled.next_multiple_of(RECORD_SIZE) };
+            let count = piece.len().min(least - filled);
+            if let (Some(room), Some(bytes)) = (room.get_mut(filled..filled + count), piece.get(..count)) {
+                room.copy_from_slice(bytes);
+            }
+            filled += count;
+            if count < piece.len() {
+                break;
+            }
+        }
+        Ok(room.get(..filled).unwrap_or(&[]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tls::pool::Pool;
+    use std::sync::Arc;
+
+    /// The sizes of what is encrypted at once, and whether each was copied.
+    fn chunks(lengths: &[usize]) -> Vec<(usize, bool)> {
+        let pool = Arc::new(Pool::default());
+        let data: Vec<u8> = (0..lengths.iter().sum()).map(|i: usize| (i * 7 + i / 251) as u8).collect();
+        let mut rest = &data[..];
+        let pieces: Vec<&[u8]> = lengths.iter().map(|&len| rest.split_off(..len).unwrap()).collect();
+        let mut left = Pieces::new(&pieces);
+        let (mut seen, mut at) = (Vec::new(), 0);
+        while !left.is_empty() {
+            let mut buffer = None;
+            assert_eq!(left.len(), data.len() - at);
+            let chunk = left.front(&mut buffer, || pool.borrow()).unwrap();
+            assert_eq!(chunk, &data[at..at + chunk.len()]);
+            let count = chunk.len();
+            seen.push((count, buffer.is_some()));
+            at += count;
+            left.advance(count);
+        }
+        assert_eq!((at, left.len()), (data.len(), 0));
+        seen
+    }
+
+    #[test]
+    fn records_are_as_full_as_those_of_one_piece() {
+        assert_eq!(chunks(&[]), []);
+        assert_eq!(chunks(&[0, 0]), []);
+        assert_eq!(chunks(&[5]), [(5, false)]);
+        assert_eq!(chunks(&[0, 5, 0]), [(5, true)]);
+        assert_eq!(chunks(&[1; 1000]), [(1000, true)]);
+        assert_eq!(chunks(&[1000; 100]), [(65536, true), (34464, true)]);
+        assert_eq!(chunks(&[100_000]), [(65536, false), (34464, false)]);
+        // Headers and a body: the body is not copied beyond the record that the headers began.
+        assert_eq!(chunks(&[200, 100_000]), [(16384, true), (65536, false), (18280, false)]);
+        assert_eq!(chunks(&[20_000, 100]), [(16384, false), (3716, true)]);
+        assert_eq!(chunks(&[16384, 1]), [(16384, false), (1, false)]);
+        assert_eq!(chunks(&[10_000, 6384, 20_000, 1]), [(16384, true), (16384, false), (3617, true)]);
+    }
+}

@@ -1,0 +1,81 @@
+//! TLS in TLS: the stream that another one runs in. The inner one's settings rule its calls all the way down, and
+//! never two streams of a nest are locked at once.
+
+use std::sync::Arc;
+
+use super::gather::Pieces;
+use super::{Io, Role, Stream, Terms};
+use crate::error::{Error, Result};
+use crate::status::Status;
+
+/// How many streams may run inside one another. Each costs its calls, and its release, some of the stack.
+const MAX_DEPTH: usize = 16;
+
+/// A stream that does nothing but carry the records of another one, until this is dropped.
+pub(super) struct Outer(Arc<Stream>);
+
+impl Outer {
+    pub(super) fn occupy(stream: Arc<Stream>) -> Result<Outer> {
+        if stream.transport.depth() + 1 >= MAX_DEPTH {
+            let message =
+                format!("outer is the innermost of {MAX_DEPTH} streams: no more can run inside one another");
+            return Err(Error::new(Status::Unsupported, message));
+        }
+        let mut core = stream.lock()?;
+        core.check_unoccupied()?;
+        if core.is_anyone_at_work() {
+            return Err(Error::new(Status::Busy, "another call is using the outer stream"));
+        }
+        if core.uncounted > 0 {
+            let message = format!("a write of {} bytes to the outer stream is not finished", core.uncounted);
+            return Err(Error::new(Status::Busy, message));
+        }
+        core.engine.check_sending()?;
+        core.occupied = true;
+        drop(core);
+        Ok(Outer(stream))
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.0.transport.depth() + 1
+    }
+
+    pub(super) fn can_wait(&self) -> bool {
+        self.0.transport.can_wait()
+    }
+
+    /// Waits until there is something to read: plaintext, the end, or at least bytes that may become that.
+    pub(super) fn await_plaintext(&self, terms: Terms<'_>) -> Result<Option<Io>> {
+        loop {
+            if let Some(want) = self.0.shake(terms)? {
+                return Ok(Some(want));
+            }
+            if self.0.lock()?.engine.has_news() {
+                return Ok(None);
+            }
+            // Each turn takes in at least a byte, or the end.
+            if let Some(want) = self.0.receive(terms)? {
+                return Ok(Some(want));
+            }
+        }
+    }
+
+    pub(super) fn receive(&self, room: &mut [u8], terms: Terms<'_>) -> Result<Io> {
+        self.0.read_under(room, terms)
+    }
+
+    pub(super) fn send(&self, bytes: &[u8], terms: Terms<'_>) -> Result<Io> {
+        let writer = self.0.take(Role::Writer)?;
+        self.0.write_under(Pieces::new(&[bytes]), terms, writer)
+    }
+}
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        if let Ok(mut core) = self.0.lock() {
+            core.occupied = false;
+            // The inner stream's bytes: what of them was encrypted goes out, and nobody passes them again.
+            core.uncounted = 0;
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The authorities that one source gives, and what in it gives none.
+
+use std::collections::HashSet;
+use std::ffi::CString;
+
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, TrustAnchor};
+
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::status::Status;
+use crate::tls::pem;
+use crate::tls::x509::{Certificate, name::escaped};
+
+/// How many things that were skipped are told one by one: a file of megabytes may hold millions.
+const TOLD: usize = 100;
+
+#[derive(Default)]
+pub(super) struct Harvest {
+    /// Those of `anchors` that are whole certificates.
+    pub(super) certificates: Vec<CertificateDer<'static>>,
+    anchors: Vec<TrustAnchor<'static>>,
+    known: HashSet<TrustAnchor<'static>>,
+    skipped: Vec<String>,
+    untold: usize,
+}
+
+impl Harvest {
+    /// The same authority (its name and key) counts once.
+    pub(super) fn add_anchor(&mut self, anchor: TrustAnchor<'static>) {
+        if self.known.insert(anchor.clone()) {
+            self.anchors.push(anchor);
+        }
+    }
+
+    pub(super) fn skip(&mut self, why: &str) {
+        if self.skipped.len() < TOLD {
+            self.skipped.push(escaped(why.as_bytes()));
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    /// The certificates in PEM text or DER that can be used. `what` names the input in an error, `place` begins what is
+    /// told of a certificate in it.
+    pub(super) fn add_bytes(&mut self, bytes: &[u8], what: &str, place: &str) -> Result<()> {
+        let conditional = memchr::memmem::find_iter(bytes, b"-----BEGIN TRUSTED CERTIFICATE-----").count();
+        let certificates = match pem::certificates(bytes, what) {
+            Err(_) if conditional > 0 && !holds_plain(bytes) => {
+                let message = format!("{what} holds only certificates with OpenSSL's conditions: {CONDITIONAL}");
+                return Err(Error::new(Status::InvalidPem, message));
+            }
+            certificates => certificates?,
+        };
+        self.add_all(certificates, place)?;
+        if conditional > 0 {
+            self.skip(&format!(
+                "{place}certificates with OpenSSL's conditions, {conditional} of them: {CONDITIONAL}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// As [`Harvest::add_bytes`] for the system's store, of which nothing is an error.
+    pub(super) fn add_store(&mut self, bytes: &[u8]) {
+        let mut added = self.add_bytes(bytes, "the store", "");
+        if added.is_err() && pem::is_pem(bytes) {
+            let (certificates, broken): (Vec<_>, Vec<_>) =
+                CertificateDer::pem_slice_iter(bytes).partition(std::result::Result::is_ok);
+            broken.into_iter().filter_map(std::result::Result::err).for_each(|error| self.skip(&error.to_string()));
+            added = self.add_all(certificates.into_iter().flatten().collect(), "");
+        }
+        if let Err(error) = added {
+            self.skip(error.message());
+        }
+    }
+
+    fn add_all(&mut self, certificates: Vec<CertificateDer<'static>>, place: &str) -> Result<()> {
+        for (index, certificate) in certificates.into_iter().enumerate() {
+            match webpki::anchor_from_trusted_cert(&certificate).map(|anchor| anchor.to_owned()) {
+                Ok(anchor) => {
+                    self.add_anchor(anchor);
+                    memory::push(&mut self.certificates, certificate, "certificates")?;
+                }
+                Err(error) => self.skip(&format!("{place}certificate {index} {}", unusable(&certificate, &error))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Itself, if it has any authority.
+    pub(super) fn some(self, what: &str) -> Result<Harvest> {
+        if !self.anchors.is_empty() {
+            return Ok(self);
+        }
+        let why = match self.skipped.as_slice() {
+            [] => String::new(),
+            [one] => format!(": {one}"),
+            [first, ..] => format!(": {first}; and {} more", self.skipped.len() + self.untold - 1),
+        };
+        Err(Error::new(Status::InvalidPem, format!("{what} holds no certificate that can be used{why}")))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.anchors.is_empty()
+    }
+
+    pub(super) fn into_parts(mut self) -> (Vec<TrustAnchor<'static>>, Vec<CString>) {
+        if self.untold > 0 {
+            self.skipped.push(format!("{} more", self.untold));
+        }
+        // Escaped texts have no NUL.
+        let skipped = self.skipped.into_iter().map(|text| CString::new(text).unwrap_or_default()).collect();
+        (self.anchors, skipped)
+    }
+}
+
+const CONDITIONAL: &str = "what TRUSTED CERTIFICATE says beside the certificate is not understood here; \
+                           openssl x509 writes it as a plain one";
+
+fn holds_plain(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"-----BEGIN CERTIFICATE-----").is_some()
+}
+
+fn unusable(certificate: &CertificateDer<'_>, error: &webpki::Error) -> String {
+    match Certificate::parse(certificate) {
+        Ok(read) => format!("({}) cannot be used: {error:?}", read.subject.for_message()),
+        Err(malformed) => format!("cannot be read: {} at its byte {}", malformed.what, malformed.at),
+    }
+}

@@ -1,0 +1,125 @@
+//! One certificate.
+
+use super::der::{Der, Malformed, tag};
+use super::extensions::Extensions;
+use super::general_name::GeneralName;
+use super::key::{PublicKey, SignatureAlgorithm};
+use super::name::Name;
+use super::time;
+
+/// The fields of RFC 5280, borrowed from the DER.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Certificate<'a> {
+    /// 1 to 3, unless whoever made it erred.
+    pub(crate) version: i32,
+    /// A number of any size, in two's complement; at least one byte.
+    pub(crate) serial: &'a [u8],
+    pub(crate) signature_algorithm: SignatureAlgorithm<'a>,
+    pub(crate) issuer: Name<'a>,
+    /// Seconds since 1970; both ends belong to the validity.
+    pub(crate) not_before: i64,
+    pub(crate) not_after: i64,
+    pub(crate) subject: Name<'a>,
+    pub(crate) public_key: PublicKey<'a>,
+    /// The whole SubjectPublicKeyInfo: what pins of keys are made of, and what two certificates of one key share.
+    pub(crate) public_key_info: &'a [u8],
+    pub(crate) extensions: Extensions<'a>,
+}
+
+impl<'a> Certificate<'a> {
+    /// `der` is one whole certificate and nothing else.
+    pub(crate) fn parse(der: &'a [u8]) -> Result<Certificate<'a>, Malformed> {
+        let mut all = Der::new(der);
+        let mut outer = all.read(tag::SEQUENCE, "the certificate")?.inside();
+        all.end("the end of the certificate")?;
+        let mut fields = outer.read(tag::SEQUENCE, "the signed part")?.inside();
+        let signature_algorithm = SignatureAlgorithm::read(&mut outer, "the signature algorithm")?;
+        outer.read(tag::BIT_STRING, "the signature")?;
+        outer.end("the end of the certificate")?;
+
+        let version = match fields.take(tag::explicit(0)) {
+            None => 1,
+            Some(version) => match version.inside().read(tag::INTEGER, "the version")?.magnitude() {
+                [] => 1,
+                [version] => i32::from(*version) + 1,
+                _ => return Err(version.malformed("the version")),
+            },
+        };
+        let serial = fields.read(tag::INTEGER, "the serial number")?;
+        if serial.content.is_empty() {
+            return Err(serial.malformed("the serial number"));
+        }
+        fields.read(tag::SEQUENCE, "the signature algorithm")?;
+        let issuer = Name::read(&mut fields, "the issuer")?;
+        let (not_before, not_after) = validity(&mut fields)?;
+        let subject = Name::read(&mut fields, "the subject")?;
+        let info = fields.read(tag::SEQUENCE, "the public key")?;
+        let public_key = PublicKey::read(&info)?;
+        // The unique identifiers of X.509 version 2, which nobody uses.
+        fields.take(tag::implicit(1));
+        fields.take(tag::implicit(2));
+        let extensions = match fields.take(tag::explicit(3)) {
+            Some(field) => Extensions::read(&field)?,
+            None => Extensions::default(),
+        };
+        fields.end("the end of the signed part")?;
+        Ok(Certificate {
+            version,
+            serial: serial.content,
+            signature_algorithm,
+            issuer,
+            not_before,
+            not_after,
+            subject,
+            public_key,
+            public_key_info: info.whole,
+            extensions,
+        })
+    }
+
+    /// Subject and issuer are the same; whether it is signed by itself only its signature says.
+    pub(crate) fn is_self_issued(&self) -> bool {
+        self.subject == self.issuer
+    }
+
+    /// It says of itself that it is an authority's: CA:TRUE, or it is of a version that could not say so and is its own
+    /// issuer, as the oldest roots.
+    pub(crate) fn is_ca(&self) -> bool {
+        match self.extensions.basic_constraints {
+            Some(constraints) => constraints.ca,
+            None => self.version < 3 && self.is_self_issued(),
+        }
+    }
+
+    /// The names of its subjectAltName.
+    pub(crate) fn names(&self) -> impl Iterator<Item = GeneralName<'a>> + use<'a> {
+        self.extensions.subject_alt_name.into_iter().flatten()
+    }
+
+    /// The serial number as `openssl x509 -serial` prints it: "9F885F…", "-01", "00".
+    pub(crate) fn serial_text(&self) -> String {
+        let negative = self.serial.first().is_some_and(|first| *first >= 0x80);
+        let mut magnitude = self.serial.to_vec();
+        if negative {
+            // Two's complement: all bits turned, and one more.
+            let mut carry = true;
+            for byte in magnitude.iter_mut().rev() {
+                let (sum, more) = (!*byte).overflowing_add(u8::from(carry));
+                (*byte, carry) = (sum, more);
+            }
+        }
+        let zeros = magnitude.iter().take_while(|byte| **byte == 0).count().min(magnitude.len() - 1);
+        let digits: String = magnitude.iter().skip(zeros).map(|byte| format!("{byte:02X}")).collect();
+        if negative { format!("-{digits}") } else { digits }
+    }
+}
+
+fn validity(fields: &mut Der<'_>) -> Result<(i64, i64), Malformed> {
+    const WHAT: &str = "the validity";
+    let mut times = fields.read(tag::SEQUENCE, WHAT)?.inside();
+    let mut read = || {
+        let time = times.next().ok_or_else(|| times.malformed(WHAT))?;
+        time::parse(&time).ok_or_else(|| time.malformed(WHAT))
+    };
+    Ok((read()?, read()?))
+}

@@ -1,0 +1,126 @@
+//! The extensions that say what a certificate may be used for.
+
+use super::der::{Der, Element, Malformed, tag};
+use super::general_name::GeneralNames;
+use super::oid;
+
+/// Those of a certificate, each as it first stands there. One that is there and cannot be read makes the certificate
+/// unreadable: nobody must take it for absent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extensions<'a> {
+    pub(crate) basic_constraints: Option<BasicConstraints>,
+    pub(crate) key_usage: Option<KeyUsage>,
+    pub(crate) extended_key_usage: Option<ExtendedKeyUsage>,
+    pub(crate) subject_alt_name: Option<GeneralNames<'a>>,
+    pub(crate) subject_key_id: Option<&'a [u8]>,
+    pub(crate) authority_key_id: Option<&'a [u8]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BasicConstraints {
+    pub(crate) critical: bool,
+    pub(crate) ca: bool,
+    /// How many authorities may stand between this one and a leaf; `None` for any number.
+    pub(crate) path_len: Option<u32>,
+}
+
+/// The nine bits of RFC 5280, the first of them the highest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KeyUsage(u16);
+
+impl KeyUsage {
+    pub(crate) fn digital_signature(self) -> bool {
+        self.0 & 0x8000 != 0
+    }
+
+    pub(crate) fn key_cert_sign(self) -> bool {
+        self.0 & 0x0400 != 0
+    }
+
+    pub(crate) fn crl_sign(self) -> bool {
+        self.0 & 0x0200 != 0
+    }
+}
+
+/// Which purposes are among those listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExtendedKeyUsage {
+    pub(crate) any: bool,
+    pub(crate) server_auth: bool,
+    pub(crate) client_auth: bool,
+    pub(crate) others: bool,
+}
+
+impl<'a> Extensions<'a> {
+    /// `field` is what stands behind the public key and the two old identifiers: `[3]` around the list.
+    pub(super) fn read(field: &Element<'a>) -> Result<Extensions<'a>, Malformed> {
+        const WHAT: &str = "the extensions";
+        let mut outer = field.inside();
+        let mut list = outer.read(tag::SEQUENCE, WHAT)?.inside();
+        outer.end(WHAT)?;
+        let mut extensions = Extensions::default();
+        while !list.is_empty() {
+            let mut extension = list.read(tag::SEQUENCE, WHAT)?.inside();
+            let kind = extension.read(tag::OID, WHAT)?;
+            let critical = extension.take(tag::BOOLEAN).is_some_and(|critical| critical.is_true());
+            let value = extension.read(tag::OCTET_STRING, WHAT)?.inside();
+            extensions.add(kind.content, critical, value)?;
+        }
+        Ok(extensions)
+    }
+
+    fn add(&mut self, kind: &[u8], critical: bool, mut value: Der<'a>) -> Result<(), Malformed> {
+        match kind {
+            oid::BASIC_CONSTRAINTS if self.basic_constraints.is_none() => {
+                let what = "basicConstraints";
+                let mut fields = value.read(tag::SEQUENCE, what)?.inside();
+                let ca = fields.take(tag::BOOLEAN).is_some_and(|ca| ca.is_true());
+                let path_len = fields.take(tag::INTEGER).map(|len| {
+                    let len = len.magnitude();
+                    let small = len.len() <= 4;
+                    if small { len.iter().fold(0, |len, byte| len << 8 | u32::from(*byte)) } else { u32::MAX }
+                });
+                fields.end(what)?;
+                self.basic_constraints = Some(BasicConstraints { critical, ca, path_len });
+            }
+            oid::KEY_USAGE if self.key_usage.is_none() => {
+                let bits = value.read(tag::BIT_STRING, "keyUsage")?;
+                let bits = bits.bits().ok_or_else(|| bits.malformed("keyUsage"))?.bytes();
+                let byte = |at: usize| u16::from(bits.get(at).copied().unwrap_or(0));
+                self.key_usage = Some(KeyUsage(byte(0) << 8 | byte(1)));
+            }
+            oid::EXTENDED_KEY_USAGE if self.extended_key_usage.is_none() => {
+                let what = "extendedKeyUsage";
+                let mut list = value.read(tag::SEQUENCE, what)?.inside();
+                let mut usage = ExtendedKeyUsage::default();
+                while !list.is_empty() {
+                    match list.read(tag::OID, what)?.content {
+                        oid::ANY_PURPOSE => usage.any = true,
+                        oid::SERVER_AUTH => usage.server_auth = true,
+                        oid::CLIENT_AUTH => usage.client_auth = true,
+                        _ => usage.others = true,
+                    }
+                }
+                self.extended_key_usage = Some(usage);
+            }
+            oid::SUBJECT_ALT_NAME if self.subject_alt_name.is_none() => {
+                let what = "subjectAltName";
+                let names = value.read(tag::SEQUENCE, what)?.inside();
+                let mut each = names;
+                while !each.is_empty() {
+                    each.next().ok_or_else(|| each.malformed(what))?;
+                }
+                self.subject_alt_name = Some(GeneralNames(names));
+            }
+            oid::SUBJECT_KEY_ID if self.subject_key_id.is_none() => {
+                self.subject_key_id = Some(value.read(tag::OCTET_STRING, "subjectKeyIdentifier")?.content);
+            }
+            oid::AUTHORITY_KEY_ID if self.authority_key_id.is_none() => {
+                let mut fields = value.read(tag::SEQUENCE, "authorityKeyIdentifier")?.inside();
+                self.authority_key_id = fields.take(tag::implicit(0)).map(|id| id.content);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+//! What a certificate says: a reader for explanations, for text, and for the questions that webpki does not answer.
+//! Chains are judged by webpki, never by this.
+//!
+//! [`Certificate`] borrows everything from its DER and allocates nothing until text is asked for. It is lenient: what
+//! authorities have issued in thirty years is read although a rule of RFC 5280 is broken. But what it gives was there.
+
+mod certificate;
+pub(crate) mod der;
+pub(crate) mod extensions;
+pub(crate) mod general_name;
+pub(crate) mod key;
+pub(crate) mod name;
+pub(crate) mod oid;
+pub(crate) mod time;
+
+pub(crate) use certificate::Certificate;
+pub(crate) use der::split_sequences;
+
+/// The subject and issuer of a certificate, as text for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Parties {
+    pub(crate) subject: String,
+    pub(crate) issuer: String,
+    pub(crate) self_issued: bool,
+}
+
+/// `None` when it cannot be read.
+pub(crate) fn parties(der: &[u8]) -> Option<Parties> {
+    let certificate = Certificate::parse(der).ok()?;
+    Some(Parties {
+        subject: certificate.subject.for_message(),
+        issuer: certificate.issuer.for_message(),
+        self_issued: certificate.is_self_issued(),
+    })
+}
+
+#[cfg(test)]
+mod tests;

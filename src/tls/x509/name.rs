@@ -1,0 +1,295 @@
+//! Names as text in which nothing that a certificate says can pass for something else.
+
+use std::fmt::Write as _;
+
+use super::der::{Der, Element, Malformed, tag};
+use super::oid::Oid;
+
+/// What a message shows of a name at most, in characters.
+const SHOWN: usize = 240;
+
+/// A distinguished name: whose certificate it is, or who issued it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Name<'a> {
+    /// With its tag and length.
+    pub(crate) der: &'a [u8],
+    /// The sets in it, one for each step of the name.
+    pub(crate) content: &'a [u8],
+}
+
+impl<'a> Name<'a> {
+    pub(super) fn read(fields: &mut Der<'a>, what: &'static str) -> Result<Name<'a>, Malformed> {
+        let name = fields.read(tag::SEQUENCE, what)?;
+        let mut steps = name.inside();
+        while !steps.is_empty() {
+            let step = steps.read(tag::SET, what)?;
+            let mut attributes = step.inside();
+            while !attributes.is_empty() {
+                let attribute = attributes.read(tag::SEQUENCE, what)?;
+                let mut pair = attribute.inside();
+                pair.read(tag::OID, what)?;
+                pair.next().ok_or_else(|| pair.malformed(what))?;
+                pair.end(what)?;
+            }
+        }
+        Ok(Name { der: name.whole, content: name.content })
+    }
+
+    /// RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE", the last step of the DER first. As OpenSSL's
+    /// `-nameopt RFC2253,-esc_msb,utf8`; what it does not know either is "1.2.3=#0c0161". Empty for an empty name.
+    pub(crate) fn text(&self) -> String {
+        let mut attributes = Vec::new();
+        let mut steps = Der::new(self.content);
+        while let Some(step) = steps.take(tag::SET) {
+            let mut separator = if attributes.is_empty() { "" } else { "," };
+            let mut inside = step.inside();
+            while let Some(attribute) = inside.take(tag::SEQUENCE) {
+                attributes.push((attribute, separator));
+                separator = "+";
+            }
+        }
+        let mut out = String::new();
+        // What separates an attribute from the one before it stands behind it here.
+        for (attribute, separator) in attributes.iter().rev() {
+            push_attribute(&mut out, attribute);
+            out.push_str(separator);
+        }
+        out
+    }
+
+    /// As [`Name::text`], bounded.
+    pub(crate) fn for_message(&self) -> String {
+        let mut text = self.text();
+        if text.is_empty() {
+            return "(no name)".to_owned();
+        }
+        if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+            text.truncate(end);
+            text.push('…');
+        }
+        text
+    }
+}
+
+fn push_attribute(out: &mut String, attribute: &Element<'_>) {
+    let mut pair = attribute.inside();
+    let (Some(kind), Some(value)) = (pair.take(tag::OID), pair.next()) else { return };
+    match label(kind.content) {
+        Some(label) => {
+            let _ = write!(out, "{label}=");
+            push_value(out, &value);
+        }
+        // Of what kind the value is only whoever knows the identifier can say.
+        None => {
+            let _ = write!(out, "{}=", Oid(kind.content));
+            push_hex(out, value.whole);
+        }
+    }
+}
+
+/// OpenSSL's short names. RFC 4514 has only those of two letters, STREET and UID.
+fn label(kind: &[u8]) -> Option<&'static str> {
+    Some(match kind {
+        [0x55, 0x04, kind] => match kind {
+            3 => "CN",
+            4 => "SN",
+            5 => "serialNumber",
+            6 => "C",
+            7 => "L",
+            8 => "ST",
+            9 => "street",
+            10 => "O",
+            11 => "OU",
+            12 => "title",
+            13 => "description",
+            15 => "businessCategory",
+            17 => "postalCode",
+            41 => "name",
+            42 => "GN",
+            43 => "initials",
+            44 => "generationQualifier",
+            46 => "dnQualifier",
+            65 => "pseudonym",
+            97 => "organizationIdentifier",
+            _ => return None,
+        },
+        [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9, 1] => "emailAddress",
+        [0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 1] => "UID",
+        [0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 25] => "DC",
+        [0x2b, 6, 1, 4, 1, 0x82, 0x37, 0x3c, 2, 1, kind] => match kind {
+            1 => "jurisdictionL",
+            2 => "jurisdictionST",
+            3 => "jurisdictionC",
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+fn push_value(out: &mut String, value: &Element<'_>) {
+    let wide = match value.tag {
+        tag::UTF8_STRING | tag::NUMERIC_STRING | tag::PRINTABLE_STRING | tag::IA5_STRING | tag::VISIBLE_STRING => {
+            return push_escaped(out, value.content, SPECIAL);
+        }
+        // T.61 in name, Latin-1 in use.
+        tag::TELETEX_STRING => Some(value.content.iter().map(|byte| char::from(*byte)).collect::<String>()),
+        tag::BMP_STRING => from_units::<2>(value.content),
+        tag::UNIVERSAL_STRING => from_units::<4>(value.content),
+        _ => None,
+    };
+    match wide {
+        Some(text) => push_escaped(out, text.as_bytes(), SPECIAL),
+        None => push_hex(out, value.whole),
+    }
+}
+
+/// Characters of a fixed number of bytes, the most significant first.
+fn from_units<const N: usize>(bytes: &[u8]) -> Option<String> {
+    let (units, rest) = bytes.as_chunks::<N>();
+    let scalar = |unit: &[u8; N]| char::from_u32(unit.iter().fold(0, |scalar, byte| scalar << 8 | u32::from(*byte)));
+    rest.is_empty().then(|| units.iter().map(scalar).collect())?
+}
+
+fn push_hex(out: &mut String, bytes: &[u8]) {
+    out.push('#');
+    for byte in bytes {
+        let _ = write!(out, "{byte:02X}");
+    }
+}
+
+/// What RFC 4514 gives a meaning.
+const SPECIAL: &str = ",+\"\\<>;";
+
+/// UTF-8 with a backslash before the `special` characters, and before a space or # at an edge if there are any such.
+/// What cannot be shown, or would change how the rest is shown, is "\0A", byte for byte.
+pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
+    let start = out.len();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if unshown(c) {
+                push_bytes(out, c.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+            if special.contains(c) || (out.len() == start && matches!(c, ' ' | '#') && special.len() > 1) {
+                out.push('\\');
+            }
+            out.push(c);
+        }
+        push_bytes(out, chunk.invalid());
+    }
+    // A space alone has its backslash already.
+    if special.len() > 1 && out.ends_with(' ') && out.len() > start + "\\ ".len() {
+        out.truncate(out.len() - 1);
+        out.push_str("\\ ");
+    }
+}
+
+/// Any text without what cannot be shown.
+pub(crate) fn escaped(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    push_escaped(&mut out, bytes, "");
+    out
+}
+
+fn push_bytes(out: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        let _ = write!(out, "\\{byte:02X}");
+    }
+}
+
+/// Controls, line ends, and what turns the direction of writing.
+fn unshown(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name of one step for each value, all common names.
+    fn named(values: &[(u8, &[u8])]) -> String {
+        let wrap = |tag: u8, content: &[u8]| [&[tag, content.len() as u8], content].concat();
+        let content: Vec<u8> = values
+            .iter()
+            .flat_map(|(kind, value)| {
+                let pair = [wrap(tag::OID, &[0x55, 4, 3]), wrap(*kind, value)].concat();
+                wrap(tag::SET, &wrap(tag::SEQUENCE, &pair))
+            })
+            .collect();
+        Name { der: &[], content: &content }.text()
+    }
+
+    #[test]
+    fn values_are_escaped() {
+        for (value, expected) in [
+            (&b"a.example"[..], "a.example"),
+            (b"", ""),
+            (b"a,b", "a\\,b"),
+            (b"a=b", "a=b"),
+            (br#"+"\<>;"#, r#"\+\"\\\<\>\;"#),
+            (b" ", "\\ "),
+            (b"  ", "\\ \\ "),
+            (b" a ", "\\ a\\ "),
+            (b"a b", "a b"),
+            (b"#a#", "\\#a#"),
+            (b"good.example\0.evil.example", "good.example\\00.evil.example"),
+            (b"a\r\nSet-Cookie: x", "a\\0D\\0ASet-Cookie: x"),
+            (b"\x1b[2J\x7f", "\\1B[2J\\7F"),
+            ("bücher".as_bytes(), "bücher"),
+            ("\u{85}\u{202e}x\u{2066}".as_bytes(), "\\C2\\85\\E2\\80\\AEx\\E2\\81\\A6"),
+            (b"\xffa\xc3", "\\FFa\\C3"),
+        ] {
+            assert_eq!(named(&[(tag::UTF8_STRING, value)]), format!("CN={expected}"), "{value:?}");
+            assert_eq!(named(&[(tag::PRINTABLE_STRING, value)]), format!("CN={expected}"), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn strings_have_many_forms() {
+        for (kind, value, expected) in [
+            (tag::TELETEX_STRING, &b"b\xfccher"[..], "bücher"),
+            (tag::BMP_STRING, b"\0a\x20\xac", "a€"),
+            (tag::BMP_STRING, b"\0a\x20", "#1E03006120"),
+            (tag::BMP_STRING, b"\xd8\0", "#1E02D800"),
+            (tag::BMP_STRING, b"\0,", "\\,"),
+            (tag::UNIVERSAL_STRING, b"\0\x01\xf6\0", "😀"),
+            (tag::UNIVERSAL_STRING, b"\0\x11\0\0", "#1C0400110000"),
+            (tag::IA5_STRING, b"a@b", "a@b"),
+            (tag::INTEGER, b"\x07", "#020107"),
+        ] {
+            assert_eq!(named(&[(kind, value)]), format!("CN={expected}"));
+        }
+    }
+
+    #[test]
+    fn the_last_step_is_first() {
+        assert_eq!(named(&[(tag::UTF8_STRING, b"a"), (tag::UTF8_STRING, b"b")]), "CN=b,CN=a");
+        assert_eq!(named(&[]), "");
+    }
+
+    #[test]
+    fn messages_are_bounded() {
+        let long = [b'x'; 100];
+        let content: Vec<u8> = std::iter::repeat_n(
+            [&[tag::SET, 109, tag::SEQUENCE, 107, tag::OID, 3, 0x55, 4, 3, tag::UTF8_STRING, 100][..], &long]
+                .concat(),
+            100,
+        )
+        .flatten()
+        .collect();
+        let name = Name { der: &[], content: &content };
+        assert_eq!(name.text().len(), 104 * 100 - 1);
+        assert_eq!(name.for_message().chars().count(), SHOWN + 1);
+        assert_eq!(Name { der: &[], content: &[] }.for_message(), "(no name)");
+    }
+
+    #[test]
+    fn the_names_of_roots_are_read() {
+        for root in webpki_roots::TLS_SERVER_ROOTS {
+            let name = Name { der: &[], content: &root.subject };
+            let text = name.text();
+            assert!(text.contains("=") && !text.contains("=#"), "{text}");
+        }
+    }
+}

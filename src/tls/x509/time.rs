@@ -1,0 +1,162 @@
+//! Times: as certificates write them, as seconds since 1970, and as text.
+
+use super::der::{Element, tag};
+
+const DAY: i64 = 86_400;
+
+/// UTCTime and GeneralizedTime, with or without seconds, a fraction, or an offset in place of the Z: RFC 5280 allows only
+/// seconds and the Z, older authorities wrote the others.
+pub(crate) fn parse(time: &Element<'_>) -> Option<i64> {
+    let mut text = Digits(time.content);
+    let year = match time.tag {
+        tag::UTC_TIME => match text.two()? {
+            year @ ..50 => 2000 + year,
+            year => 1900 + year,
+        },
+        tag::GENERALIZED_TIME => text.two()? * 100 + text.two()?,
+        _ => return None,
+    };
+    let (month, day, hour, minute) = (text.two()?, text.two()?, text.two()?, text.two()?);
+    let second = if text.0.first().is_some_and(u8::is_ascii_digit) { text.two()? } else { 0 };
+    if let Some(fraction) = text.0.strip_prefix(b".") {
+        let digits = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        text.0 = fraction.get(digits..).filter(|_| digits > 0)?;
+    }
+    let offset = match text.0.split_first()? {
+        (b'Z', []) => 0,
+        (sign @ (b'+' | b'-'), rest) => {
+            text.0 = rest;
+            let (hours, minutes) = (text.two()?, text.two()?);
+            if hours > 23 || minutes > 59 || !text.0.is_empty() {
+                return None;
+            }
+            (hours * 3600 + minutes * 60) * if *sign == b'+' { 1 } else { -1 }
+        }
+        _ => return None,
+    };
+    let valid = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
+    // A leap second is the first of the next minute.
+    if !valid || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    Some(days_before(year, month, day) * DAY + hour * 3600 + minute * 60 + second - offset)
+}
+
+struct Digits<'a>(&'a [u8]);
+
+impl Digits<'_> {
+    fn two(&mut self) -> Option<i64> {
+        let (&[tens, ones], rest) = self.0.split_first_chunk()?;
+        if !tens.is_ascii_digit() || !ones.is_ascii_digit() {
+            return None;
+        }
+        self.0 = rest;
+        Some(i64::from(tens - b'0') * 10 + i64::from(ones - b'0'))
+    }
+}
+
+fn days_of(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days from 1970-01-01. Years begin on 1 March here, so that the leap day is the last.
+fn days_before(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let month = (month + 9) % 12;
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + day_of_year - 719_468
+}
+
+/// "2026-03-09 17:05:00 UTC".
+pub(crate) fn utc(seconds: i64) -> String {
+    let (days, seconds) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY));
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    // The civil date from a day count, in eras of 400 years that begin on 1 March of year 0.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::der::Der;
+    use super::*;
+
+    #[test]
+    fn times_are_civil() {
+        for (seconds, expected) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (-1, "1969-12-31 23:59:59 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (1_709_251_199, "2024-02-29 23:59:59 UTC"),
+            (1_709_251_200, "2024-03-01 00:00:00 UTC"),
+            (4_102_444_799, "2099-12-31 23:59:59 UTC"),
+            (253_402_300_799, "9999-12-31 23:59:59 UTC"),
+            (-62_167_219_200, "0000-01-01 00:00:00 UTC"),
+        ] {
+            assert_eq!(utc(seconds), expected);
+        }
+        utc(i64::MAX);
+        utc(i64::MIN);
+    }
+
+    fn read(kind: u8, text: &str) -> Option<String> {
+        let bytes = [&[kind, text.len() as u8], text.as_bytes()].concat();
+        parse(&Der::new(&bytes).next().unwrap()).map(utc)
+    }
+
+    #[test]
+    fn both_forms_and_their_old_variants_are_read() {
+        for (kind, text, expected) in [
+            (tag::UTC_TIME, "491231235959Z", "2049-12-31 23:59:59 UTC"),
+            (tag::UTC_TIME, "500101000000Z", "1950-01-01 00:00:00 UTC"),
+            (tag::UTC_TIME, "0002290000Z", "2000-02-29 00:00:00 UTC"),
+            (tag::UTC_TIME, "260309180500+0100", "2026-03-09 17:05:00 UTC"),
+            (tag::UTC_TIME, "261231233000-0130", "2027-01-01 01:00:00 UTC"),
+            (tag::UTC_TIME, "161231235960Z", "2017-01-01 00:00:00 UTC"),
+            (tag::GENERALIZED_TIME, "20500101000000Z", "2050-01-01 00:00:00 UTC"),
+            (tag::GENERALIZED_TIME, "20260309170500.25Z", "2026-03-09 17:05:00 UTC"),
+            (tag::GENERALIZED_TIME, "99991231235959Z", "9999-12-31 23:59:59 UTC"),
+            (tag::GENERALIZED_TIME, "00000101000000Z", "0000-01-01 00:00:00 UTC"),
+        ] {
+            assert_eq!(read(kind, text).as_deref(), Some(expected), "{text}");
+        }
+        for text in [
+            "",
+            "Z",
+            "260309170500",
+            "260309170500z",
+            "260309170500ZZ",
+            "2603091705",
+            "261309170500Z",
+            "260009170500Z",
+            "260230170500Z",
+            "260300170500Z",
+            "260309240500Z",
+            "260309176000Z",
+            "260309170561Z",
+            "2603091705.Z",
+            "260309170500+01",
+            "260309170500+2400",
+            "260309170500+0160",
+            "260309170500+0100Z",
+            "+60309170500Z",
+            "\u{663}60309170500Z",
+        ] {
+            assert_eq!(read(tag::UTC_TIME, text), None, "{text}");
+        }
+        assert_eq!(read(tag::GENERALIZED_TIME, "19000229000000Z"), None);
+        assert_eq!(read(tag::UTF8_STRING, "491231235959Z"), None);
+    }
+}
