@@ -74,7 +74,7 @@ static void what_the_peer_may_do(void) {
     CHECK_INT(70, netlib_error_tls_alert(err));
     CHECK_STATUS(NETLIB_TLS_ALERT, status);
     server_join(&peer);
-    CHECK_INT(NETLIB_TLS_PROTOCOL, peer.status);
+    CHECK_INT(NETLIB_TLS_INCOMPATIBLE, peer.status);
     CHECK(strstr(peer.message, "no TLS version in common") != NULL);
     netlib_tls_stream_free(stream);
     close(pair.near);

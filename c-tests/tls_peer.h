@@ -121,8 +121,9 @@ struct server {
     const char *raw;
     size_t raw_len;
     netlib_status status; /* of the call that ended it */
-    int32_t alert;
-    char message[400];
+    int32_t alert, problem;
+    int64_t certificate;
+    char message[400], advice[200];
     size_t client_certificates;
     char alpn[32];
     pthread_t thread;
@@ -131,6 +132,9 @@ struct server {
 static inline void server_note(struct server *server, netlib_status status, netlib_error *err) {
     server->status = status;
     server->alert = netlib_error_tls_alert(err);
+    server->problem = netlib_error_certificate_problem(err);
+    server->certificate = netlib_error_certificate_index(err);
+    snprintf(server->advice, sizeof server->advice, "%s", err != NULL && netlib_error_advice(err, NULL) != NULL ? netlib_error_advice(err, NULL) : "");
     snprintf(server->message, sizeof server->message, "%s", err != NULL ? netlib_error_message(err, NULL) : "");
     netlib_error_free(err);
 }

@@ -4000,12 +4000,12 @@ enum netlib_trust {
 };
 
 /**
- * Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
- * that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
- * with `-addext basicConstraints=critical,CA:FALSE`. A certificate in it that cannot be used is skipped and told by
- * `netlib_tls_context_trust_source_skipped`; a missing file, malformed PEM, or a file of which nothing can be used makes
- * `netlib_tls_context_new` fail with the path. OpenSSL's "TRUSTED CERTIFICATE" is skipped too: its conditions would be
- * lost. Default: none, which leaves the system's trust.
+ * Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile. A peer's own certificate may be
+ * among them, whoever issued it, and also one that says CA:TRUE, as `openssl req -x509` makes them: it is then accepted
+ * as it is, if its time, its name, its purpose and its key are right. A certificate in the file that cannot be used is
+ * skipped and told by `netlib_tls_context_trust_source_skipped`; a missing file, malformed PEM, or a file of which nothing
+ * can be used makes `netlib_tls_context_new` fail with the path. OpenSSL's "TRUSTED CERTIFICATE" is skipped too: its
+ * conditions would be lost. Default: none, which leaves the system's trust.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
@@ -4150,6 +4150,101 @@ const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *co
                                                     size_t index,
                                                     size_t skipped,
                                                     size_t *len);
+
+/**
+ * Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
+ * `ssl.VerifyFlags`.
+ */
+enum netlib_verify_flag {
+    /** Nothing more than a chain to a trusted authority. */
+    NETLIB_VERIFY_DEFAULT = 0,
+    /** The peer's own certificate must be in no list of revoked ones, and its authority's list must be there. */
+    NETLIB_VERIFY_CRL_CHECK_LEAF = 4,
+    /** The same for every certificate of the chain but the trusted authority's. */
+    NETLIB_VERIFY_CRL_CHECK_CHAIN = 12,
+    /**
+     * Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
+     * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
+     * basicConstraints, and keyUsage with keyCertSign; of the peer's own, keyUsage with digitalSignature if it has any.
+     */
+    NETLIB_VERIFY_X509_STRICT = 32,
+    /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
+    NETLIB_VERIFY_ALLOW_PROXY_CERTS = 64,
+    /** Trusted authorities are looked for before those that the peer sent. Always so. */
+    NETLIB_VERIFY_X509_TRUSTED_FIRST = 32768,
+    /** A trusted authority ends the chain, also when another one has issued it. Always so. */
+    NETLIB_VERIFY_X509_PARTIAL_CHAIN = 524288
+};
+
+/**
+ * Adds lists of revoked certificates (RFC 5280) from a file, beside those of earlier calls, as curl's --crlfile and
+ * Python's load_verify_locations. Lists that are there are used: unless `netlib_tls_options_set_verify_flags` asks for
+ * `NETLIB_VERIFY_CRL_CHECK_LEAF`, for the whole chain. A peer that is in one is refused with the problem
+ * `NETLIB_CERTIFICATE_REVOKED`; one whose authority has no list here, or one that has ended, with
+ * `NETLIB_CERTIFICATE_REVOCATION_UNKNOWN`. Of several lists of one authority the newest counts. Nothing is ever fetched,
+ * and a certificate that is itself among the added authorities is looked up in no list. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
+ *        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`. Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_crl_file(netlib_tls_options *options,
+                                     const char *path);
+
+/**
+ * As `netlib_tls_options_add_crl_file`, from memory. Default: none. Nearest: OpenSSL's X509_STORE_add_crl.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param data lists in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
+
+/**
+ * What else is asked of certificates, on both sides of a session, as Python's `ssl.SSLContext.verify_flags`. Default:
+ * `NETLIB_VERIFY_DEFAULT`, or `NETLIB_VERIFY_CRL_CHECK_CHAIN` if lists of revoked certificates were added. A flag for
+ * such lists without one makes `netlib_tls_context_new` fail. STRICT is off unless set: urllib3 sets it only with Python
+ * 3.13 or newer.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param flags bits of `enum netlib_verify_flag`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
+                                         int32_t flags);
+
+/**
+ * Replaces the time of day by which certificates have expired or are not yet valid, and lists of revoked ones have
+ * ended. Nearest: OpenSSL's X509_VERIFY_PARAM_set_time. It is asked once a handshake, on the thread that shakes hands,
+ * and until the last context and options holding it are freed; streams of several threads ask it at the same time. A
+ * resumed session verifies nothing: its certificate was verified when it was new. Default: the system's clock.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails the
+ *        handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+ * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
+                                       netlib_wall_clock_fn clock,
+                                       void *ctx);
+
+/**
+ * The verify flags in force: those that were set, those that are always so, and those for lists of revoked certificates
+ * if such were added.
+ *
+ * @param context the context. May be NULL: what a context of default options has is returned.
+ * @return bits of `enum netlib_verify_flag`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
 /**
  * The certificate of this side and its private key, from memory. A server needs one; a client shows it to a server that

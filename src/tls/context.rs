@@ -5,22 +5,23 @@ mod derive;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, OnceLock};
 
-use rustls::client::{Resumption, Tls12Resumption, WebPkiServerVerifier};
+use rustls::client::{Resumption, Tls12Resumption};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::server::NoServerSessionStorage;
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
-use rustls::{ClientConfig, KeyLog, RootCertStore, ServerConfig};
+use rustls::{ClientConfig, KeyLog, ServerConfig};
 
 use super::asked::{self, Asked};
 use super::ciphers::{self, Selection};
 use super::engine::greeting::ServerNameCallback;
-use super::identity;
 use super::keylog::{self, KeylogFile};
 use super::names::{self, Version};
 use super::options::{Offer, TlsOptions, VerifyMode, bits, setter};
 use super::pool::Pool;
 use super::trust::{self, Environment};
-use super::verify::{Refused, ServerVerifier};
+use super::verify::Policy;
+use super::verify::peer::{ClientVerifier, Means, Notes, ServerVerifier};
+use super::{crl, identity};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -37,7 +38,7 @@ pub struct Context {
     /// The same without resumption: sessions are remembered by server name, and these have none.
     nameless: OnceLock<Arc<ClientConfig>>,
     server: Option<Arc<ServerConfig>>,
-    refused: Arc<Refused>,
+    notes: Arc<Notes>,
     asked: Arc<Asked>,
     server_name_callback: Option<ServerNameCallback>,
     pool: Arc<Pool>,
@@ -45,6 +46,7 @@ pub struct Context {
     trust_anchors: usize,
     trust_loaded: Arc<[trust::Loaded]>,
     verify_mode: VerifyMode,
+    verify_flags: i32,
     check_hostname: bool,
     offer: Arc<Offer>,
     alpn: Vec<CString>,
@@ -85,6 +87,21 @@ impl Context {
         };
         let trust = trust::load(&asked, &environment)?;
         let (trust_sources, trust_anchors) = (trust.sources, trust.roots.len());
+        let crls = crl::load(&options.crls)?;
+        let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
+        let policy = Policy {
+            roots: Arc::new(trust.roots),
+            custom: trust.custom,
+            crls,
+            flags: verify_flags,
+            algorithms: provider.signature_verification_algorithms,
+        };
+        let notes = Arc::new(Notes::default());
+        let means = Means {
+            algorithms: provider.signature_verification_algorithms,
+            clock: options.wall_clock.clone(),
+            notes: Arc::clone(&notes),
+        };
         // Last, so that a context that cannot be made leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let parts = Parts {
@@ -92,12 +109,12 @@ impl Context {
             provider,
             offer: &offer,
             identity,
-            roots: Arc::new(trust.roots),
+            policy: Arc::new(policy),
+            means,
             keylog: keylog.clone(),
         };
 
-        let refused = Arc::new(Refused::default());
-        let client = match parts.client(&refused) {
+        let client = match parts.client() {
             // Kept for whoever connects with it, because a server's side does not need it.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
@@ -107,7 +124,7 @@ impl Context {
             client,
             nameless: OnceLock::new(),
             server: parts.server(&asked)?.map(Arc::new),
-            refused,
+            notes,
             asked,
             server_name_callback: options.server_name_callback.clone(),
             pool: Arc::new(Pool::default()),
@@ -115,6 +132,7 @@ impl Context {
             trust_anchors,
             trust_loaded: trust.loaded.into(),
             verify_mode: mode,
+            verify_flags,
             check_hostname: options.checks_hostname(),
             offer: Arc::new(offer),
             alpn: options.alpn.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect(),
@@ -140,6 +158,11 @@ impl Context {
 
     pub fn verify_mode(&self) -> VerifyMode {
         self.verify_mode
+    }
+
+    /// Bits of `crl::flag`.
+    pub fn verify_flags(&self) -> i32 {
+        self.verify_flags
     }
 
     pub fn check_hostname(&self) -> bool {
@@ -215,8 +238,8 @@ impl Context {
         })
     }
 
-    pub(crate) fn refused(&self) -> &Refused {
-        &self.refused
+    pub(crate) fn notes(&self) -> &Notes {
+        &self.notes
     }
 
     pub(crate) fn asked(&self) -> &Asked {
@@ -238,22 +261,21 @@ struct Parts<'a> {
     provider: Arc<CryptoProvider>,
     offer: &'a Offer,
     identity: Option<Arc<CertifiedKey>>,
-    roots: Arc<RootCertStore>,
+    policy: Arc<Policy>,
+    means: Means,
     keylog: Option<Arc<KeylogFile>>,
 }
 
 impl Parts<'_> {
-    /// webpki's judge of chains; `None` when nothing is asked of them.
-    fn chain_verifier(&self) -> Result<Option<Arc<WebPkiServerVerifier>>> {
+    /// What chains are judged by; `None` when nothing is asked of them.
+    fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
         if self.options.client_mode() == VerifyMode::None {
             return Ok(None);
         }
-        if self.roots.is_empty() {
+        if self.policy.roots.is_empty() {
             return Err(self.nobody_trusted("certificates"));
         }
-        let builder =
-            WebPkiServerVerifier::builder_with_provider(Arc::clone(&self.roots), Arc::clone(&self.provider));
-        builder.build().map(Some).map_err(|error| internal("the verifier of servers", error))
+        Ok(Some(Arc::clone(&self.policy)))
     }
 
     fn nobody_trusted(&self, what: &str) -> Error {
@@ -263,13 +285,8 @@ impl Parts<'_> {
         if self.options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
     }
 
-    fn client(&self, refused: &Arc<Refused>) -> Result<ClientConfig> {
-        let verifier = ServerVerifier::new(
-            self.chain_verifier()?,
-            self.options.checks_hostname(),
-            self.provider.signature_verification_algorithms,
-            Arc::clone(refused),
-        );
+    fn client(&self) -> Result<ClientConfig> {
+        let verifier = ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_protocol_versions(&self.offer.rustls_versions())
             .map_err(|error| internal("the client's configuration", error))?
@@ -297,14 +314,12 @@ impl Parts<'_> {
         let builder = match self.options.server_mode() {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
-                if self.roots.is_empty() {
+                if self.policy.roots.is_empty() {
                     return Err(self.nobody_trusted("client certificates"));
                 }
-                let verifier =
-                    WebPkiClientVerifier::builder_with_provider(Arc::clone(&self.roots), Arc::clone(&self.provider));
-                let verifier = if mode == VerifyMode::Optional { verifier.allow_unauthenticated() } else { verifier };
-                let verifier = verifier.build().map_err(|error| internal("the verifier of clients", error))?;
-                builder.with_client_cert_verifier(verifier)
+                let mandatory = mode != VerifyMode::Optional;
+                let verifier = ClientVerifier::new(Arc::clone(&self.policy), mandatory, self.means.clone());
+                builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
         let identity = asked::Identity { key: Arc::clone(identity), asked: Arc::clone(asked) };

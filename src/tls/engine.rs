@@ -393,9 +393,8 @@ impl Engine {
         match failure {
             Failure::Own(error) => error,
             Failure::Tls(error) => {
-                let mut situation = self.situation();
-                situation.refused = self.context.refused().take();
-                situation.explain(&error)
+                let note = self.context.notes().take();
+                self.situation().explain(&error, note)
             }
         }
     }
@@ -407,7 +406,6 @@ impl Engine {
             name: self.name.as_deref(),
             handshaking: self.is_handshaking(),
             first_bytes: (!self.received_record).then_some(bytes),
-            refused: None,
         }
     }
 }

@@ -9,6 +9,7 @@
 pub mod certificate;
 pub mod context;
 pub mod engine;
+pub mod crl;
 pub mod fingerprint;
 pub mod info;
 pub mod options;

@@ -14,7 +14,8 @@ pub(crate) use versions::Offer;
 use super::ciphers::Selection;
 use super::key::Password;
 use super::names::Version;
-use super::{identity, pem, trust};
+use super::{crl, identity, pem, trust};
+use crate::callback::WallClock;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
@@ -36,6 +37,9 @@ pub(crate) mod setter {
     pub(crate) const CA_FILE: &str = "netlib_tls_options_add_ca_file";
     pub(crate) const CA_DIR: &str = "netlib_tls_options_add_ca_dir";
     pub(crate) const CA_DATA: &str = "netlib_tls_options_add_ca_data";
+    pub(crate) const CRL_FILE: &str = "netlib_tls_options_add_crl_file";
+    pub(crate) const CRL_DATA: &str = "netlib_tls_options_add_crl_data";
+    pub(crate) const VERIFY_FLAGS: &str = "netlib_tls_options_set_verify_flags";
     pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
     pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
     pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
@@ -59,8 +63,12 @@ pub(crate) enum KeylogSetting {
 pub struct TlsOptions {
     pub(crate) custom_trust: Vec<trust::Source>,
     pub(crate) system_trust: Option<bool>,
+    pub(crate) crls: Vec<crl::Source>,
     pub(crate) embedded_trust: bool,
     pub(crate) verify_mode: Option<VerifyMode>,
+    /// Bits of [`crl::flag`].
+    pub(crate) verify_flags: Option<i32>,
+    pub(crate) wall_clock: Option<WallClock>,
     pub(crate) check_hostname: Option<bool>,
     pub(crate) minimum_version: Version,
     pub(crate) maximum_version: Version,
@@ -84,8 +92,11 @@ impl Default for TlsOptions {
         TlsOptions {
             custom_trust: Vec::new(),
             system_trust: None,
+            crls: Vec::new(),
             embedded_trust: false,
             verify_mode: None,
+            verify_flags: None,
+            wall_clock: None,
             check_hostname: None,
             minimum_version: Version::Tls12,
             maximum_version: Version::Tls13,
@@ -116,6 +127,24 @@ impl TlsOptions {
     pub fn add_ca_data(&mut self, bytes: &[u8]) -> Result<()> {
         let data = copied(bytes, "data")?;
         memory::push(&mut self.custom_trust, trust::Source::Data(data.into()), "CA data")
+    }
+
+    pub fn add_crl_file(&mut self, path: PathBuf) {
+        self.crls.push(crl::Source::File(path));
+    }
+
+    pub fn add_crl_data(&mut self, bytes: &[u8]) -> Result<()> {
+        let data = copied(bytes, "data")?;
+        memory::push(&mut self.crls, crl::Source::Data(data), "CRL data")
+    }
+
+    pub fn set_verify_flags(&mut self, flags: i32) -> Result<()> {
+        self.verify_flags = Some(crl::checked_flags(flags)?);
+        Ok(())
+    }
+
+    pub fn set_wall_clock(&mut self, clock: Option<WallClock>) {
+        self.wall_clock = clock;
     }
 
     pub fn set_system_trust(&mut self, on: bool) {

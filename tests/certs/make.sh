@@ -193,3 +193,6 @@ openssl req -new -key "$work/shape.key" -subj "/CN=an old root" -out "$work/shap
 openssl x509 -req -in "$work/shape.csr" -signkey "$work/shape.key" -days 36500 -out shapes/version1.pem \
     2>/dev/null
 describe version1
+
+# The chains that verification refuses.
+sh verify/make.sh

@@ -21,6 +21,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/options.rs",
             "tls/ciphers.rs",
             "tls/trust.rs",
+            "tls/verify.rs",
             "tls/identity.rs",
             "tls/servername.rs",
             "tls/context.rs",

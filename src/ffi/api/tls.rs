@@ -12,6 +12,7 @@ pub mod stream;
 pub mod transport;
 pub mod trust;
 pub mod wrap;
+pub mod verify;
 
 use std::ffi::c_char;
 

@@ -25,7 +25,8 @@ impl Context {
             return Context::of(Arc::new(options)).map(Arc::new);
         };
         let adds_system = options.system_trust == Some(true);
-        let adds_trust = !options.custom_trust.is_empty() || options.embedded_trust || adds_system;
+        let adds_trust =
+            !options.custom_trust.is_empty() || !options.crls.is_empty() || options.embedded_trust || adds_system;
         if !adds_trust && options.identity.is_none() {
             return Ok(if options.alpn.is_empty() { context.for_http() } else { context.with_alpn(&options.alpn) });
         }
@@ -34,6 +35,7 @@ impl Context {
         combined.system_trust = Some(context.options.trusts_system() || adds_system);
         combined.embedded_trust |= options.embedded_trust;
         combined.custom_trust.extend_from_slice(&options.custom_trust);
+        combined.crls.extend_from_slice(&options.crls);
         if options.identity.is_some() {
             combined.identity.clone_from(&options.identity);
             combined.key_password.clone_from(&options.key_password);

@@ -17,8 +17,13 @@ impl Engine {
         };
         input.compact();
         if input.space().is_empty() {
-            // Only a handshake message can be that long: a record is at most 18 KiB.
-            let failure = Error::new(Status::TlsProtocol, "the peer sent a handshake message larger than 64 KiB");
+            // Only a handshake message that is not all there keeps so many: a record alone is at most 18 KiB.
+            let message = format!(
+                "{} sent more than 64 KiB of records without completing a handshake message: it is too large, or in \
+                 too many pieces",
+                self.peer()
+            );
+            let failure = Error::new(Status::TlsProtocol, message);
             return Err(self.fail(failure));
         }
         self.lent = input.bytes().len();

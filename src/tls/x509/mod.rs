@@ -16,23 +16,5 @@ pub(crate) mod time;
 pub(crate) use certificate::Certificate;
 pub(crate) use der::split_sequences;
 
-/// The subject and issuer of a certificate, as text for messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Parties {
-    pub(crate) subject: String,
-    pub(crate) issuer: String,
-    pub(crate) self_issued: bool,
-}
-
-/// `None` when it cannot be read.
-pub(crate) fn parties(der: &[u8]) -> Option<Parties> {
-    let certificate = Certificate::parse(der).ok()?;
-    Some(Parties {
-        subject: certificate.subject.for_message(),
-        issuer: certificate.issuer.for_message(),
-        self_issued: certificate.is_self_issued(),
-    })
-}
-
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::certificate::Certificate;
 use super::der::Malformed;
 use super::general_name::GeneralName;
 use super::key::{Hash, SignatureAlgorithm};
-use super::{parties, time};
+use super::time;
 use crate::tls::pem;
 
 macro_rules! shapes {
@@ -128,15 +128,6 @@ fn weak_hashes_are_known() {
     }
     let pss = der_of("pss");
     assert_eq!(Certificate::parse(&pss).unwrap().signature_algorithm, SignatureAlgorithm::RsaPss(Hash::Sha256));
-}
-
-#[test]
-fn parties_are_text() {
-    let server = parties(SERVER).unwrap();
-    assert_eq!(server.subject, "CN=localhost");
-    assert_eq!(server.issuer, "O=netlib tests,CN=netlib test CA");
-    assert!(!server.self_issued);
-    assert_eq!(parties(b"x"), None);
 }
 
 #[test]

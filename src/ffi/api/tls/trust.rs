@@ -21,12 +21,12 @@ pub enum netlib_trust {
     NETLIB_TRUST_CUSTOM = 4,
 }
 
-/// Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile; but a server's own certificate
-/// that says CA:TRUE, as `openssl req -x509` makes them, is refused as a server's even when it is added here: make it
-/// with `-addext basicConstraints=critical,CA:FALSE`. A certificate in it that cannot be used is skipped and told by
-/// `netlib_tls_context_trust_source_skipped`; a missing file, malformed PEM, or a file of which nothing can be used makes
-/// `netlib_tls_context_new` fail with the path. OpenSSL's "TRUSTED CERTIFICATE" is skipped too: its conditions would be
-/// lost. Default: none, which leaves the system's trust.
+/// Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile. A peer's own certificate may be
+/// among them, whoever issued it, and also one that says CA:TRUE, as `openssl req -x509` makes them: it is then accepted
+/// as it is, if its time, its name, its purpose and its key are right. A certificate in the file that cannot be used is
+/// skipped and told by `netlib_tls_context_trust_source_skipped`; a missing file, malformed PEM, or a file of which nothing
+/// can be used makes `netlib_tls_context_new` fail with the path. OpenSSL's "TRUSTED CERTIFICATE" is skipped too: its
+/// conditions would be lost. Default: none, which leaves the system's trust.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.

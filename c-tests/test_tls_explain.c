@@ -1,0 +1,358 @@
+/* What a failed session says when the other side is no netlib: peers that are written down byte by byte. A TLS 1.2 server
+ * shows its certificates in the clear before it proves anything, so any chain can be shown without its keys. */
+#define _GNU_SOURCE
+/* Some results are of no interest here: what comes after them is. */
+#define NETLIB_MUST_USE
+#include "tls_peer.h"
+
+#define CHAINS CERTS "verify/"
+#define VERSIONS "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version"
+#define PROTOCOLS "to offer others: netlib_tls_options_add_alpn_protocol"
+#define IDENTITY "to present another certificate: netlib_tls_options_set_identity"
+#define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
+
+struct bytes {
+    unsigned char at[200000];
+    size_t len;
+};
+
+static void put(struct bytes *bytes, const void *data, size_t len) {
+    if (bytes->len + len > sizeof bytes->at) abort();
+    memcpy(bytes->at + bytes->len, data, len);
+    bytes->len += len;
+}
+
+#define PUT(bytes, literal) put(bytes, literal, sizeof literal - 1)
+
+/* Three bytes of length before `inner`. */
+static void put_sized(struct bytes *bytes, const struct bytes *inner) {
+    unsigned char len[3] = {(unsigned char)(inner->len >> 16), (unsigned char)(inner->len >> 8), (unsigned char)inner->len};
+    put(bytes, len, 3);
+    put(bytes, inner->at, inner->len);
+}
+
+/* A handshake message in a record of its own. */
+static void put_message(struct bytes *bytes, unsigned char type, const struct bytes *body) {
+    size_t len = body->len + 4;
+    unsigned char header[6] = {22, 3, 3, (unsigned char)(len >> 8), (unsigned char)len, type};
+    put(bytes, header, 6);
+    put_sized(bytes, body);
+}
+
+static int digit_of(int c) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = c != 0 ? strchr(digits, c) : NULL;
+    return at != NULL ? (int)(at - digits) : -1;
+}
+
+/* The certificates of a PEM file, each with its length, as TLS 1.2 lists them. */
+static void put_certificates(struct bytes *bytes, const char *path) {
+    char line[256];
+    FILE *file = fopen(path, "r");
+    static struct bytes der;
+    unsigned long bits = 0;
+    int count = 0;
+    CHECK(file != NULL);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "-----BEGIN", 10) == 0) {
+            der.len = 0, bits = 0, count = 0;
+        } else if (strncmp(line, "-----END", 8) == 0) {
+            put_sized(bytes, &der);
+        } else {
+            for (const char *c = line; digit_of(*c) >= 0; c++) {
+                bits = (bits << 6 | (unsigned long)digit_of(*c)) & 0xfffffful;
+                count += 6;
+                if (count >= 8) {
+                    unsigned char byte = (unsigned char)(bits >> (count -= 8));
+                    put(&der, &byte, 1);
+                }
+            }
+        }
+    }
+    if (file != NULL) fclose(file);
+}
+
+/* The first flight of a TLS 1.2 server whose signature is worth nothing. `list` is what its certificate message lists. */
+static void put_flight(struct bytes *flight, const struct bytes *list, bool rsa) {
+    static struct bytes body;
+    body.len = 0;
+    PUT(&body, "\x03\x03" "0123456789abcdef0123456789abcdef" "\x00");
+    put(&body, rsa ? "\xc0\x2f\x00" : "\xc0\x2b\x00", 3);
+    PUT(&body, "\x00\x0f" "\x00\x17\x00\x00" "\xff\x01\x00\x01\x00" "\x00\x0b\x00\x02\x01\x00");
+    put_message(flight, 2, &body);
+    body.len = 0;
+    put_sized(&body, list);
+    put_message(flight, 11, &body);
+    body.len = 0;
+    PUT(&body, "\x03\x00\x1d\x20" "\x09" "abcdefghijklmnopqrstuvwxyzabcde");
+    put(&body, rsa ? "\x08\x04\x00\x08" : "\x04\x03\x00\x08", 4);
+    PUT(&body, "\x30\x06\x02\x01\x01\x02\x01\x01");
+    put_message(flight, 12, &body);
+    body.len = 0;
+    put_message(flight, 14, &body);
+}
+
+/* The other side: sends `bytes` once something has come, and reads the alert that this side answers with. */
+struct script {
+    int fd;
+    const struct bytes *bytes;
+    bool speaks_first, closes;
+    int alert; /* -1: none */
+    pthread_t thread;
+};
+
+static void *play(void *argument) {
+    struct script *script = argument;
+    unsigned char record[20000];
+    size_t have = 0;
+    script->alert = -1;
+    ssize_t got = script->speaks_first ? 1 : recv(script->fd, record, sizeof record, 0);
+    for (size_t sent = 0; got > 0 && sent < script->bytes->len;) {
+        ssize_t n = send(script->fd, script->bytes->at + sent, script->bytes->len - sent, MSG_NOSIGNAL);
+        if (n <= 0) break;
+        sent += (size_t)n;
+    }
+    while (!script->closes && (got = recv(script->fd, record + have, sizeof record - have, 0)) > 0) {
+        have += (size_t)got;
+        while (have >= 5 && have >= 5u + (size_t)(record[3] << 8 | record[4])) {
+            size_t len = 5u + (size_t)(record[3] << 8 | record[4]);
+            if (record[0] == 21 && len == 7) script->alert = record[6];
+            memmove(record, record + len, have - len);
+            have -= len;
+        }
+    }
+    close(script->fd);
+    return NULL;
+}
+
+/* A client's handshake with a server that says `bytes`; afterwards `err` and the alert that went out. */
+static netlib_status against(netlib_tls_context *client, struct script *script, netlib_error **err) {
+    struct pair pair = unix_pair();
+    script->fd = pair.far;
+    CHECK(pthread_create(&script->thread, NULL, play, script) == 0);
+    netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+    netlib_status status = netlib_tls_stream_handshake(stream, err);
+    netlib_tls_stream_free(stream);
+    close(pair.near);
+    CHECK(pthread_join(script->thread, NULL) == 0);
+    return status;
+}
+
+static void check_error(const netlib_error *err, int32_t alert, const char *message, const char *advice) {
+    const char *said = netlib_error_message(err, NULL), *advised = netlib_error_advice(err, NULL);
+    CHECK_STR(message, said != NULL ? said : "");
+    CHECK_STR(advice, advised != NULL ? advised : "");
+    CHECK_INT(alert, netlib_error_tls_alert(err));
+}
+
+static void certificates_that_no_honest_server_shows(void) {
+    static const struct {
+        const char *chain;
+        const char *raw;
+        size_t raw_len;
+        bool rsa;
+        int32_t mode, problem;
+        int64_t certificate;
+        int32_t alert;
+        const char *message, *advice;
+    } rows[] = {
+        {"weak.pem", NULL, 0, true, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_WEAK_KEY, 0, 42,
+         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed", ""},
+        {"weak.pem", NULL, 0, true, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_WEAK_KEY, 0, 42,
+         "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed", ""},
+        {"curve.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_WEAK_KEY, 0, 42,
+         "the certificate of the server \"localhost\" (CN=localhost) has a key of 256 bits on the curve secp256k1, which is "
+         "not supported", ""},
+        {"good.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_BAD_SIGNATURE, 0, 51,
+         "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
+         "its key (the handshake's signature is wrong)", ""},
+        {"expired-int.pem", NULL, 0, false, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_BAD_SIGNATURE, 0, 51,
+         "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
+         "its key (the handshake's signature is wrong)", ""},
+        {NULL, "\x00\x00\x02\x30\x00", 5, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_MALFORMED, 0, 42,
+         "the certificate of the server \"localhost\" cannot be parsed (BadDer)", ""},
+        {NULL, "", 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_MISSING, -1, -1,
+         "the server \"localhost\" presented no certificate", ""},
+    };
+    netlib_error *err = NULL;
+    static struct bytes flight, list;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char path[256];
+        snprintf(path, sizeof path, CHAINS "%s", rows[i].chain != NULL ? rows[i].chain : "");
+        flight.len = list.len = 0;
+        if (rows[i].chain != NULL) put_certificates(&list, path);
+        else put(&list, rows[i].raw, rows[i].raw_len);
+        put_flight(&flight, &list, rows[i].rsa);
+        netlib_tls_options *options = netlib_tls_options_new();
+        netlib_tls_options_add_ca_file(options, CHAINS "root.pem");
+        netlib_tls_options_set_verify_mode(options, rows[i].mode);
+        netlib_tls_context *client = context_of(options);
+        struct script script = {.bytes = &flight};
+        netlib_status status = against(client, &script, &err);
+        CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
+        CHECK_INT(rows[i].certificate, netlib_error_certificate_index(err));
+        check_error(err, rows[i].alert, rows[i].message, rows[i].advice);
+        CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
+        CHECK_INT(rows[i].alert, script.alert);
+        netlib_tls_context_free(client);
+    }
+}
+
+#define LOCALHOST "the server \"localhost\" "
+#define ENDED LOCALHOST "ended the session during the TLS handshake with alert "
+
+static void servers_that_cannot_be_spoken_with(void) {
+    static const struct {
+        const char *bytes;
+        size_t len;
+        bool closes;
+        int32_t minimum;
+        netlib_status status;
+        int32_t alert; /* that was received or sent */
+        const char *message, *advice;
+    } rows[] = {
+        /* TLS 1.2 from a server that was offered only TLS 1.3, and TLS 1.0. */
+        {"\x16\x03\x03\x00\x2a\x02\x00\x00\x26\x03\x03" "0123456789abcdef0123456789abcdef" "\x00\xc0\x2b\x00", 47, false,
+         NETLIB_TLS_1_3, NETLIB_TLS_INCOMPATIBLE, 70, LOCALHOST "and this side have no TLS version in common", VERSIONS},
+        {"\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" "0123456789abcdef0123456789abcdef" "\x00\xc0\x13\x00", 47, false,
+         NETLIB_TLS_1_2, NETLIB_TLS_INCOMPATIBLE, 70,
+         LOCALHOST "offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here", ""},
+        {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 40,
+         ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", ""},
+        {"\x15\x03\x03\x00\x02\x02\x47", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 71,
+         ENDED "71 (insufficient_security): the two sides have no version, cipher suite or parameters in common", ""},
+        {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 70,
+         ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", VERSIONS},
+        {"\x15\x03\x03\x00\x02\x02\x70", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 112,
+         ENDED "112 (unrecognized_name): it has no site of the name that was asked for", ""},
+        {"\x15\x03\x03\x00\x02\x02\x78", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 120,
+         ENDED "120 (no_application_protocol): no ALPN protocol in common", PROTOCOLS},
+        {"\x15\x03\x03\x00\x02\x02\x74", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 116,
+         ENDED "116 (certificate_required): it asks for a certificate", IDENTITY},
+        {"\x15\x03\x03\x00\x02\x02\x2a", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 42,
+         ENDED "42 (bad_certificate): it does not accept this side's certificate", IDENTITY},
+        {"\x15\x03\x03\x00\x02\x02\x2c", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 44,
+         ENDED "44 (certificate_revoked): it has found this side's certificate among the revoked ones", IDENTITY},
+        {"\x15\x03\x03\x00\x02\x02\x2d", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 45,
+         ENDED "45 (certificate_expired): by its clock this side's certificate has expired or is not yet valid", IDENTITY},
+        {"\x15\x03\x03\x00\x02\x02\x30", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 48,
+         ENDED "48 (unknown_ca): it does not know the authority of this side's certificate, or lacks a certificate between",
+         IDENTITY},
+        {"\x15\x03\x03\x00\x02\x02\x50", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 80, ENDED "80 (internal_error)", ""},
+        {"\x15\x03\x03\x00\x02\x02\xee", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 238, ENDED "238 (unknown)", ""},
+        {"HTTP/1.1 400 Bad Request\r\n\r\n", 28, false, NETLIB_TLS_1_2, NETLIB_NOT_TLS, -1,
+         LOCALHOST "does not speak TLS on this connection: it answers in plain HTTP", ""},
+        {"", 0, true, NETLIB_TLS_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
+         LOCALHOST "closed the connection without answering the TLS handshake", ""},
+        {"\x16\x03\x03\x00\x2a\x02\x00", 7, true, NETLIB_TLS_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
+         LOCALHOST "closed the connection during the TLS handshake", ""},
+        {"\x16\x03\x03\x00\x04\x02\x00\x00\x00", 9, false, NETLIB_TLS_1_2, NETLIB_TLS_PROTOCOL, 50,
+         LOCALHOST "sent a malformed TLS message: MissingData(\"ProtocolVersion\")", ""},
+    };
+    netlib_error *err = NULL;
+    static struct bytes bytes;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_tls_options *options = client_options();
+        netlib_tls_options_set_minimum_version(options, rows[i].minimum);
+        netlib_tls_context *client = context_of(options);
+        bytes.len = 0;
+        put(&bytes, rows[i].bytes, rows[i].len);
+        struct script script = {.bytes = &bytes, .closes = rows[i].closes};
+        netlib_status status = against(client, &script, &err);
+        check_error(err, rows[i].alert, rows[i].message, rows[i].advice);
+        CHECK_STATUS(rows[i].status, status);
+        if (status == NETLIB_TLS_INCOMPATIBLE || status == NETLIB_TLS_PROTOCOL) CHECK_INT(rows[i].alert, script.alert);
+        netlib_tls_context_free(client);
+    }
+}
+
+/* The hello of a TLS 1.2 client that offers one of each. */
+static void put_hello(struct bytes *bytes, const char *suite, const char *group, const char *scheme, const char *alpn) {
+    static struct bytes body;
+    unsigned char len[2];
+    body.len = 0;
+    PUT(&body, "\x03\x03" "0123456789abcdef0123456789abcdef" "\x00" "\x00\x02");
+    put(&body, suite, 2);
+    PUT(&body, "\x01\x00");
+    size_t extensions = 8 + 6 + 8 + 4 + (alpn != NULL ? 7 + strlen(alpn) : 0);
+    len[0] = (unsigned char)(extensions >> 8), len[1] = (unsigned char)extensions;
+    put(&body, len, 2);
+    PUT(&body, "\x00\x0a\x00\x04\x00\x02");
+    put(&body, group, 2);
+    PUT(&body, "\x00\x0b\x00\x02\x01\x00" "\x00\x0d\x00\x04\x00\x02");
+    put(&body, scheme, 2);
+    PUT(&body, "\x00\x17\x00\x00");
+    if (alpn != NULL) {
+        unsigned char header[7] = {0, 16, 0, (unsigned char)(strlen(alpn) + 3), 0, (unsigned char)(strlen(alpn) + 1),
+                                   (unsigned char)strlen(alpn)};
+        put(&body, header, 7);
+        put(&body, alpn, strlen(alpn));
+    }
+    put_message(bytes, 1, &body);
+}
+
+static void clients_that_cannot_be_spoken_with(void) {
+    static const struct {
+        const char *suite, *group, *scheme, *alpn;
+        int32_t minimum, alert;
+        const char *message, *advice;
+    } rows[] = {
+        {"\x00\x2f", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, "the client and this side have no cipher suite in common", ""},
+        {"\xc0\x2b", "\x00\x01", "\x04\x03", NULL, NETLIB_TLS_1_2, 40,
+         "the client and this side have no key-exchange group in common", ""},
+        {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_1_2, -1,
+         "the client cannot be spoken with: incompatible signing key", ""},
+        {"\xc0\x2b", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_1_3, 70,
+         "the client and this side have no TLS version in common", VERSIONS},
+        {"\xc0\x2b", "\x00\x1d", "\x04\x03", "spdy", NETLIB_TLS_1_2, 120,
+         "the client and this side have no ALPN protocol in common", PROTOCOLS},
+    };
+    static struct bytes hello;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_tls_options *options = client_options();
+        netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+        netlib_tls_options_set_minimum_version(options, rows[i].minimum);
+        netlib_tls_options_add_alpn_protocol(options, "http/1.1");
+        netlib_tls_context *context = context_of(options);
+        struct pair pair = unix_pair();
+        struct server server = {.does = SERVE_HANDSHAKE, .context = context, .fd = pair.far};
+        server_start(&server);
+        hello.len = 0;
+        put_hello(&hello, rows[i].suite, rows[i].group, rows[i].scheme, rows[i].alpn);
+        struct script script = {.fd = pair.near, .bytes = &hello, .speaks_first = true};
+        play(&script);
+        server_join(&server);
+        CHECK_INT(NETLIB_TLS_INCOMPATIBLE, server.status);
+        CHECK_STR(rows[i].message, server.message);
+        CHECK_STR(rows[i].advice, server.advice);
+        CHECK_INT(rows[i].alert, server.alert);
+        if (rows[i].alert != -1) CHECK_INT(rows[i].alert, script.alert);
+        netlib_tls_context_free(context);
+    }
+}
+
+/* One message in records of a byte each: no message of its size, but more than is kept. */
+static void a_message_in_too_many_pieces(void) {
+    netlib_error *err = NULL;
+    static struct bytes bytes;
+    bytes.len = 0;
+    PUT(&bytes, "\x16\x03\x03\x00\x04\x02\x00\x70\x00");
+    for (int i = 0; i < 12000; i++) PUT(&bytes, "\x16\x03\x03\x00\x01\x00");
+    netlib_tls_context *client = client_context();
+    struct script script = {.bytes = &bytes};
+    netlib_status status = against(client, &script, &err);
+    check_error(err, -1,
+                "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: it is too "
+                "large, or in too many pieces", "");
+    CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
+    netlib_tls_context_free(client);
+}
+
+int main(void) {
+    certificates_that_no_honest_server_shows();
+    servers_that_cannot_be_spoken_with();
+    clients_that_cannot_be_spoken_with();
+    a_message_in_too_many_pieces();
+    return report("tls explain");
+}

@@ -1,0 +1,507 @@
+/* Which chains are accepted, and what a refused one says: each from a peer that really sends it. */
+#define _GNU_SOURCE
+/* Some results are of no interest here: what comes after them is. */
+#define NETLIB_MUST_USE
+#include "tls_peer.h"
+
+#define CHAINS CERTS "verify/"
+#define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
+#define ANY_NAME "to accept any name: netlib_tls_options_set_check_hostname with 0"
+#define TRUST_ISSUER "to trust that authority: netlib_tls_options_add_ca_file"
+#define TRUST_IT "to trust it: netlib_tls_options_add_ca_file"
+#define ADD_CRL "to add a current list: netlib_tls_options_add_crl_file"
+#define NOT_STRICT "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_X509_STRICT"
+#define STRICT NETLIB_VERIFY_X509_STRICT
+#define LEAF NETLIB_VERIFY_CRL_CHECK_LEAF
+#define CHAIN NETLIB_VERIFY_CRL_CHECK_CHAIN
+
+/* 2026-01-01 00:00:00 UTC. */
+#define NOW 1767225600.0
+#define IT_IS "; it is 2026-01-01 00:00:00 UTC"
+
+static int32_t tell(void *ctx, double *seconds) {
+    *seconds = *(double *)ctx;
+    return 0;
+}
+
+static int32_t cannot_tell(void *ctx, double *seconds) {
+    (void)ctx;
+    *seconds = NOW;
+    return 1;
+}
+
+/* Options that trust a file of the chains and live at a time. */
+static netlib_tls_options *judging(const char *trusted, const char *crl, int32_t flags, double *time) {
+    char path[256];
+    netlib_tls_options *options = netlib_tls_options_new();
+    snprintf(path, sizeof path, CHAINS "%s", trusted);
+    netlib_tls_options_add_ca_file(options, path);
+    if (crl != NULL) {
+        snprintf(path, sizeof path, CHAINS "%s", crl);
+        netlib_tls_options_add_crl_file(options, path);
+    }
+    netlib_tls_options_set_verify_flags(options, flags);
+    netlib_tls_options_set_wall_clock(options, tell, time);
+    return options;
+}
+
+/* Presents a chain, with the key that all of them have. */
+static void present(netlib_tls_options *options, const char *chain) {
+    char path[256];
+    snprintf(path, sizeof path, CHAINS "%s", chain);
+    netlib_tls_options_set_identity_files(options, path, CHAINS "leaf.key");
+}
+
+static netlib_tls_context *presenting(const char *chain) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    present(options, chain);
+    netlib_tls_options_add_ca_file(options, CHAINS "root.pem");
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    return context_of(options);
+}
+
+struct row {
+    const char *sent, *trusted, *crl;
+    int32_t flags;
+    netlib_status status;
+    int32_t problem;
+    int64_t certificate;
+    int32_t alert;
+    const char *message, *advice;
+};
+
+#define SERVER "the certificate of the server \"localhost\" (CN=localhost) "
+#define ISSUER "certificate 1 of the chain of the server \"localhost\" "
+
+static const struct row servers[] = {
+    {"good.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"good-backwards.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"only-leaf.pem", "int.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"good.pem", "root.pem", NULL, STRICT, NETLIB_OK, 0, -1, -1, "", ""},
+    {"good.pem", "root.pem", "all.crl", 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"good.pem", "root.pem", "int.crl.der", LEAF, NETLIB_OK, 0, -1, -1, "", ""},
+    {"revoked-int.pem", "root.pem", "all.crl", LEAF, NETLIB_OK, 0, -1, -1, "", ""},
+    {"strict-no-authority-key.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    /* Trusted as they are. */
+    {"self-signed.pem", "self-signed.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"self-signed-ca.pem", "self-signed-ca.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"only-leaf.pem", "only-leaf.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"self-signed-expired.pem", "self-signed-expired.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 0,
+     45, SERVER "expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
+    {"self-signed-client.pem", "self-signed-client.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
+     NETLIB_CERTIFICATE_WRONG_PURPOSE, 0, 43,
+     "the certificate of the server \"localhost\" (CN=a client) was issued for another purpose than for servers (its "
+     "extendedKeyUsage lacks serverAuth)", ACCEPT_ANY},
+
+    {"expired.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 0, 45,
+     SERVER "expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
+    {"future.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, 0, 45,
+     SERVER "is valid only from 2110-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
+    {"expired-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 1, 45,
+     ISSUER "(CN=expired intermediate) expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
+    {"future-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, 1, 45,
+     ISSUER "(CN=future intermediate) is valid only from 2110-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
+    {"unknown.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_UNKNOWN_ISSUER, 1, 48,
+     ISSUER "(CN=unknown intermediate) was issued by \"CN=unknown root\", which is not trusted and was not sent: unless "
+     "that is an intermediate that the server should send, it is the authority that must be trusted", TRUST_ISSUER},
+    {"unknown-root.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_UNKNOWN_ISSUER, 2, 48,
+     "certificate 2 of the chain of the server \"localhost\" (CN=unknown root) is the authority at the end of the chain, "
+     "and not a trusted one", TRUST_ISSUER},
+    {"only-leaf.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_INCOMPLETE_CHAIN, 0, 48,
+     SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate was not sent: either that "
+     "authority must be trusted, or the server's administrator must have it send the intermediate certificates",
+     TRUST_ISSUER},
+    {"unrelated.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_INCOMPLETE_CHAIN, 0, 48,
+     SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate is not among the others "
+     "that were sent: the server's administrator must have it send the right intermediate certificates", TRUST_ISSUER},
+    {"self-signed.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_SELF_SIGNED, 0, 48,
+     SERVER "is self-signed and not among the trusted ones", TRUST_IT},
+    {"self-signed-ca.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_SELF_SIGNED, 0, 48,
+     SERVER "is self-signed and not among the trusted ones", TRUST_IT},
+    {"authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_AUTHORITY_AS_LEAF, 0, 43,
+     SERVER "is an authority's (CA:TRUE), which is for issuing others and not for a session", ACCEPT_ANY},
+    {"names.pem", "root.pem", NULL, 0, NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_NAME_MISMATCH, 0, 42,
+     SERVER "is for other.test, *.more.test, 192.0.2.1", ANY_NAME},
+    {"nameless.pem", "root.pem", NULL, 0, NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_NAME_MISMATCH, 0, 42,
+     SERVER "names no host: it has no subjectAltName, and the common name does not count", ANY_NAME},
+    {"purpose.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 0, 43,
+     SERVER "was issued for another purpose than for servers (its extendedKeyUsage lacks serverAuth)", ACCEPT_ANY},
+    {"purpose-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 1, 43,
+     ISSUER "(CN=intermediate for clients) was issued for another purpose than for servers (its extendedKeyUsage lacks "
+     "serverAuth)", ACCEPT_ANY},
+    {"not-authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 1, 43,
+     ISSUER "(CN=no authority) has issued another one, but is no authority's (it lacks CA:TRUE)", ACCEPT_ANY},
+    {"too-long.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 2, 46,
+     "certificate 2 of the chain of the server \"localhost\" (CN=last intermediate) allows 0 authorities below it "
+     "(pathlen); there are 1", ACCEPT_ANY},
+    {"constrained.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 0, 46,
+     SERVER "is for a name that an authority above it may not certify (nameConstraints)", ACCEPT_ANY},
+    {"weak-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WEAK_KEY, 1, 42,
+     ISSUER "(CN=weak intermediate) has an RSA key of 1024 bits; at least 2048 are needed", ACCEPT_ANY},
+    {"curve-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WEAK_KEY, 1, 42,
+     ISSUER "(CN=intermediate of another curve) has a key of 256 bits on the curve secp256k1, which is not supported",
+     ACCEPT_ANY},
+    {"sha1.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WEAK_SIGNATURE, 0, 42,
+     SERVER "has a signature that can be forged (sha1WithRSAEncryption)", ACCEPT_ANY},
+    {"md5.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WEAK_SIGNATURE, 0, 42,
+     SERVER "has a signature that can be forged (md5WithRSAEncryption)", ACCEPT_ANY},
+    {"bad-signature.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_BAD_SIGNATURE, 0, 51,
+     SERVER "has a signature that is not its issuer's: it was altered or forged", ""},
+    {"malformed-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_MALFORMED, 1, 42,
+     ISSUER "cannot be parsed (BadDer)", ""},
+
+    {"revoked.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"revoked.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED, 0, 44,
+     SERVER "has been revoked by its authority", ""},
+    {"revoked.pem", "root.pem", "int.crl.der", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED, 0, 44,
+     SERVER "has been revoked by its authority", ""},
+    {"revoked-int.pem", "root.pem", "root-and-crls.pem", CHAIN, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED, 1, 44,
+     ISSUER "(CN=revoked intermediate) has been revoked by its authority", ""},
+    {"good.pem", "root.pem", "other-root.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 1, 48,
+     ISSUER "(CN=netlib intermediate) may have been revoked: no list of \"CN=netlib root\" was added", ADD_CRL},
+    {"good.pem", "root.pem", "int-expired.crl", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 0, 48,
+     SERVER "may have been revoked: the list of \"CN=netlib intermediate\" ended on 2021-01-01 00:00:00 UTC" IT_IS, ADD_CRL},
+    {"no-lists.pem", "root.pem", "all.crl", CHAIN, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 0, 48,
+     SERVER "may have been revoked: \"CN=intermediate without lists\" may not sign lists (its keyUsage lacks cRLSign)",
+     ADD_CRL},
+    {"good.pem", "root.pem", "int-forged.crl", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 0, 48,
+     SERVER "may have been revoked: a list's signature is not its authority's", ADD_CRL},
+
+    {"strict-no-authority-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 0, 46,
+     SERVER "breaks a rule of RFC 5280: it does not name its issuer's key: no authorityKeyIdentifier (4.2.1.1)", NOT_STRICT},
+    {"strict-no-handshake.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 0, 46,
+     SERVER "breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage lacks digitalSignature (4.2.1.3)",
+     NOT_STRICT},
+    {"strict-serial.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 0, 46,
+     SERVER "breaks a rule of RFC 5280: its serial number is not positive or longer than 20 bytes (4.1.2.2)", NOT_STRICT},
+    {"strict-not-critical.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 1, 46,
+     ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: its basicConstraints are not marked critical "
+     "(4.2.1.9)", NOT_STRICT},
+    {"strict-no-sign.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 1, 46,
+     ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: it may not sign certificates: its keyUsage lacks "
+     "keyCertSign (4.2.1.3)", NOT_STRICT},
+    {"strict-no-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 1, 46,
+     ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: it does not name its own key: no "
+     "subjectKeyIdentifier (4.2.1.2)", NOT_STRICT},
+};
+
+static netlib_tls_context *of_version(netlib_tls_options *options, int32_t version) {
+    netlib_tls_options_set_minimum_version(options, version);
+    netlib_tls_options_set_maximum_version(options, version);
+    return context_of(options);
+}
+
+static void servers_are_judged(void) {
+    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    netlib_error *err = NULL;
+    double now = NOW;
+    for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) {
+        const struct row *row = &servers[i];
+        netlib_tls_context *server = presenting(row->sent);
+        for (size_t j = 0; j < 2; j++) {
+            netlib_tls_context *client = of_version(judging(row->trusted, row->crl, row->flags, &now), versions[j]);
+            struct pair pair = unix_pair();
+            struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
+            server_start(&peer);
+            netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+            netlib_status status = netlib_tls_stream_handshake(stream, &err);
+            CHECK_INT(row->problem, netlib_error_certificate_problem(err));
+            CHECK_INT(row->certificate, netlib_error_certificate_index(err));
+            CHECK_INT(row->alert, netlib_error_tls_alert(err));
+            const char *message = netlib_error_message(err, NULL), *advice = netlib_error_advice(err, NULL);
+            CHECK_STR(row->message, message != NULL ? message : "");
+            CHECK_STR(row->advice, advice != NULL ? advice : "");
+            if (status != row->status) fprintf(stderr, "    of %s\n", row->sent);
+            CHECK_STATUS(row->status, status);
+            netlib_tls_stream_free(stream);
+            close(pair.near);
+            server_join(&peer);
+            /* The server was told by the same alert. */
+            CHECK_INT(row->status == NETLIB_OK ? NETLIB_OK : NETLIB_TLS_ALERT, peer.status);
+            CHECK_INT(row->alert, peer.alert);
+            netlib_tls_context_free(client);
+        }
+        netlib_tls_context_free(server);
+    }
+}
+
+#define CLIENT "the certificate of the client (CN=localhost) "
+
+static const struct row clients[] = {
+    {"client.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"client.pem", "root.pem", "all.crl", STRICT, NETLIB_OK, 0, -1, -1, "", ""},
+    {"self-signed-client.pem", "self-signed-client.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
+    {"revoked-client.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED, 0, 44,
+     CLIENT "has been revoked by its authority", ""},
+    {"client.pem", "root.pem", "int.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 1, 48,
+     "certificate 1 of the chain of the client (CN=netlib intermediate) may have been revoked: no list of \"CN=netlib root\" "
+     "was added", ADD_CRL},
+    {"good.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 0, 43,
+     CLIENT "was issued for another purpose than for clients (its extendedKeyUsage lacks clientAuth)", ACCEPT_ANY},
+    {"self-signed-client.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_SELF_SIGNED, 0, 48,
+     "the certificate of the client (CN=a client) is self-signed and not among the trusted ones", TRUST_IT},
+    {"client-only.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_INCOMPLETE_CHAIN, 0, 48,
+     CLIENT "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate was not sent: either that "
+     "authority must be trusted, or the client's administrator must have it send the intermediate certificates",
+     TRUST_ISSUER},
+    {"client-expired-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 1, 45,
+     "certificate 1 of the chain of the client (CN=expired intermediate) expired on 2021-01-01 00:00:00 UTC" IT_IS,
+     ACCEPT_ANY},
+    {NULL, "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_MISSING, -1, 116,
+     "the client presented no certificate",
+     "to do without: netlib_tls_options_set_verify_mode with NETLIB_CERT_OPTIONAL"},
+};
+
+static void clients_are_judged(void) {
+    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    netlib_error *err = NULL;
+    double now = NOW;
+    for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
+        const struct row *row = &clients[i];
+        for (size_t j = 0; j < 2; j++) {
+            netlib_tls_options *options = judging(row->trusted, row->crl, row->flags, &now);
+            netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
+            present(options, "good.pem");
+            netlib_tls_context *server = of_version(options, versions[j]);
+            options = judging("root.pem", NULL, 0, &now);
+            if (row->sent != NULL) present(options, row->sent);
+            netlib_tls_context *client = context_of(options);
+            struct pair pair = unix_pair();
+            struct server peer = {.does = SERVE_CLEAN, .context = server, .fd = pair.far};
+            server_start(&peer);
+            netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+            char buffer[8];
+            size_t n = 0;
+            /* In TLS 1.3 the refusal comes after the client's handshake is done. */
+            netlib_status status = netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err);
+            CHECK_INT(row->alert, netlib_error_tls_alert(err));
+            CHECK_STATUS(row->status == NETLIB_OK ? NETLIB_OK : NETLIB_TLS_ALERT, status);
+            if (status == NETLIB_OK) {
+                CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
+            }
+            netlib_tls_stream_free(stream);
+            close(pair.near);
+            server_join(&peer);
+            CHECK_INT(row->status, peer.status);
+            CHECK_INT(row->problem, peer.problem);
+            CHECK_INT(row->certificate, peer.certificate);
+            CHECK_INT(row->alert, peer.alert);
+            CHECK_STR(row->message, peer.message);
+            CHECK_STR(row->advice, peer.advice);
+            netlib_tls_context_free(client);
+            netlib_tls_context_free(server);
+        }
+    }
+}
+
+/* One handshake of the good server with a client of these options, which are consumed. */
+static netlib_status handshake(netlib_tls_options *options, const char *chain, netlib_error **err) {
+    netlib_tls_context *client = context_of(options);
+    netlib_tls_context *server = presenting(chain);
+    struct pair pair = unix_pair();
+    struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
+    server_start(&peer);
+    netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+    netlib_status status = netlib_tls_stream_handshake(stream, err);
+    netlib_tls_stream_free(stream);
+    close(pair.near);
+    server_join(&peer);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+    return status;
+}
+
+static void the_clock_decides(void) {
+    static const struct {
+        double time;
+        netlib_status status;
+        int32_t problem;
+        const char *crl;
+        int64_t certificate;
+        const char *chain;
+    } rows[] = {
+        {1577836800, NETLIB_OK, 0, NULL, -1, "good.pem"},
+        {1577836799, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, NULL, 0, "good.pem"},
+        {0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, NULL, 0, "good.pem"},
+        {4733510400.5, NETLIB_OK, 0, NULL, -1, "good.pem"},
+        {4733510401, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, NULL, 0, "good.pem"},
+        {1e15, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, NULL, 0, "good.pem"},
+        {1600000000, NETLIB_OK, 0, NULL, -1, "expired-int.pem"},
+        {1600000000, NETLIB_OK, 0, "int-expired.crl", -1, "good.pem"},
+        {1609459199, NETLIB_OK, 0, "int-expired.crl", -1, "good.pem"},
+        {1609459200, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, "int-expired.crl", 0, "good.pem"},
+        {-1, NETLIB_CALLBACK_FAILED, 0, NULL, -1, "good.pem"},
+        {-0.5, NETLIB_CALLBACK_FAILED, 0, NULL, -1, "good.pem"},
+        {NAN, NETLIB_CALLBACK_FAILED, 0, NULL, -1, "good.pem"},
+        {INFINITY, NETLIB_CALLBACK_FAILED, 0, NULL, -1, "good.pem"},
+        {1e300, NETLIB_CALLBACK_FAILED, 0, NULL, -1, "good.pem"},
+    };
+    netlib_error *err = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double time = rows[i].time;
+        netlib_tls_options *options = judging("root.pem", rows[i].crl, rows[i].crl != NULL ? LEAF : 0, &time);
+        netlib_status status = handshake(options, rows[i].chain, &err);
+        CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
+        CHECK_INT(rows[i].certificate, netlib_error_certificate_index(err));
+        CHECK_STATUS(rows[i].status, status);
+    }
+    double now = NOW;
+    netlib_tls_options *options = judging("root.pem", NULL, 0, &now);
+    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL);
+    CHECK_STATUS(NETLIB_CALLBACK_FAILED, handshake(options, "good.pem", &err));
+    /* The system's clock again. */
+    now = 0;
+    options = judging("root.pem", NULL, 0, &now);
+    netlib_tls_options_set_wall_clock(options, NULL, NULL);
+    CHECK_OK(handshake(options, "good.pem", &err));
+    netlib_tls_options_set_wall_clock(NULL, tell, &now);
+    /* Nothing is verified: nobody asks what time it is. */
+    options = judging("root.pem", NULL, 0, &now);
+    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    CHECK_OK(handshake(options, "expired.pem", &err));
+}
+
+static void lists_and_flags_are_checked(void) {
+    static const struct {
+        const char *crl;
+        int32_t flags;
+        netlib_status status;
+        const char *message;
+        int32_t in_force;
+    } rows[] = {
+        {NULL, 0, NETLIB_OK, "", 0x88000},
+        {NULL, 0x8000, NETLIB_OK, "", 0x88000},
+        {NULL, 0x80020, NETLIB_OK, "", 0x88020},
+        {CHAINS "all.crl", 0, NETLIB_OK, "", 0x8800c},
+        {CHAINS "all.crl", 0x20, NETLIB_OK, "", 0x8802c},
+        {CHAINS "all.crl", 0x4, NETLIB_OK, "", 0x88004},
+        {CHAINS "int.crl.der", 0xc, NETLIB_OK, "", 0x8800c},
+        {NULL, 0x4, NETLIB_INVALID_ARGUMENT,
+         "netlib_tls_options_set_verify_flags: certificates are to be looked up in lists of revoked ones, but no list was "
+         "added", 0},
+        {NULL, 0xc, NETLIB_INVALID_ARGUMENT,
+         "netlib_tls_options_set_verify_flags: certificates are to be looked up in lists of revoked ones, but no list was "
+         "added", 0},
+        {NULL, 0x8, NETLIB_INVALID_ARGUMENT,
+         "netlib_tls_options_set_verify_flags: flags has 0x8, which means something only with 0x4: see "
+         "NETLIB_VERIFY_CRL_CHECK_CHAIN", 0},
+        {NULL, 0x1020, NETLIB_INVALID_ARGUMENT,
+         "netlib_tls_options_set_verify_flags: flags must be bits of enum netlib_verify_flag; it has 0x1000", 0},
+        {NULL, NETLIB_VERIFY_ALLOW_PROXY_CERTS, NETLIB_UNSUPPORTED,
+         "netlib_tls_options_set_verify_flags: proxy certificates (RFC 3820, NETLIB_VERIFY_ALLOW_PROXY_CERTS) are not "
+         "accepted", 0},
+        {CERTS "nonexistent.crl", 0, NETLIB_IO,
+         "netlib_tls_options_add_crl_file: cannot read CRL file " CERTS "nonexistent.crl: No such file or directory", 0},
+        {CERTS "ca.pem", 0, NETLIB_INVALID_PEM,
+         "netlib_tls_options_add_crl_file: CRL file " CERTS "ca.pem holds no list of revoked certificates (X509 CRL)", 0},
+        {CERTS "server.der", 0, NETLIB_INVALID_PEM,
+         "netlib_tls_options_add_crl_file: CRL file " CERTS "server.der: list 0 cannot be used: BadDer", 0},
+    };
+    netlib_error *err = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_tls_options *options = client_options();
+        if (rows[i].crl != NULL) netlib_tls_options_add_crl_file(options, rows[i].crl);
+        netlib_tls_options_set_verify_flags(options, rows[i].flags);
+        netlib_tls_context *context = NULL;
+        netlib_status status = netlib_tls_context_new(options, &context, &err);
+        const char *message = netlib_error_message(err, NULL);
+        CHECK_STR(rows[i].message, message != NULL ? message : "");
+        CHECK_STATUS(rows[i].status, status);
+        if (context != NULL) CHECK_INT(rows[i].in_force, netlib_tls_context_verify_flags(context));
+        netlib_tls_context_free(context);
+        netlib_tls_options_free(options);
+    }
+    CHECK_INT(0x88000, netlib_tls_context_verify_flags(NULL));
+    netlib_tls_options_add_crl_file(NULL, "x");
+    netlib_tls_options_add_crl_data(NULL, "x", 1);
+    netlib_tls_options_set_verify_flags(NULL, 0);
+
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_add_crl_data(options, "no list", NETLIB_NTS);
+    netlib_tls_context *context = NULL;
+    CHECK_STATUS(NETLIB_INVALID_PEM, netlib_tls_context_new(options, &context, &err));
+    netlib_tls_options_free(options);
+
+    /* From memory. */
+    char text[8192];
+    FILE *file = fopen(CHAINS "all.crl", "r");
+    size_t len = file != NULL ? fread(text, 1, sizeof text, file) : 0;
+    if (file != NULL) fclose(file);
+    CHECK(len > 500 && len < sizeof text);
+    double now = NOW;
+    options = judging("root.pem", NULL, 0, &now);
+    netlib_tls_options_add_crl_data(options, text, len);
+    netlib_status status = handshake(options, "revoked.pem", &err);
+    CHECK_INT(NETLIB_CERTIFICATE_REVOKED, netlib_error_certificate_problem(err));
+    CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
+}
+
+/* CVE-2019-11324: a certificate of an authority that the system trusts fails where others are trusted instead. */
+static void r20_custom_trust_replaces_the_systems(void) {
+    static const struct {
+        bool custom, system;
+        netlib_status status;
+        int32_t sources;
+    } rows[] = {
+        {false, false, NETLIB_OK, NETLIB_TRUST_SYSTEM},
+        {true, false, NETLIB_CERTIFICATE_VERIFY, NETLIB_TRUST_CUSTOM},
+        {true, true, NETLIB_OK, NETLIB_TRUST_CUSTOM | NETLIB_TRUST_SYSTEM},
+    };
+    netlib_error *err = NULL;
+    setenv("SSL_CERT_FILE", CHAINS "root.pem", 1);
+    unsetenv("SSL_CERT_DIR");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        if (rows[i].custom) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+        if (rows[i].system) netlib_tls_options_set_system_trust(options, 1);
+        netlib_tls_context *context = NULL;
+        CHECK_OK(netlib_tls_context_new(options, &context, &err));
+        CHECK_INT(rows[i].sources, netlib_tls_context_trust_sources(context));
+        netlib_tls_context_free(context);
+        netlib_status status = handshake(options, "good.pem", &err);
+        int32_t problem = rows[i].status == NETLIB_OK ? 0 : NETLIB_CERTIFICATE_UNKNOWN_ISSUER;
+        CHECK_INT(problem, netlib_error_certificate_problem(err));
+        CHECK_STATUS(rows[i].status, status);
+    }
+    unsetenv("SSL_CERT_FILE");
+}
+
+/* CVE-2025-27809: a client that names nobody is refused before it says a word, unless the setter for that was called. */
+static void r21_no_session_without_a_name(void) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    static const char *const nobody[] = {NULL, ""};
+    for (int named = 0; named < 2; named++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        netlib_tls_options_add_ca_file(options, CHAINS "root.pem");
+        if (!named) netlib_tls_options_set_check_hostname(options, 0);
+        netlib_tls_context *client = context_of(options);
+        for (size_t i = 0; i < 2; i++) {
+            struct pair pair = unix_pair();
+            netlib_status status = netlib_tls_wrap_fd(client, pair.near, nobody[i], &stream, &err);
+            if (named) {
+                CHECK_STR("server_hostname is missing: a server that proves no name proves nothing",
+                          netlib_error_message(err, NULL));
+                CHECK_STR("to do without: netlib_tls_options_set_check_hostname with 0", netlib_error_advice(err, NULL));
+                CHECK(stream == NULL);
+            }
+            CHECK_STATUS(named ? NETLIB_INVALID_ARGUMENT : NETLIB_OK, status);
+            netlib_tls_stream_free(stream);
+            char byte;
+            CHECK(recv(pair.far, &byte, 1, MSG_DONTWAIT) <= 0);
+            close_pair(pair);
+        }
+        netlib_tls_context_free(client);
+    }
+}
+
+int main(void) {
+    servers_are_judged();
+    clients_are_judged();
+    the_clock_decides();
+    lists_and_flags_are_checked();
+    r20_custom_trust_replaces_the_systems();
+    r21_no_session_without_a_name();
+    return report("tls verify");
+}

@@ -1,0 +1,122 @@
+//! What is asked of certificates beside who issued them: revocation, strict rules, the time.
+
+use std::ffi::{c_char, c_void};
+
+use crate::ffi::api::retry::options::netlib_wall_clock_fn;
+use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
+use crate::ffi::args::{arg_bytes, arg_cstr, arg_path};
+use crate::ffi::strings::read;
+use crate::ffi::{callback, options as builder};
+use crate::tls::crl::flag;
+use crate::tls::{Context, TlsOptions};
+
+/// Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
+/// `ssl.VerifyFlags`.
+#[repr(C)]
+pub enum netlib_verify_flag {
+    /// Nothing more than a chain to a trusted authority.
+    NETLIB_VERIFY_DEFAULT = 0,
+    /// The peer's own certificate must be in no list of revoked ones, and its authority's list must be there.
+    NETLIB_VERIFY_CRL_CHECK_LEAF = 0x4,
+    /// The same for every certificate of the chain but the trusted authority's.
+    NETLIB_VERIFY_CRL_CHECK_CHAIN = 0xc,
+    /// Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
+    /// number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
+    /// basicConstraints, and keyUsage with keyCertSign; of the peer's own, keyUsage with digitalSignature if it has any.
+    NETLIB_VERIFY_X509_STRICT = 0x20,
+    /// Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`.
+    NETLIB_VERIFY_ALLOW_PROXY_CERTS = 0x40,
+    /// Trusted authorities are looked for before those that the peer sent. Always so.
+    NETLIB_VERIFY_X509_TRUSTED_FIRST = 0x8000,
+    /// A trusted authority ends the chain, also when another one has issued it. Always so.
+    NETLIB_VERIFY_X509_PARTIAL_CHAIN = 0x80000,
+}
+
+/// Adds lists of revoked certificates (RFC 5280) from a file, beside those of earlier calls, as curl's --crlfile and
+/// Python's load_verify_locations. Lists that are there are used: unless `netlib_tls_options_set_verify_flags` asks for
+/// `NETLIB_VERIFY_CRL_CHECK_LEAF`, for the whole chain. A peer that is in one is refused with the problem
+/// `NETLIB_CERTIFICATE_REVOKED`; one whose authority has no list here, or one that has ended, with
+/// `NETLIB_CERTIFICATE_REVOCATION_UNKNOWN`. Of several lists of one authority the newest counts. Nothing is ever fetched,
+/// and a certificate that is itself among the added authorities is looked up in no list. Default: none.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
+///        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`. Copied. Not NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tls_options, path: *const c_char) {
+    builder::set(options, "netlib_tls_options_add_crl_file", |options: &mut TlsOptions| {
+        options.add_crl_file(arg_path!(path));
+        Ok(())
+    });
+}
+
+/// As `netlib_tls_options_add_crl_file`, from memory. Default: none. Nearest: OpenSSL's X509_STORE_add_crl.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param data lists in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
+/// @param len its length in bytes, or `NETLIB_NTS`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
+    options: *mut netlib_tls_options,
+    data: *const c_void,
+    len: usize,
+) {
+    builder::set(options, "netlib_tls_options_add_crl_data", |options: &mut TlsOptions| {
+        options.add_crl_data(arg_bytes!(data, len))
+    });
+}
+
+/// What else is asked of certificates, on both sides of a session, as Python's `ssl.SSLContext.verify_flags`. Default:
+/// `NETLIB_VERIFY_DEFAULT`, or `NETLIB_VERIFY_CRL_CHECK_CHAIN` if lists of revoked certificates were added. A flag for
+/// such lists without one makes `netlib_tls_context_new` fail. STRICT is off unless set: urllib3 sets it only with Python
+/// 3.13 or newer.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param flags bits of `enum netlib_verify_flag`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netlib_tls_options, flags: i32) {
+    builder::set(options, "netlib_tls_options_set_verify_flags", |options: &mut TlsOptions| {
+        options.set_verify_flags(flags)
+    });
+}
+
+/// Replaces the time of day by which certificates have expired or are not yet valid, and lists of revoked ones have
+/// ended. Nearest: OpenSSL's X509_VERIFY_PARAM_set_time. It is asked once a handshake, on the thread that shakes hands,
+/// and until the last context and options holding it are freed; streams of several threads ask it at the same time. A
+/// resumed session verifies nothing: its certificate was verified when it was new. Default: the system's clock.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails the
+///        handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+/// @param ctx given to it; borrowed as long as the function is used. May be NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
+    options: *mut netlib_tls_options,
+    clock: netlib_wall_clock_fn,
+    ctx: *mut c_void,
+) {
+    builder::set(options, "netlib_tls_options_set_wall_clock", |options: &mut TlsOptions| {
+        options.set_wall_clock(callback::number(clock, ctx, "wall clock"));
+        Ok(())
+    });
+}
+
+/// The verify flags in force: those that were set, those that are always so, and those for lists of revoked certificates
+/// if such were added.
+///
+/// @param context the context. May be NULL: what a context of default options has is returned.
+/// @return bits of `enum netlib_verify_flag`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
+    read(context, flag::ALWAYS, Context::verify_flags)
+}

@@ -1,0 +1,159 @@
+//! Accepting or refusing a peer's chain of certificates. webpki builds the path and judges it; what it does not ask is
+//! asked here, and [`blame`] says of its errors which certificate they are about. A plain function of what is trusted
+//! and what was sent: it knows nothing of sessions, of which [`peer`] does.
+
+mod blame;
+pub(crate) mod peer;
+pub(crate) mod refusal;
+mod strict;
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use rustls::RootCertStore;
+use rustls::crypto::WebPkiSupportedAlgorithms;
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use webpki::{
+    EndEntityCert, ExpirationPolicy, KeyUsage, RevocationCheckDepth, RevocationOptionsBuilder, VerifiedPath,
+};
+
+use super::crl::{Crl, flag};
+use super::x509::Certificate;
+use crate::error::CertificateProblem as Problem;
+use refusal::Refusal;
+
+/// What a context trusts and asks for: the same for all its sessions.
+pub(crate) struct Policy {
+    pub(crate) roots: Arc<RootCertStore>,
+    /// The caller's own certificates, sorted, each of which may be a peer's as it is.
+    pub(crate) custom: Vec<CertificateDer<'static>>,
+    /// The newest first.
+    pub(crate) crls: Vec<Crl>,
+    /// Bits of [`flag`].
+    pub(crate) flags: i32,
+    pub(crate) algorithms: WebPkiSupportedAlgorithms,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    Server,
+    Client,
+}
+
+/// One chain that was sent, and what it is to prove.
+pub(crate) struct Question<'a> {
+    /// The peer's own certificate.
+    pub(crate) end_entity: &'a CertificateDer<'a>,
+    /// The others that it sent, in any order.
+    pub(crate) others: &'a [CertificateDer<'a>],
+    pub(crate) purpose: Purpose,
+    /// `None`: any name will do.
+    pub(crate) name: Option<&'a ServerName<'a>>,
+    pub(crate) time: UnixTime,
+}
+
+impl Question<'_> {
+    fn seconds(&self) -> i64 {
+        i64::try_from(self.time.as_secs()).unwrap_or(i64::MAX)
+    }
+
+    /// Of a certificate that was sent: 0 is the peer's own.
+    fn index_of(&self, der: &[u8]) -> Option<usize> {
+        if self.end_entity.as_ref() == der {
+            return Some(0);
+        }
+        self.others.iter().position(|other| other.as_ref() == der).map(|position| position + 1)
+    }
+}
+
+pub(crate) fn verify(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
+    let leaf = EndEntityCert::try_from(asked.end_entity).map_err(|error| blame::unreadable(asked, 0, &error))?;
+    match chain(policy, asked, &leaf) {
+        Ok(()) => {}
+        Err(refusal) if refusal.problem != Problem::Revoked && is_trusted_itself(policy, asked) => {
+            by_itself(policy, asked)?;
+        }
+        Err(refusal) => return Err(refusal),
+    }
+    if let Ok(certificate) = Certificate::parse(asked.end_entity) {
+        // webpki looks only at keys that have signed something.
+        if let Some(why) = refusal::unfit_key(&certificate.public_key) {
+            return Err(Refusal::new(Problem::WeakKey, why).at(0, &certificate));
+        }
+    }
+    match asked.name.map(|name| leaf.verify_is_valid_for_subject_name(name)) {
+        None | Some(Ok(())) => Ok(()),
+        Some(Err(_)) => Err(blame::other_name(asked)),
+    }
+}
+
+/// What webpki shows a path that it would accept.
+type Look<'a> = dyn Fn(&VerifiedPath<'_>) -> Result<(), webpki::Error> + 'a;
+
+/// Everything but the name and the peer's own key.
+fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Result<(), Refusal> {
+    let lists: Vec<_> = policy.crls.iter().map(|crl| &crl.list).collect();
+    let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|builder| {
+        let depth = if policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN {
+            RevocationCheckDepth::Chain
+        } else {
+            RevocationCheckDepth::EndEntity
+        };
+        builder.with_depth(depth).with_expiration_policy(ExpirationPolicy::Enforce).build()
+    });
+    let usage = match asked.purpose {
+        Purpose::Server => KeyUsage::server_auth(),
+        Purpose::Client => KeyUsage::client_auth(),
+    };
+    // Another path may still do, so webpki is told of a refusal and goes on; the last one is told if none does.
+    let refused = RefCell::new(None);
+    let look = |path: &VerifiedPath<'_>| {
+        let result = strict::check(asked, path);
+        result.map_err(|refusal| {
+            refused.replace(Some(refusal));
+            webpki::Error::CertDistrusted
+        })
+    };
+    let look: &Look<'_> = &look;
+    let look = (policy.flags & flag::X509_STRICT != 0).then_some(look);
+    let algorithms = policy.algorithms.all;
+    let judged =
+        leaf.verify_for_usage(algorithms, &policy.roots.roots, asked.others, asked.time, usage, revocation, look);
+    match judged {
+        Ok(_) => Ok(()),
+        Err(error) => Err(match (error, refused.take()) {
+            (webpki::Error::CertDistrusted, Some(refusal)) => refusal,
+            (error, _) => blame::explain(policy, asked, &error),
+        }),
+    }
+}
+
+fn is_trusted_itself(policy: &Policy, asked: &Question<'_>) -> bool {
+    policy.custom.binary_search_by(|trusted| trusted.as_ref().cmp(asked.end_entity.as_ref())).is_ok()
+}
+
+/// A certificate that the caller trusts as it is needs no issuer, and may be an authority's: what is left to ask is
+/// what it says of itself. Who revokes it is the caller, by trusting it no more.
+fn by_itself(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
+    let certificate = Certificate::parse(asked.end_entity).map_err(|malformed| {
+        Refusal::new(Problem::Malformed, format!("cannot be parsed: {} at byte {}", malformed.what, malformed.at))
+            .at_index(0)
+    })?;
+    let now = asked.seconds();
+    if now > certificate.not_after {
+        return Err(refusal::expired(certificate.not_after, now).at(0, &certificate));
+    }
+    if now < certificate.not_before {
+        return Err(refusal::not_yet_valid(certificate.not_before, now).at(0, &certificate));
+    }
+    if certificate.extensions.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, asked.purpose)) {
+        return Err(refusal::wrong_purpose(asked.purpose).at(0, &certificate));
+    }
+    if policy.flags & flag::X509_STRICT != 0 {
+        strict::certificate(&certificate, 0)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+//! [`verify`] as rustls asks for it, once a handshake, on both sides of a session.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{DigitallySignedStruct, DistinguishedName, SignatureScheme};
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+
+use super::refusal::{Refusal, unfit_key};
+use super::{Policy, Purpose, Question, verify};
+use crate::callback::{WallClock, wall_time};
+use crate::error::{CertificateProblem as Problem, Error, Result};
+use crate::status::Status;
+use crate::tls::x509::Certificate;
+
+/// What both judges have.
+struct Judge {
+    /// `None`: nothing is asked of the chain.
+    policy: Option<Arc<Policy>>,
+    algorithms: WebPkiSupportedAlgorithms,
+    clock: Option<WallClock>,
+    notes: Arc<Notes>,
+}
+
+/// The client's judge of servers.
+pub(crate) struct ServerVerifier {
+    judge: Judge,
+    check_hostname: bool,
+}
+
+/// The server's judge of clients.
+pub(crate) struct ClientVerifier {
+    judge: Judge,
+    mandatory: bool,
+    /// What the client is told that it may choose its certificate by.
+    hints: Vec<DistinguishedName>,
+}
+
+/// What a judge is made of beside its policy.
+#[derive(Clone)]
+pub(crate) struct Means {
+    pub(crate) algorithms: WebPkiSupportedAlgorithms,
+    /// The system's, unless given.
+    pub(crate) clock: Option<WallClock>,
+    pub(crate) notes: Arc<Notes>,
+}
+
+impl ServerVerifier {
+    pub(crate) fn new(policy: Option<Arc<Policy>>, check_hostname: bool, means: Means) -> ServerVerifier {
+        ServerVerifier { judge: Judge::new(policy, means), check_hostname }
+    }
+}
+
+impl ClientVerifier {
+    pub(crate) fn new(policy: Arc<Policy>, mandatory: bool, means: Means) -> ClientVerifier {
+        let hints = policy.roots.subjects();
+        ClientVerifier { judge: Judge::new(Some(policy), means), mandatory, hints }
+    }
+}
+
+impl Judge {
+    fn new(policy: Option<Arc<Policy>>, Means { algorithms, clock, notes }: Means) -> Judge {
+        Judge { policy, algorithms, clock, notes }
+    }
+
+    fn chain(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        purpose: Purpose,
+        name: Option<&ServerName<'_>>,
+        now: UnixTime,
+    ) -> std::result::Result<(), rustls::Error> {
+        let Some(policy) = &self.policy else { return Ok(()) };
+        let time = match &self.clock {
+            None => now,
+            Some(clock) => unix_time(clock).map_err(|error| {
+                self.notes.keep(Note::Failed(error));
+                rustls::Error::General("the time of the verification is not known".to_owned())
+            })?,
+        };
+        let asked = Question { end_entity, others, purpose, name, time };
+        verify(policy, &asked).map_err(|refusal| self.refuse(refusal))
+    }
+
+    /// That the peer holds its certificate's key is checked whatever else is not.
+    fn signature(
+        &self,
+        certificate: &CertificateDer<'_>,
+        verified: std::result::Result<HandshakeSignatureValid, rustls::Error>,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        verified.map_err(|error| {
+            let Ok(certificate) = Certificate::parse(certificate) else { return error };
+            let refusal = match unfit_key(&certificate.public_key) {
+                Some(why) => Refusal::new(Problem::WeakKey, why),
+                None => Refusal::new(
+                    Problem::BadSignature,
+                    "is perhaps another's: the peer did not prove that it has its key (the handshake's signature is wrong)",
+                ),
+            };
+            self.refuse(refusal.at(0, &certificate))
+        })
+    }
+
+    fn refuse(&self, refusal: Refusal) -> rustls::Error {
+        let told = rustls::Error::InvalidCertificate(refusal.for_rustls());
+        self.notes.keep(Note::Refused(refusal));
+        told
+    }
+
+    fn tls12(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.signature(certificate, verify_tls12_signature(message, certificate, signature, &self.algorithms))
+    }
+
+    fn tls13(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.signature(certificate, verify_tls13_signature(message, certificate, signature, &self.algorithms))
+    }
+}
+
+fn unix_time(clock: &WallClock) -> Result<UnixTime> {
+    let seconds = wall_time(Some(clock))?;
+    let since = Duration::try_from_secs_f64(seconds).map_err(|_| {
+        let message = format!("the wall clock callback gave {seconds}; it must give seconds since 1970, 0 or more");
+        Error::new(Status::CallbackFailed, message)
+    })?;
+    Ok(UnixTime::since_unix_epoch(since))
+}
+
+impl ServerCertVerifier for ServerVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+        let name = self.check_hostname.then_some(server_name);
+        self.judge.chain(end_entity, intermediates, Purpose::Server, name, now)?;
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.judge.tls12(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.judge.tls13(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.judge.algorithms.supported_schemes()
+    }
+}
+
+impl ClientCertVerifier for ClientVerifier {
+    fn client_auth_mandatory(&self) -> bool {
+        self.mandatory
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &self.hints
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> std::result::Result<ClientCertVerified, rustls::Error> {
+        self.judge.chain(end_entity, intermediates, Purpose::Client, None, now)?;
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.judge.tls12(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        self.judge.tls13(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.judge.algorithms.supported_schemes()
+    }
+}
+
+impl fmt::Debug for ServerVerifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerVerifier").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ClientVerifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientVerifier").finish_non_exhaustive()
+    }
+}
+
+/// Why a judge said no.
+#[derive(Debug)]
+pub(crate) enum Note {
+    Refused(Refusal),
+    /// It could not judge.
+    Failed(Error),
+}
+
+/// What a judge has to say beside its no. Of rustls' errors only one can carry facts, and for that it has one alert,
+/// certificate_unknown; the peer shall be told more. A judge belongs to many sessions, but it runs inside a session's
+/// call on the calling thread, which takes the note before that call returns.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(Mutex<Vec<(usize, Note)>>);
+
+impl Notes {
+    fn keep(&self, note: Note) {
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let this = this_thread();
+        notes.retain(|(thread, _)| *thread != this);
+        notes.push((this, note));
+    }
+
+    /// This thread's.
+    pub(crate) fn take(&self) -> Option<Note> {
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let this = this_thread();
+        let index = notes.iter().position(|(thread, _)| *thread == this)?;
+        Some(notes.swap_remove(index).1)
+    }
+}
+
+/// A number that no other living thread has. std's ThreadId would allocate for a thread that C has made.
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_before_1970_and_without_sense_are_refused() {
+        for (seconds, expected) in [
+            (0.0, Some(0)),
+            (1.5, Some(1)),
+            (4e9, Some(4_000_000_000)),
+            (-1.0, None),
+            (f64::NAN, None),
+            (f64::INFINITY, None),
+            (1e300, None),
+        ] {
+            let clock: WallClock = Arc::new(move || Ok(seconds));
+            match (unix_time(&clock), expected) {
+                (Ok(time), Some(expected)) => assert_eq!(time.as_secs(), expected),
+                (Err(error), None) => assert_eq!(error.status(), Status::CallbackFailed),
+                (result, _) => panic!("{seconds}: {result:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_note_is_its_threads() {
+        let notes = Arc::new(Notes::default());
+        notes.keep(Note::Refused(Refusal::new(Problem::Other, "mine")));
+        let others = Arc::clone(&notes);
+        assert!(std::thread::spawn(move || others.take().is_none()).join().unwrap());
+        assert!(matches!(notes.take(), Some(Note::Refused(refusal)) if refusal.what == "mine"));
+        assert!(notes.take().is_none());
+    }
+}

@@ -1,0 +1,212 @@
+//! Why a chain was refused: the facts, in words that follow the certificate's name.
+
+use rustls::{CertificateError, OtherError};
+
+use super::Purpose;
+use crate::error::{CertificateProblem as Problem, Error, shown};
+use crate::status::Status;
+use crate::tls::x509::Certificate;
+use crate::tls::x509::extensions::ExtendedKeyUsage;
+use crate::tls::x509::key::{Curve, PublicKey};
+use crate::tls::x509::time::utc;
+
+/// The one setting that would change the outcome.
+pub(crate) mod advice {
+    pub(crate) const ACCEPT_ANY: &str =
+        "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE";
+    pub(crate) const ACCEPT_ANY_NAME: &str = "to accept any name: netlib_tls_options_set_check_hostname with 0";
+    pub(crate) const TRUST_ISSUER: &str = "to trust that authority: netlib_tls_options_add_ca_file";
+    pub(crate) const TRUST_IT: &str = "to trust it: netlib_tls_options_add_ca_file";
+    pub(crate) const ADD_CRL: &str = "to add a current list: netlib_tls_options_add_crl_file";
+    pub(crate) const NOT_STRICT: &str =
+        "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_X509_STRICT";
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) problem: Problem,
+    /// Which of the certificates that were sent, the peer's own being 0.
+    pub(crate) index: Option<usize>,
+    /// Whose it is.
+    pub(crate) subject: Option<String>,
+    /// "expired on …".
+    pub(crate) what: String,
+    pub(crate) advice: Option<&'static str>,
+}
+
+impl Refusal {
+    pub(crate) fn new(problem: Problem, what: impl Into<String>) -> Refusal {
+        let advice = match problem {
+            Problem::NameMismatch => Some(advice::ACCEPT_ANY_NAME),
+            Problem::UnknownIssuer | Problem::IncompleteChain => Some(advice::TRUST_ISSUER),
+            Problem::SelfSigned => Some(advice::TRUST_IT),
+            Problem::RevocationUnknown => Some(advice::ADD_CRL),
+            // What nothing should change: the authority has taken it back, or it is forged.
+            Problem::Revoked | Problem::BadSignature | Problem::Malformed => None,
+            // No setting makes the handshake accept the signature of such a key.
+            Problem::WeakKey => None,
+            _ => Some(advice::ACCEPT_ANY),
+        };
+        Refusal { problem, index: None, subject: None, what: what.into(), advice }
+    }
+
+    pub(crate) fn at(self, index: usize, certificate: &Certificate<'_>) -> Refusal {
+        let subject = Some(certificate.subject.for_message()).filter(|subject| !subject.is_empty());
+        Refusal { subject, ..self.at_index(index) }
+    }
+
+    pub(crate) fn at_index(self, index: usize) -> Refusal {
+        // To trust a chain that has a forged certificate, or a weak key above the peer's own, verification can be left off.
+        let advice = match self.problem {
+            Problem::WeakKey if index > 0 => Some(advice::ACCEPT_ANY),
+            _ => self.advice,
+        };
+        Refusal { index: Some(index), advice, ..self }
+    }
+
+    /// `peer` is "the server "example.com"".
+    pub(crate) fn into_error(self, peer: &str) -> Error {
+        let whose = match self.index {
+            None => format!("the chain of certificates of {peer}"),
+            Some(0) => format!("the certificate of {peer}"),
+            Some(index) => format!("certificate {index} of the chain of {peer}"),
+        };
+        let subject = self.subject.as_deref().map(|subject| format!(" ({})", shown(subject))).unwrap_or_default();
+        let status =
+            if self.problem == Problem::NameMismatch { Status::HostnameMismatch } else { Status::CertificateVerify };
+        let alert = rustls::AlertDescription::from(self.for_rustls());
+        Error::new(status, format!("{whose}{subject} {}", self.what))
+            .with_certificate_problem(self.problem)
+            .at_certificate(self.index)
+            .with_tls_alert(u8::from(alert))
+            .with_advice(self.advice)
+    }
+
+    /// What makes rustls tell the peer by the alert of RFC 8446 section 6.2. The facts go another way: see
+    /// [`super::peer::Notes`].
+    pub(crate) fn for_rustls(&self) -> CertificateError {
+        match self.problem {
+            // certificate_expired: "has expired or is not currently valid"
+            Problem::Expired | Problem::NotYetValid => CertificateError::Expired,
+            Problem::Revoked => CertificateError::Revoked,
+            // unknown_ca, as OpenSSL also where the status of revocation is not known
+            Problem::UnknownIssuer | Problem::IncompleteChain | Problem::SelfSigned | Problem::RevocationUnknown => {
+                CertificateError::UnknownIssuer
+            }
+            // unsupported_certificate: "of an unsupported type"
+            Problem::WrongPurpose | Problem::AuthorityAsLeaf => CertificateError::InvalidPurpose,
+            // decrypt_error, as OpenSSL
+            Problem::BadSignature => CertificateError::BadSignature,
+            // bad_certificate
+            Problem::Malformed | Problem::NameMismatch | Problem::WeakKey | Problem::WeakSignature => {
+                CertificateError::BadEncoding
+            }
+            // certificate_unknown
+            Problem::None | Problem::Other | Problem::Missing => {
+                CertificateError::Other(OtherError(std::sync::Arc::new(std::fmt::Error)))
+            }
+        }
+    }
+}
+
+pub(super) fn expired(not_after: i64, now: i64) -> Refusal {
+    Refusal::new(Problem::Expired, format!("expired on {}; it is {}", utc(not_after), utc(now)))
+}
+
+pub(super) fn not_yet_valid(not_before: i64, now: i64) -> Refusal {
+    Refusal::new(Problem::NotYetValid, format!("is valid only from {}; it is {}", utc(not_before), utc(now)))
+}
+
+pub(super) fn serves(usage: &ExtendedKeyUsage, purpose: Purpose) -> bool {
+    match purpose {
+        Purpose::Server => usage.server_auth,
+        Purpose::Client => usage.client_auth,
+    }
+}
+
+pub(super) fn wrong_purpose(purpose: Purpose) -> Refusal {
+    let wanted = match purpose {
+        Purpose::Server => "servers (its extendedKeyUsage lacks serverAuth)",
+        Purpose::Client => "clients (its extendedKeyUsage lacks clientAuth)",
+    };
+    Refusal::new(Problem::WrongPurpose, format!("was issued for another purpose than for {wanted}"))
+}
+
+/// Why no signature of this key is accepted, if so.
+pub(crate) fn unfit_key(key: &PublicKey<'_>) -> Option<String> {
+    match key {
+        PublicKey::Rsa { bits } if *bits < 2048 => {
+            Some(format!("has an RSA key of {bits} bits; at least 2048 are needed"))
+        }
+        PublicKey::Rsa { bits } if *bits > 8192 => {
+            Some(format!("has an RSA key of {bits} bits; at most 8192 are supported"))
+        }
+        PublicKey::Rsa { .. } | PublicKey::Ed25519 | PublicKey::Other(_) => None,
+        PublicKey::Ec { curve: Some(Curve::P256 | Curve::P384 | Curve::P521) } => None,
+        PublicKey::Ec { curve: Some(curve) } => Some(format!(
+            "has a key of {} bits on the curve {}, which is not supported",
+            curve.bits(),
+            curve.name().to_string_lossy()
+        )),
+        PublicKey::Ec { curve: None } => Some("has a key on a curve that is not supported".to_owned()),
+        PublicKey::RsaPss { bits } | PublicKey::Dsa { bits } => {
+            Some(format!("has a key of {bits} bits of the kind {}, which is not supported", key.algorithm()))
+        }
+        PublicKey::Ed448 => Some("has a key of the kind ED448, which is not supported".to_owned()),
+    }
+}
+
+/// At most the first eight, so that a certificate of a thousand names makes no message of a page.
+pub(super) fn list(names: impl Iterator<Item = String>) -> Option<String> {
+    const SHOWN: usize = 8;
+    let mut text = String::new();
+    let mut more = 0;
+    for (index, name) in names.enumerate() {
+        match index {
+            0 => text = shown(&name).to_owned(),
+            1..SHOWN => text = format!("{text}, {}", shown(&name)),
+            _ => more += 1,
+        }
+    }
+    match (text.is_empty(), more) {
+        (true, _) => None,
+        (false, 0) => Some(text),
+        (false, more) => Some(format!("{text} and {more} more")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_up_to_a_bound() {
+        let names = |count: usize| (0..count).map(|i| format!("n{i}"));
+        assert_eq!(list(names(0)), None);
+        assert_eq!(list(names(2)).as_deref(), Some("n0, n1"));
+        assert_eq!(list(names(8)).as_deref(), Some("n0, n1, n2, n3, n4, n5, n6, n7"));
+        assert_eq!(list(names(10)).as_deref(), Some("n0, n1, n2, n3, n4, n5, n6, n7 and 2 more"));
+        assert_eq!(list(std::iter::once("x".repeat(300))).map(|text| text.len()), Some(80));
+    }
+
+    #[test]
+    fn keys_that_cannot_be_used_say_why() {
+        for (key, why) in [
+            (PublicKey::Rsa { bits: 2048 }, None),
+            (PublicKey::Rsa { bits: 8192 }, None),
+            (PublicKey::Rsa { bits: 2047 }, Some("has an RSA key of 2047 bits; at least 2048 are needed")),
+            (PublicKey::Rsa { bits: 8193 }, Some("has an RSA key of 8193 bits; at most 8192 are supported")),
+            (PublicKey::Ec { curve: Some(Curve::P521) }, None),
+            (PublicKey::Ed25519, None),
+            (
+                PublicKey::Ec { curve: Some(Curve::P224) },
+                Some("has a key of 224 bits on the curve secp224r1, which is not supported"),
+            ),
+            (PublicKey::Ec { curve: None }, Some("has a key on a curve that is not supported")),
+            (PublicKey::Dsa { bits: 1024 }, Some("has a key of 1024 bits of the kind DSA, which is not supported")),
+            (PublicKey::Ed448, Some("has a key of the kind ED448, which is not supported")),
+        ] {
+            assert_eq!(unfit_key(&key).as_deref(), why);
+        }
+    }
+}

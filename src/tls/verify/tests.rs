@@ -1,0 +1,463 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustls::crypto::aws_lc_rs;
+
+use super::super::{crl, pem, server_name};
+use super::*;
+
+/// 2026-01-01 00:00:00 UTC.
+const NOW: u64 = 1_767_225_600;
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/certs/verify").join(name)
+}
+
+fn certificates(name: &str) -> Vec<CertificateDer<'static>> {
+    pem::certificates(&std::fs::read(path(name)).unwrap(), name).unwrap()
+}
+
+fn policy(trusted: &[&str], lists: &[&str], flags: i32) -> Policy {
+    let mut custom: Vec<_> = trusted.iter().flat_map(|name| certificates(name)).collect();
+    custom.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
+    let mut roots = RootCertStore::empty();
+    for certificate in &custom {
+        roots.add(certificate.clone()).unwrap();
+    }
+    let sources: Vec<_> = lists.iter().map(|name| crl::Source::File(path(name))).collect();
+    let crls = crl::load(&sources).unwrap();
+    let flags = crl::effective_flags(Some(flags), !crls.is_empty()).unwrap();
+    let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms;
+    Policy { roots: Arc::new(roots), custom, crls, flags, algorithms }
+}
+
+struct Case {
+    sent: &'static str,
+    trusted: &'static [&'static str],
+    lists: &'static [&'static str],
+    flags: i32,
+    purpose: Purpose,
+    name: &'static str,
+    time: u64,
+}
+
+/// A server's chain, and the root that is meant.
+const CASE: Case = Case {
+    sent: "good.pem",
+    trusted: &["root.pem"],
+    lists: &[],
+    flags: 0,
+    purpose: Purpose::Server,
+    name: "localhost",
+    time: NOW,
+};
+
+impl Case {
+    fn judged(&self) -> Result<(), Refusal> {
+        let chain = certificates(self.sent);
+        let (end_entity, others) = chain.split_first().unwrap();
+        let name = server_name::parse(self.name).unwrap();
+        let name = (self.purpose == Purpose::Server).then_some(&name);
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(self.time));
+        let question = Question { end_entity, others, purpose: self.purpose, name, time };
+        verify(&policy(self.trusted, self.lists, self.flags), &question)
+    }
+
+    fn refused(&self) -> Option<(Problem, Option<usize>, String)> {
+        self.judged().err().map(|refusal| {
+            let message = refusal.clone().into_error("it").message().to_owned();
+            (refusal.problem, refusal.index, message)
+        })
+    }
+}
+
+#[test]
+fn chains_are_accepted() {
+    for case in [
+        CASE,
+        // In any order, and with what is not needed.
+        Case { sent: "good-backwards.pem", ..CASE },
+        Case { sent: "client.pem", purpose: Purpose::Client, ..CASE },
+        Case { lists: &["all.crl"], ..CASE },
+        // The expired list is older than the good one.
+        Case { lists: &["int-expired.crl", "all.crl"], ..CASE },
+        Case { lists: &["int.crl.der"], flags: flag::CRL_CHECK_LEAF, ..CASE },
+        // Only the peer's own is looked up.
+        Case { sent: "revoked-int.pem", lists: &["all.crl"], flags: flag::CRL_CHECK_LEAF, ..CASE },
+        Case { flags: flag::X509_STRICT, ..CASE },
+        Case { flags: flag::X509_STRICT, sent: "client.pem", purpose: Purpose::Client, ..CASE },
+        // An intermediate that is trusted ends the chain.
+        Case { sent: "only-leaf.pem", trusted: &["int.pem"], ..CASE },
+        // What is trusted as it is needs no issuer.
+        Case { sent: "self-signed.pem", trusted: &["self-signed.pem"], ..CASE },
+        Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], ..CASE },
+        Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], lists: &["all.crl"], ..CASE },
+        Case { sent: "only-leaf.pem", trusted: &["other-root.pem", "only-leaf.pem"], ..CASE },
+        Case {
+            sent: "self-signed-client.pem",
+            trusted: &["self-signed-client.pem"],
+            purpose: Purpose::Client,
+            ..CASE
+        },
+        Case { sent: "expired.pem", time: 1_600_000_000, ..CASE },
+        Case { sent: "future-int.pem", time: 4_420_000_000, ..CASE },
+        Case { sent: "strict-serial.pem", ..CASE },
+        Case { sent: "strict-no-key.pem", ..CASE },
+    ] {
+        assert_eq!(case.refused(), None, "{}", case.sent);
+    }
+}
+
+#[test]
+fn every_refusal_says_which_certificate_and_why() {
+    const REVOKED: &[&str] = &["all.crl"];
+    let unknown = Problem::RevocationUnknown;
+    for (case, problem, index, message) in [
+        (
+            Case { sent: "expired.pem", ..CASE },
+            Problem::Expired,
+            Some(0),
+            "the certificate of it (CN=localhost) expired on 2021-01-01 00:00:00 UTC; it is 2026-01-01 00:00:00 UTC",
+        ),
+        (
+            Case { sent: "future.pem", ..CASE },
+            Problem::NotYetValid,
+            Some(0),
+            "the certificate of it (CN=localhost) is valid only from 2110-01-01 00:00:00 UTC; it is 2026-01-01 00:00:00 UTC",
+        ),
+        (
+            Case { sent: "expired-int.pem", ..CASE },
+            Problem::Expired,
+            Some(1),
+            "certificate 1 of the chain of it (CN=expired intermediate) expired on 2021-01-01 00:00:00 UTC; it is 2026-01-01 00:00:00 UTC",
+        ),
+        (
+            Case { sent: "future-int.pem", ..CASE },
+            Problem::NotYetValid,
+            Some(1),
+            "certificate 1 of the chain of it (CN=future intermediate) is valid only from 2110-01-01 00:00:00 UTC; it is 2026-01-01 00:00:00 UTC",
+        ),
+        (
+            Case { sent: "unknown.pem", ..CASE },
+            Problem::UnknownIssuer,
+            Some(1),
+            "certificate 1 of the chain of it (CN=unknown intermediate) was issued by \"CN=unknown root\", which is not trusted and was not sent: unless that is an intermediate that the server should send, it is the authority that must be trusted",
+        ),
+        (
+            Case { sent: "unknown-root.pem", ..CASE },
+            Problem::UnknownIssuer,
+            Some(2),
+            "certificate 2 of the chain of it (CN=unknown root) is the authority at the end of the chain, and not a trusted one",
+        ),
+        (
+            Case { sent: "only-leaf.pem", ..CASE },
+            Problem::IncompleteChain,
+            Some(0),
+            "the certificate of it (CN=localhost) was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate was not sent: either that authority must be trusted, or the server's administrator must have it send the intermediate certificates",
+        ),
+        (
+            Case { sent: "unrelated.pem", ..CASE },
+            Problem::IncompleteChain,
+            Some(0),
+            "the certificate of it (CN=localhost) was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate is not among the others that were sent: the server's administrator must have it send the right intermediate certificates",
+        ),
+        (
+            Case { sent: "self-signed.pem", ..CASE },
+            Problem::SelfSigned,
+            Some(0),
+            "the certificate of it (CN=localhost) is self-signed and not among the trusted ones",
+        ),
+        (
+            Case { sent: "self-signed-ca.pem", ..CASE },
+            Problem::SelfSigned,
+            Some(0),
+            "the certificate of it (CN=localhost) is self-signed and not among the trusted ones",
+        ),
+        (
+            Case { sent: "authority.pem", ..CASE },
+            Problem::AuthorityAsLeaf,
+            Some(0),
+            "the certificate of it (CN=localhost) is an authority's (CA:TRUE), which is for issuing others and not for a session",
+        ),
+        (
+            Case { sent: "names.pem", ..CASE },
+            Problem::NameMismatch,
+            Some(0),
+            "the certificate of it (CN=localhost) is for other.test, *.more.test, 192.0.2.1",
+        ),
+        (
+            Case { sent: "nameless.pem", ..CASE },
+            Problem::NameMismatch,
+            Some(0),
+            "the certificate of it (CN=localhost) names no host: it has no subjectAltName, and the common name does not count",
+        ),
+        (
+            Case { sent: "purpose.pem", ..CASE },
+            Problem::WrongPurpose,
+            Some(0),
+            "the certificate of it (CN=localhost) was issued for another purpose than for servers (its extendedKeyUsage lacks serverAuth)",
+        ),
+        (
+            Case { purpose: Purpose::Client, ..CASE },
+            Problem::WrongPurpose,
+            Some(0),
+            "the certificate of it (CN=localhost) was issued for another purpose than for clients (its extendedKeyUsage lacks clientAuth)",
+        ),
+        (
+            Case { sent: "purpose-int.pem", ..CASE },
+            Problem::WrongPurpose,
+            Some(1),
+            "certificate 1 of the chain of it (CN=intermediate for clients) was issued for another purpose than for servers (its extendedKeyUsage lacks serverAuth)",
+        ),
+        (
+            Case { sent: "not-authority.pem", ..CASE },
+            Problem::WrongPurpose,
+            Some(1),
+            "certificate 1 of the chain of it (CN=no authority) has issued another one, but is no authority's (it lacks CA:TRUE)",
+        ),
+        (
+            Case { sent: "too-long.pem", ..CASE },
+            Problem::Other,
+            Some(2),
+            "certificate 2 of the chain of it (CN=last intermediate) allows 0 authorities below it (pathlen); there are 1",
+        ),
+        (
+            Case { sent: "constrained.pem", ..CASE },
+            Problem::Other,
+            Some(0),
+            "the certificate of it (CN=localhost) is for a name that an authority above it may not certify (nameConstraints)",
+        ),
+        (
+            Case { sent: "weak.pem", ..CASE },
+            Problem::WeakKey,
+            Some(0),
+            "the certificate of it (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed",
+        ),
+        (
+            Case { sent: "weak-int.pem", ..CASE },
+            Problem::WeakKey,
+            Some(1),
+            "certificate 1 of the chain of it (CN=weak intermediate) has an RSA key of 1024 bits; at least 2048 are needed",
+        ),
+        (
+            Case { sent: "curve.pem", ..CASE },
+            Problem::WeakKey,
+            Some(0),
+            "the certificate of it (CN=localhost) has a key of 256 bits on the curve secp256k1, which is not supported",
+        ),
+        (
+            Case { sent: "curve-int.pem", ..CASE },
+            Problem::WeakKey,
+            Some(1),
+            "certificate 1 of the chain of it (CN=intermediate of another curve) has a key of 256 bits on the curve secp256k1, which is not supported",
+        ),
+        (
+            Case { sent: "sha1.pem", ..CASE },
+            Problem::WeakSignature,
+            Some(0),
+            "the certificate of it (CN=localhost) has a signature that can be forged (sha1WithRSAEncryption)",
+        ),
+        (
+            Case { sent: "md5.pem", ..CASE },
+            Problem::WeakSignature,
+            Some(0),
+            "the certificate of it (CN=localhost) has a signature that can be forged (md5WithRSAEncryption)",
+        ),
+        (
+            Case { sent: "bad-signature.pem", ..CASE },
+            Problem::BadSignature,
+            Some(0),
+            "the certificate of it (CN=localhost) has a signature that is not its issuer's: it was altered or forged",
+        ),
+        (
+            Case { sent: "malformed-int.pem", ..CASE },
+            Problem::Malformed,
+            Some(1),
+            "certificate 1 of the chain of it cannot be parsed (BadDer)",
+        ),
+        (
+            Case { sent: "revoked.pem", lists: REVOKED, ..CASE },
+            Problem::Revoked,
+            Some(0),
+            "the certificate of it (CN=localhost) has been revoked by its authority",
+        ),
+        (
+            Case { sent: "revoked.pem", lists: REVOKED, flags: flag::CRL_CHECK_LEAF, ..CASE },
+            Problem::Revoked,
+            Some(0),
+            "the certificate of it (CN=localhost) has been revoked by its authority",
+        ),
+        (
+            Case { sent: "revoked-int.pem", lists: REVOKED, ..CASE },
+            Problem::Revoked,
+            Some(1),
+            "certificate 1 of the chain of it (CN=revoked intermediate) has been revoked by its authority",
+        ),
+        (
+            Case { sent: "revoked-client.pem", lists: REVOKED, purpose: Purpose::Client, ..CASE },
+            Problem::Revoked,
+            Some(0),
+            "the certificate of it (CN=localhost) has been revoked by its authority",
+        ),
+        // Trusted as it is, but taken back all the same.
+        (
+            Case { sent: "revoked.pem", trusted: &["root.pem", "revoked.pem"], lists: REVOKED, ..CASE },
+            Problem::Revoked,
+            Some(0),
+            "the certificate of it (CN=localhost) has been revoked by its authority",
+        ),
+        (
+            Case { sent: "no-lists.pem", lists: &["all.crl"], ..CASE },
+            unknown,
+            Some(0),
+            "the certificate of it (CN=localhost) may have been revoked: \"CN=intermediate without lists\" may not sign \
+             lists (its keyUsage lacks cRLSign)",
+        ),
+        (
+            Case { sent: "strict-no-handshake.pem", flags: flag::X509_STRICT, ..CASE },
+            Problem::Other,
+            Some(0),
+            "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage \
+             lacks digitalSignature (4.2.1.3)",
+        ),
+        (
+            Case { lists: &["other-root.crl"], ..CASE },
+            unknown,
+            Some(1),
+            "certificate 1 of the chain of it (CN=netlib intermediate) may have been revoked: no list of \"CN=netlib root\" was added",
+        ),
+        (
+            Case { lists: &["root.crl"], ..CASE },
+            unknown,
+            Some(0),
+            "the certificate of it (CN=localhost) may have been revoked: no list of \"CN=netlib intermediate\" was added",
+        ),
+        (
+            Case { lists: &["int.crl"], ..CASE },
+            unknown,
+            Some(1),
+            "certificate 1 of the chain of it (CN=netlib intermediate) may have been revoked: no list of \"CN=netlib root\" was added",
+        ),
+        (
+            Case { lists: &["root.crl", "int-expired.crl"], ..CASE },
+            unknown,
+            Some(0),
+            "the certificate of it (CN=localhost) may have been revoked: the list of \"CN=netlib intermediate\" ended on 2021-01-01 00:00:00 UTC; it is 2026-01-01 00:00:00 UTC",
+        ),
+        (
+            Case { lists: &["root.crl", "int-forged.crl"], ..CASE },
+            unknown,
+            None,
+            "the chain of certificates of it may hold a revoked one: a list's signature is not its authority's",
+        ),
+        (
+            Case { sent: "self-signed-expired.pem", trusted: &["self-signed-expired.pem"], ..CASE },
+            Problem::Expired,
+            Some(0),
+            "the certificate of it (CN=localhost) expired on 2021-01-01 00:00:00 UTC; it is 2026-01-01 00:00:00 UTC",
+        ),
+        (
+            Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], time: 1_500_000_000, ..CASE },
+            Problem::NotYetValid,
+            Some(0),
+            "the certificate of it (CN=localhost) is valid only from 2020-01-01 00:00:00 UTC; it is 2017-07-14 02:40:00 UTC",
+        ),
+        (
+            Case { sent: "self-signed-client.pem", trusted: &["self-signed-client.pem"], ..CASE },
+            Problem::WrongPurpose,
+            Some(0),
+            "the certificate of it (CN=a client) was issued for another purpose than for servers (its extendedKeyUsage lacks serverAuth)",
+        ),
+        (
+            Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], name: "other.test", ..CASE },
+            Problem::NameMismatch,
+            Some(0),
+            "the certificate of it (CN=localhost) is for localhost",
+        ),
+        (
+            Case { sent: "weak.pem", trusted: &["weak.pem"], ..CASE },
+            Problem::WeakKey,
+            Some(0),
+            "the certificate of it (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed",
+        ),
+        (
+            Case { sent: "strict-no-authority-key.pem", flags: flag::X509_STRICT, ..CASE },
+            Problem::Other,
+            Some(0),
+            "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it does not name its issuer's key: no authorityKeyIdentifier (4.2.1.1)",
+        ),
+        (
+            Case { sent: "strict-serial.pem", flags: flag::X509_STRICT, ..CASE },
+            Problem::Other,
+            Some(0),
+            "the certificate of it (CN=localhost) breaks a rule of RFC 5280: its serial number is not positive or longer than 20 bytes (4.1.2.2)",
+        ),
+        (
+            Case { sent: "strict-not-critical.pem", flags: flag::X509_STRICT, ..CASE },
+            Problem::Other,
+            Some(1),
+            "certificate 1 of the chain of it (CN=intermediate of another kind) breaks a rule of RFC 5280: its basicConstraints are not marked critical (4.2.1.9)",
+        ),
+        (
+            Case { sent: "strict-no-sign.pem", flags: flag::X509_STRICT, ..CASE },
+            Problem::Other,
+            Some(1),
+            "certificate 1 of the chain of it (CN=intermediate of another kind) breaks a rule of RFC 5280: it may not sign certificates: its keyUsage lacks keyCertSign (4.2.1.3)",
+        ),
+        (
+            Case { sent: "strict-no-key.pem", flags: flag::X509_STRICT, ..CASE },
+            Problem::Other,
+            Some(1),
+            "certificate 1 of the chain of it (CN=intermediate of another kind) breaks a rule of RFC 5280: it does not name its own key: no subjectKeyIdentifier (4.2.1.2)",
+        ),
+        // As OpenSSL and Python 3.13: of a kind that `openssl req -x509` makes by default.
+        (
+            Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], flags: flag::X509_STRICT, ..CASE },
+            Problem::Other,
+            Some(0),
+            "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it may not sign certificates: its keyUsage lacks keyCertSign (4.2.1.3)",
+        ),
+    ] {
+        let expected = (problem, index, message.to_owned());
+        assert_eq!(case.refused(), Some(expected), "{}", case.sent);
+    }
+}
+
+/// CVE-2024-45341: the zone of an address is this machine's and enters no match, nor a name constraint.
+#[test]
+fn r27_a_zone_enters_neither_names_nor_constraints() {
+    let judged = |sent: &'static str, name: &'static str| {
+        let refused = Case { sent, name, ..CASE }.refused();
+        refused.map(|(problem, ..)| problem)
+    };
+    for zone in ["fe80::1", "fe80::1%eth0", "[fe80::1%25eth0]", "fe80::1%.localhost", "fe80::1%25localhost"] {
+        assert_eq!(judged("good.pem", zone), None, "{zone}");
+        assert_eq!(judged("constrained-ip.pem", zone), None, "{zone}");
+        assert_eq!(judged("excluded-ip.pem", zone), Some(Problem::Other), "{zone}");
+        assert_eq!(judged("names.pem", zone), Some(Problem::NameMismatch), "{zone}");
+    }
+    for other in ["fe80::2%eth0", "fe80::1:0%localhost", "::1%127.0.0.1"] {
+        assert_eq!(judged("good.pem", other), Some(Problem::NameMismatch), "{other}");
+    }
+}
+
+#[test]
+fn any_bytes_are_judged_without_a_panic() {
+    let chain = certificates("good.pem");
+    let policy = policy(&["root.pem"], &["all.crl"], flag::X509_STRICT);
+    let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
+    for which in 0..chain.len() {
+        for at in (0..chain[which].len()).step_by(7) {
+            for bit in [0, 3, 7] {
+                let mut changed = chain.clone();
+                let mut der = changed[which].to_vec();
+                der[at] ^= 1 << bit;
+                changed[which] = der.into();
+                let (end_entity, others) = changed.split_first().unwrap();
+                let question = Question { end_entity, others, purpose: Purpose::Server, name: None, time };
+                let refusal = verify(&policy, &question).unwrap_err();
+                assert!(!refusal.into_error("the server").message().is_empty());
+            }
+        }
+    }
+}
