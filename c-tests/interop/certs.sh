@@ -66,4 +66,6 @@ done
 issue expired p256 middle "/CN=expired" 20210101000000Z "$server"
 issue elsewhere p256 middle "/CN=elsewhere" $end "subjectAltName=DNS:elsewhere.test
 extendedKeyUsage=serverAuth"
+issue authority p256 middle "/CN=authority" $end "$authority
+subjectAltName=DNS:localhost"
 issue stranger p256 other-root "/CN=stranger" $end "extendedKeyUsage=clientAuth"

@@ -189,7 +189,8 @@ impl<'a> Stage<'a> {
             with += &format!(", {}", version(&["gnutls-cli", "--version"]));
         }
         let (sessions, refusals) = (self.sessions.load(Ordering::Relaxed), self.refusals.load(Ordering::Relaxed));
-        report.note(format!("{sessions} sessions and {refusals} refusals with {with}"));
+        let and = if refusals > 0 { format!(" and {refusals} refusals") } else { String::new() };
+        report.note(format!("{sessions} sessions{and} with {with}"));
     }
 
     /// One row: both ends run, and what they say is compared with what is expected.

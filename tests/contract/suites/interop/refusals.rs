@@ -28,18 +28,20 @@ pub struct Refusal {
     pub(super) late: bool,
 }
 
-const INCOMPATIBLE: &str = "NETLIB_TLS_PROTOCOL";
-const NO_VERSION: Outcome = (INCOMPATIBLE, -1, 0);
-const NO_SUITE: Outcome = (INCOMPATIBLE, -1, 0);
-const NO_GROUP: Outcome = (INCOMPATIBLE, -1, 0);
+const INCOMPATIBLE: &str = "NETLIB_TLS_INCOMPATIBLE";
+const NO_VERSION: Outcome = (INCOMPATIBLE, 70, 0);
+const NO_SUITE: Outcome = (INCOMPATIBLE, 40, 0);
+const NO_GROUP: Outcome = (INCOMPATIBLE, 40, 0);
 const NO_PROTOCOL: Outcome = (INCOMPATIBLE, 120, 0);
-const NO_CERTIFICATE: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 116, 9);
+const NO_CERTIFICATE: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 116, 16);
 const UNKNOWN_ISSUER: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 48, 3);
-const INCOMPLETE: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 48, 3);
+/// The last certificate that came names an issuer that is neither trusted nor there: for one that came alone, most likely
+/// one between is missing.
+const INCOMPLETE: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 48, 11);
 const EXPIRED: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 45, 1);
 const WRONG_NAME: Outcome = ("NETLIB_HOSTNAME_MISMATCH", 42, 4);
 const WRONG_PURPOSE: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 43, 7);
-const AUTHORITY: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 46, 7);
+const AUTHORITY: Outcome = ("NETLIB_CERTIFICATE_VERIFY", 43, 12);
 
 const fn alert(number: i32) -> Outcome {
     ("NETLIB_TLS_ALERT", number, 0)
@@ -100,7 +102,7 @@ pub const ALL: &[Refusal] = &[
     client("untrusted", "ca-is-another", "{p256}", UNKNOWN_ISSUER, "SSL alert number 48"),
     client("incomplete", "", "{alone}", INCOMPLETE, "SSL alert number 48"),
     client("a client's", "", "{a-client's}", WRONG_PURPOSE, "SSL alert number 43"),
-    client("an authority's", "", "{root}", AUTHORITY, "SSL alert number 46"),
+    client("an authority's", "", "{authority}", AUTHORITY, "SSL alert number 43"),
     // s_client connects to netlib.
     server("only 1.3 here", "{p256} min=1.3", "-tls1_2", NO_VERSION, "SSL alert number 70"),
     server("only 1.2 here", "{p256} max=1.2", "-tls1_3", NO_VERSION, "SSL alert number 70"),
@@ -123,8 +125,8 @@ pub const ALL: &[Refusal] = &[
     server("no protocol", "{p256} alpn=h2", "-alpn http/1.1", NO_PROTOCOL, "SSL alert number 120"),
     server("no client certificate, 1.2", "{p256} {asks}", "-tls1_2", NO_CERTIFICATE, "SSL alert number 116"),
     server("no client certificate, 1.3", "{p256} {asks}", "-tls1_3", NO_CERTIFICATE, "SSL alert number 116"),
-    server("a stranger, 1.2", "{p256} {asks}", "-tls1_2 {stranger}", UNKNOWN_ISSUER, "SSL alert number 48"),
-    server("a stranger, 1.3", "{p256} {asks}", "-tls1_3 {stranger}", UNKNOWN_ISSUER, "SSL alert number 48"),
+    server("a stranger, 1.2", "{p256} {asks}", "-tls1_2 {stranger}", INCOMPLETE, "SSL alert number 48"),
+    server("a stranger, 1.3", "{p256} {asks}", "-tls1_3 {stranger}", INCOMPLETE, "SSL alert number 48"),
     server("an expired client", "{p256} {asks}", "{expired}", EXPIRED, "SSL alert number 45"),
     server("a server's", "{p256} {asks}", "{p256}", WRONG_PURPOSE, "SSL alert number 43"),
     server("it wants another name", "{p256}", "-verify_hostname other.test", alert(42), "hostname mismatch"),
@@ -180,8 +182,8 @@ pub const ALL: &[Refusal] = &[
         NO_CERTIFICATE,
         "*** Received alert [116]",
     )),
-    gnutls(server("a stranger, 1.2", "{p256} {asks}", "{1.2} {stranger}", UNKNOWN_ISSUER, "*** Received alert [48]")),
-    gnutls(server("a stranger, 1.3", "{p256} {asks}", "{1.3} {stranger}", UNKNOWN_ISSUER, "*** Received alert [48]")),
+    gnutls(server("a stranger, 1.2", "{p256} {asks}", "{1.2} {stranger}", INCOMPLETE, "*** Received alert [48]")),
+    gnutls(server("a stranger, 1.3", "{p256} {asks}", "{1.3} {stranger}", INCOMPLETE, "*** Received alert [48]")),
     gnutls(server(
         "it wants another name",
         "{p256}",
@@ -337,7 +339,7 @@ fn openssl_words(stage: &Stage, words: &str) -> Vec<String> {
             "{expired}" => "-cert {expired.pem} -key {expired.key} -cert_chain {middle.pem}",
             "{alone}" => "-cert {server-p256.pem} -key {server-p256.key}",
             "{a-client's}" => "-cert {client-p256.pem} -key {client-p256.key} -cert_chain {middle.pem}",
-            "{root}" => "-cert {root.pem} -key {root.key}",
+            "{authority}" => "-cert {authority.pem} -key {authority.key} -cert_chain {middle.pem}",
             "{stranger}" => "-cert {stranger.pem} -key {stranger.key}",
             other => other,
         }));
