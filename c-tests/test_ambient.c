@@ -212,8 +212,29 @@ static void the_counters_see_a_tls_context_being_made(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
+/* One setter turns it off: no variable is asked for, and a client that verifies nobody opens no file. */
+static void a_context_without_the_environment_asks_for_none(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_use_environment(options, 0);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    setenv("SSLKEYLOGFILE", "/nonexistent/keys", 1);
+    opened = asked = 0;
+    CHECK_OK(netlib_tls_context_new(options, &context, &err));
+    CHECK_INT(0, (long long)asked);
+    CHECK_INT(0, (long long)opened);
+    netlib_tls_context_free(context);
+    netlib_tls_options_set_use_environment(options, 1);
+    CHECK_STATUS(NETLIB_IO, netlib_tls_context_new(options, &context, &err));
+    CHECK(asked > 0);
+    unsetenv("SSLKEYLOGFILE");
+    netlib_tls_options_free(options);
+}
+
 int main(void) {
     r8_no_file_and_no_environment_is_read();
     the_counters_see_a_tls_context_being_made();
+    a_context_without_the_environment_asks_for_none();
     return report("ambient");
 }

@@ -100,3 +100,19 @@ fn unknown_words_are_kept() {
         assert_eq!(Selection::parse(string.as_bytes()).unwrap().unknown(), unknown, "{string}");
     }
 }
+
+/// Every byte, and every sign, at each place of a string: an answer, never a panic.
+#[test]
+fn any_bytes_are_answered() {
+    let string = b"HIGH:+AES+aRSA:-TLS_AES_128_GCM_SHA256:@SECLEVEL=1!x";
+    for at in 0..string.len() {
+        for byte in 0..=255 {
+            let mut changed = string.to_vec();
+            changed[at] = byte;
+            let answer = Selection::parse(&changed).map(|_| ()).map_err(|error| error.status());
+            let expected =
+                [Ok(()), Err(Status::InvalidArgument), Err(Status::NoCipherSuites), Err(Status::Unsupported)];
+            assert!(expected.contains(&answer), "{changed:?}");
+        }
+    }
+}

@@ -12,6 +12,7 @@ pub mod generated;
 pub mod guards;
 pub mod incidents;
 pub mod install;
+pub mod interop;
 pub mod keys;
 pub mod library;
 pub mod matrix;
@@ -69,5 +70,8 @@ pub const ALL: &[Suite] = &[
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
     suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
     suite("demo", "make demo", fetch::demo),
+    suite("interop", "TLS with openssl and GnuTLS, both ways: each suite and key, refusals", interop::run),
+    suite("interop-leaks", "some of it under valgrind", interop::valgrind),
+    long("interop-all", "TLS with openssl and GnuTLS: the other combinations", interop::run_rest),
     long("asan", "the C tests with both halves instrumented", asan::run),
 ];

@@ -7,9 +7,10 @@ use crate::env::{Env, Ran, has};
 use crate::model::Header;
 use crate::report::Report;
 use crate::suites::examples::Example;
+use crate::suites::interop::mistaken;
 use crate::suites::{
-    c_tests, docs, examples, generated, guards, incidents, install, keys, matrix, nulls, panics, spec_map, statuses,
-    symbols, threads, unit, unsafe_code, vectors,
+    c_tests, docs, examples, generated, guards, incidents, install, interop, keys, matrix, nulls, panics, spec_map,
+    statuses, symbols, threads, unit, unsafe_code, vectors,
 };
 
 pub fn run(env: &Env, report: &mut Report) {
@@ -34,6 +35,7 @@ pub fn run(env: &Env, report: &mut Report) {
         memory_errors,
         loaded_keys,
         recorded_answers,
+        other_implementations,
     ] {
         gate(env, &scratch, report);
     }
@@ -502,4 +504,15 @@ fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
         "has no class met, of which there are 3 cases",
     ];
     finds(report, "vectors", &complaints, |inner| vectors::check(env, &document, &hits, inner));
+}
+
+/// Rows that expect something else than what happens, at netlib's end or at the other.
+fn other_implementations(env: &Env, _: &Path, report: &mut Report) {
+    let Some(stage) = interop::Stage::new(env, env.library(), "interop-negative", &[], report) else { return };
+    for (row, complaint) in mistaken::rows() {
+        finds(report, "interop", &[complaint], |inner| stage.play_all(&[row], inner));
+    }
+    for (refusal, complaint) in mistaken::refusals() {
+        finds(report, "interop", &[complaint], |inner| stage.refuse_all(&[refusal], inner));
+    }
 }

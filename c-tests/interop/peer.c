@@ -1,0 +1,253 @@
+/*
+ * One end of a TLS session with another implementation: tests/contract/suites/interop.rs runs it against the openssl
+ * command and GnuTLS's, and compares what it prints with what the other end prints.
+ *
+ * usage: peer client port=N SETTING...    connects to 127.0.0.1
+ *        peer server SETTING...           prints "port N", then accepts
+ *
+ * One line of facts for each session, and of each failure the message on standard error.
+ */
+#define _GNU_SOURCE
+#include "settings.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* Longer than any wait that ends as it should, on a machine with much else to do. */
+#define LONG 100.0
+
+/* Lines of 999 letters, none of which is a command to s_client, s_server or gnutls-serv at the start of a line. */
+#define LINE 1000
+
+static char letter_at(size_t i) {
+    if (i % LINE == LINE - 1) return '\n';
+    return (char)('a' + ((uint32_t)i * 2654435761u >> 29));
+}
+
+/* The same with each line backwards, as s_server -rev answers. */
+static char reversed_at(size_t i) {
+    if (i % LINE == LINE - 1) return '\n';
+    return letter_at(i - i % LINE + (LINE - 2 - i % LINE));
+}
+
+struct session {
+    netlib_tls_stream *stream;
+    const struct settings *settings;
+    netlib_status handshake, data, end, shutdown;
+    int32_t alert, problem;
+    size_t bytes;
+    bool intact;
+};
+
+/* Keeps what the first failure says. */
+static netlib_status note(struct session *session, netlib_status status, netlib_error *err) {
+    if (err != NULL && session->alert < 0 && session->problem == 0) {
+        session->alert = netlib_error_tls_alert(err);
+        session->problem = netlib_error_certificate_problem(err);
+    }
+    if (err != NULL) fprintf(stderr, "peer: %s\n", netlib_error_message(err, NULL));
+    netlib_error_free(err);
+    return status;
+}
+
+static netlib_status write_all(netlib_tls_stream *stream, size_t total, netlib_error **err) {
+    char *data = malloc(total + 1);
+    if (data == NULL) abort();
+    for (size_t i = 0; i < total; i++) data[i] = letter_at(i);
+    size_t n = 0;
+    netlib_status status = netlib_tls_stream_write(stream, data, total, &n, err);
+    free(data);
+    return status;
+}
+
+/* A thread of its own: the peer answers before it has everything, and stops reading when nobody reads the answer. */
+static void *writer(void *argument) {
+    struct session *session = argument;
+    netlib_error *err = NULL;
+    netlib_status status = write_all(session->stream, session->settings->bytes, &err);
+    if (status != NETLIB_OK) {
+        fprintf(stderr, "peer: writing: %s\n", netlib_error_message(err, NULL));
+        netlib_error_free(err);
+    }
+    return NULL;
+}
+
+static void read_expected(struct session *session) {
+    static char buffer[20000];
+    while (session->data == NETLIB_OK && session->bytes < session->settings->bytes) {
+        netlib_error *err = NULL;
+        size_t n = 0, room = session->settings->bytes - session->bytes;
+        if (room > sizeof buffer) room = sizeof buffer;
+        netlib_status status = netlib_tls_stream_read(session->stream, buffer, room, &n, &err);
+        session->data = note(session, status, err);
+        bool reversed = strcmp(session->settings->how, "reversed") == 0;
+        for (size_t i = 0; i < n; i++, session->bytes++) {
+            session->intact &= buffer[i] == (reversed ? reversed_at(session->bytes) : letter_at(session->bytes));
+        }
+    }
+}
+
+/* A page that the server makes: it goes to the end of a file. */
+static void get(struct session *session) {
+    static const char request[] = "GET / HTTP/1.0\r\n\r\n";
+    static char buffer[20000];
+    netlib_error *err = NULL;
+    size_t n = 0;
+    FILE *page = fopen(session->settings->page, "a");
+    if (page == NULL) abort();
+    netlib_status status = netlib_tls_stream_write(session->stream, request, sizeof request - 1, &n, &err);
+    session->data = note(session, status, err);
+    while (session->data == NETLIB_OK) {
+        status = netlib_tls_stream_read(session->stream, buffer, sizeof buffer, &n, &err);
+        if (status == NETLIB_END_OF_STREAM) break;
+        session->data = note(session, status, err);
+        if (fwrite(buffer, 1, n, page) != n) abort();
+    }
+    fclose(page);
+}
+
+static netlib_status read_end(struct session *session) {
+    netlib_error *err = NULL;
+    char byte;
+    size_t n = 0;
+    netlib_status status = netlib_tls_stream_read(session->stream, &byte, 1, &n, &err);
+    return note(session, status, err);
+}
+
+static void shut(struct session *session) {
+    netlib_error *err = NULL;
+    netlib_status status = netlib_tls_stream_shutdown(session->stream, &err);
+    session->shutdown = note(session, status, err);
+}
+
+/* The client says what the server gives back; a server gives back what was said. */
+static void exchange(struct session *session, bool client) {
+    const char *how = session->settings->how;
+    if (strcmp(how, "get") == 0) {
+        get(session);
+    } else if (strcmp(how, "receive") == 0) {
+        read_expected(session);
+    } else if (strcmp(how, "read") != 0 && client) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, writer, session) != 0) abort();
+        read_expected(session);
+        pthread_join(thread, NULL);
+    } else if (strcmp(how, "read") != 0) {
+        netlib_error *err = NULL;
+        read_expected(session);
+        if (session->data == NETLIB_OK) {
+            netlib_status status = write_all(session->stream, session->bytes, &err);
+            session->data = note(session, status, err);
+        }
+    }
+    /* A client that connects only for the session's sake. */
+    if (session->data == NETLIB_END_OF_STREAM) shut(session);
+    if (session->data != NETLIB_OK) return;
+    /* "read" and "peer-first": the other end closes before this one. */
+    if (strcmp(how, "read") == 0 || strcmp(how, "peer-first") == 0) {
+        session->end = read_end(session);
+        shut(session);
+    } else {
+        shut(session);
+        session->end = read_end(session);
+    }
+}
+
+static const char *text(const char *text) { return text != NULL ? text : "-"; }
+
+static void speak(struct session *session, bool client) {
+    netlib_error *err = NULL;
+    if (netlib_tls_stream_set_read_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
+    if (netlib_tls_stream_set_write_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
+    netlib_status status = netlib_tls_stream_handshake(session->stream, &err);
+    session->handshake = note(session, status, err);
+    if (status == NETLIB_OK) exchange(session, client);
+    int32_t version = netlib_tls_stream_version(session->stream);
+    printf("handshake=%s", netlib_status_name(session->handshake));
+    printf(" version=%s", version == NETLIB_TLS_1_3 ? "1.3" : version == NETLIB_TLS_1_2 ? "1.2" : "-");
+    printf(" suite=%s", text(netlib_tls_stream_cipher_suite(session->stream, NULL)));
+    printf(" group=%s", text(netlib_tls_stream_key_exchange_group(session->stream, NULL)));
+    printf(" resumed=%s", netlib_tls_stream_is_resumed(session->stream) ? "yes" : "no");
+    printf(" name=%s", text(netlib_tls_stream_server_name(session->stream, NULL)));
+    printf(" alpn=%s", text(netlib_tls_stream_alpn_protocol(session->stream, NULL)));
+    printf(" certificates=%zu", netlib_tls_stream_peer_certificate_count(session->stream));
+    printf(" bytes=%zu intact=%s", session->bytes, session->intact ? "yes" : "no");
+    printf(" data=%s end=%s", netlib_status_name(session->data), netlib_status_name(session->end));
+    printf(" shutdown=%s alert=%d problem=%d\n", netlib_status_name(session->shutdown), (int)session->alert,
+           (int)session->problem);
+    fflush(stdout);
+    netlib_tls_stream_free(session->stream);
+}
+
+/* Closed so that what was sent last, an alert, is not lost to the reset that unread bytes cause. */
+static void close_gently(int fd) {
+    static char buffer[20000];
+    struct timeval limit = {(time_t)LONG, 0};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    shutdown(fd, SHUT_WR);
+    while (recv(fd, buffer, sizeof buffer, 0) > 0) {}
+    close(fd);
+}
+
+static struct sockaddr_in loopback(const struct settings *settings) {
+    struct sockaddr_in address;
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons((uint16_t)settings->port);
+    return address;
+}
+
+static int complain(const char *what, netlib_error *err) {
+    fprintf(stderr, "peer: %s: %s\n", what, err != NULL ? netlib_error_message(err, NULL) : "the system refuses");
+    netlib_error_free(err);
+    return 1;
+}
+
+int main(int argc, char **argv) {
+    struct settings settings;
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    if (!settings_read(&settings, argc, argv)) return 2;
+    netlib_status status = netlib_tls_context_new(settings.options, &context, &err);
+    netlib_tls_options_free(settings.options);
+    if (status != NETLIB_OK) {
+        printf("context=%s\n", netlib_status_name(status));
+        return complain("the context", err);
+    }
+    struct sockaddr_in address = loopback(&settings);
+    socklen_t len = sizeof address;
+    int listener = -1;
+    if (!settings.client) {
+        listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (bind(listener, (struct sockaddr *)&address, len) != 0 || listen(listener, 4) != 0 ||
+            getsockname(listener, (struct sockaddr *)&address, &len) != 0) {
+            return complain("listening", NULL);
+        }
+        printf("port %d\n", (int)ntohs(address.sin_port));
+        fflush(stdout);
+    }
+    for (int i = 0; i < settings.connections; i++) {
+        int fd;
+        struct session session = {.settings = &settings, .alert = -1, .intact = true};
+        if (settings.client) {
+            fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+            if (connect(fd, (struct sockaddr *)&address, len) != 0) return complain("connecting", NULL);
+            status = netlib_tls_wrap_fd(context, fd, settings.name, &session.stream, &err);
+        } else {
+            fd = accept(listener, NULL, NULL);
+            if (fd < 0) return complain("accepting", NULL);
+            status = netlib_tls_accept_fd(context, fd, &session.stream, &err);
+        }
+        if (status != NETLIB_OK) return complain("the stream", err);
+        speak(&session, settings.client);
+        close_gently(fd);
+    }
+    if (listener >= 0) close(listener);
+    netlib_tls_context_free(context);
+    return 0;
+}

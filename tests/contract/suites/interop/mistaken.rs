@@ -1,0 +1,50 @@
+//! Rows that expect something else than what happens, and the complaint that each of them owes: for the suite `negative`.
+
+use super::gnutls_is_installed;
+use super::matrix::{Alpn, GROUPS, Group, PAIRS, Row, Side, Tool, core};
+use super::refusals::{ALL, Refusal};
+
+static MISTAKEN: Group = Group { temporary_key: "X448, 448 bits", gnutls: "X448", ..GROUPS[1] };
+
+pub fn rows() -> Vec<(Row, &'static str)> {
+    let mut rows = Vec::new();
+    for &(tool, side) in PAIRS {
+        let agreed = row(tool, side, |row| row.alpn.agreed.is_some() && row.resume);
+        let mistaken = Row { alpn: Alpn { agreed: Some("x"), ..agreed.alpn }, ..agreed };
+        rows.push((mistaken, "netlib says\n  handshake=NETLIB_OK"));
+        rows.push((
+            mistaken,
+            match (tool, side) {
+                (Tool::OpenSsl, Side::Client) => "ALPN of s_server: [\"h2\", \"h2\"], not [\"x\", \"x\"]",
+                (Tool::OpenSsl, Side::Server) => "does not say \"ALPN protocol: x\"",
+                (Tool::GnuTls, _) => "session 2 of GnuTLS does not say \"- Application protocol: x\"",
+            },
+        ));
+        rows.push((Row { alpn: Alpn { agreed: None, ..agreed.alpn }, ..agreed }, "alpn=- "));
+    }
+    let p256 = |row: &Row| row.retried && row.group == Some(&GROUPS[1]);
+    let x25519 = |row: &Row| row.suite.openssl.starts_with("TLS_") && row.group == Some(&GROUPS[0]);
+    let (retried, at_once) = (row(Tool::OpenSsl, Side::Client, p256), row(Tool::OpenSsl, Side::Client, x25519));
+    rows.push((Row { retried: false, ..retried }, "2 hellos of the client, not 1"));
+    rows.push((Row { retried: true, ..at_once }, "1 hellos of the client, not 2"));
+    let served = row(Tool::OpenSsl, Side::Server, p256);
+    rows.push((Row { group: Some(&MISTAKEN), ..served }, "does not say \"Server Temp Key: X448, 448 bits\""));
+    rows.retain(|(row, _)| row.tool == Tool::OpenSsl || gnutls_is_installed());
+    rows
+}
+
+fn row(tool: Tool, netlib: Side, wanted: impl Fn(&Row) -> bool) -> Row {
+    let fits = |row: &Row| row.tool == tool && row.netlib == netlib && wanted(row);
+    core().into_iter().find(fits).expect("there is such a row")
+}
+
+pub fn refusals() -> Vec<(Refusal, &'static str)> {
+    let first = ALL[0];
+    let (status, alert, problem) = first.outcome;
+    vec![
+        (Refusal { outcome: ("NETLIB_OK", alert, problem), ..first }, "handshake is NETLIB_TLS_ALERT, not NETLIB_OK"),
+        (Refusal { outcome: (status, 71, problem), ..first }, "alert is 70, not 71"),
+        (Refusal { outcome: (status, alert, 3), ..first }, "problem is 0, not 3"),
+        (Refusal { says: "nothing at all", ..first }, "the other end does not say \"nothing at all\""),
+    ]
+}

@@ -1,0 +1,144 @@
+//! The openssl command at the other end: its command lines, and what it prints when all is as it should be.
+
+use std::path::Path;
+
+use super::Stage;
+use super::matrix::{ClientCertificate, Row, Tickets, Version};
+
+fn versions_suites_records(row: &Row) -> Vec<String> {
+    let (version, option) = match row.suite.version {
+        Version::Tls12 => ("-tls1_2", "-cipher"),
+        Version::Tls13 => ("-tls1_3", "-ciphersuites"),
+    };
+    let words = if row.chosen_here { &[][..] } else { &[version, option, row.suite.openssl] };
+    words.iter().copied().chain(row.records.split_whitespace()).map(str::to_owned).collect()
+}
+
+fn identity(stage: &Stage, name: &str) -> Vec<String> {
+    let file = |suffix: &str| stage.certificate(&format!("{name}{suffix}"));
+    vec![
+        "-cert".to_owned(),
+        file(".pem"),
+        "-key".to_owned(),
+        file(".key"),
+        "-cert_chain".to_owned(),
+        stage.certificate("middle.pem"),
+    ]
+}
+
+/// What passes goes to the file `messages`, if a row is about it.
+pub fn server(stage: &Stage, row: &Row, messages: &Path) -> Vec<String> {
+    let mut words = stage.words("openssl s_server -accept 127.0.0.1:0");
+    words.extend([stage.word("-naccept"), row.connections().to_string()]);
+    words.push(stage.word(if row.page() { "-www" } else { "-rev" }));
+    words.extend(versions_suites_records(row));
+    words.extend(identity(stage, &format!("server-{}", row.key.name())));
+    match row.client {
+        ClientCertificate::NotAsked => {}
+        ClientCertificate::NotShown => words.extend(stage.words("-verify 3 -verify_return_error -CAfile {root.pem}")),
+        ClientCertificate::Shown(_) => words.extend(stage.words("-Verify 3 -verify_return_error -CAfile {root.pem}")),
+    }
+    if row.tickets == Tickets::Tls12 {
+        words.push(stage.word("-no_cache"));
+    }
+    if !row.alpn.server.is_empty() {
+        words.extend([stage.word("-alpn"), row.alpn.server.join(",")]);
+    }
+    if let Some(group) = row.group {
+        words.extend(["-groups", group.openssl, "-msg", "-msgfile"].map(str::to_owned));
+        words.push(messages.display().to_string());
+    }
+    words
+}
+
+/// What `s_server -rev` prints of a session.
+pub fn summary(row: &Row) -> Vec<String> {
+    let mut lines = vec![
+        format!("Protocol version: TLSv{}", row.suite.version.number()),
+        format!("Ciphersuite: {}", row.suite.openssl),
+        "CONNECTION CLOSED".to_owned(),
+    ];
+    match row.client {
+        ClientCertificate::Shown(key) => {
+            lines.push(format!("Peer certificate: CN = client {}", key.name()));
+            lines.push("Verification: OK".to_owned());
+        }
+        _ => lines.push("No peer certificate".to_owned()),
+    }
+    lines
+}
+
+/// What `s_server -www` puts into its page.
+pub fn page(row: &Row, resumed: bool) -> Vec<String> {
+    let start = if resumed { "Reused" } else { "New" };
+    let version = row.suite.version.number();
+    let mut lines = vec![
+        "HTTP/1.0 200 ok".to_owned(),
+        format!("{start}, TLSv{version}, Cipher is {}", row.suite.openssl),
+        format!("Protocol  : TLSv{version}"),
+        format!("Cipher    : {}", row.suite.openssl),
+        "</pre></BODY></HTML>".to_owned(),
+    ];
+    match row.client {
+        ClientCertificate::Shown(key) => {
+            lines.push(format!("Subject: CN=client {}", key.name()));
+            lines.push("Verify return code: 0 (ok)".to_owned());
+        }
+        _ => lines.push("no client certificate available".to_owned()),
+    }
+    lines
+}
+
+pub fn client(stage: &Stage, row: &Row, port: &str, messages: &Path) -> Vec<String> {
+    let mut words = stage.words("openssl s_client -servername localhost -verify_hostname localhost");
+    words.extend(stage.words("-verify_return_error -ign_eof -CAfile {root.pem}"));
+    words.extend([stage.word("-connect"), format!("127.0.0.1:{port}")]);
+    words.extend(versions_suites_records(row));
+    if let ClientCertificate::Shown(key) = row.client {
+        words.extend(identity(stage, &format!("client-{}", key.name())));
+    }
+    if !row.alpn.client.is_empty() {
+        words.extend([stage.word("-alpn"), row.alpn.client.join(",")]);
+    }
+    if let Some(group) = row.group {
+        let groups = if row.retried { format!("P-521:{}", group.openssl) } else { group.openssl.to_owned() };
+        words.extend(["-groups", &groups, "-msg", "-msgfile"].map(str::to_owned));
+        words.push(messages.display().to_string());
+    }
+    words
+}
+
+/// What `s_client` prints of a session.
+pub fn session(row: &Row, resumed: bool) -> Vec<String> {
+    let start = if resumed { "Reused" } else { "New" };
+    let mut lines = vec![
+        format!("{start}, TLSv{}, Cipher is {}", row.suite.version.number(), row.suite.openssl),
+        "Verify return code: 0 (ok)".to_owned(),
+        row.alpn.agreed.map_or("No ALPN negotiated".to_owned(), |protocol| format!("ALPN protocol: {protocol}")),
+        // The server's closing message; without it, it is an error.
+        "closed".to_owned(),
+    ];
+    if row.tickets == Tickets::Tls12 {
+        lines.push("TLS session ticket:".to_owned());
+    }
+    // A session of TLS 1.2 that is resumed exchanges no keys.
+    if let Some(group) = row.group {
+        lines.push(format!("Server Temp Key: {}", group.temporary_key));
+    }
+    match row.client {
+        ClientCertificate::NotAsked if !resumed => lines.push("No client certificate CA names sent".to_owned()),
+        ClientCertificate::NotAsked => {}
+        _ if !resumed => lines.push("CN = interop root".to_owned()),
+        _ => {}
+    }
+    lines
+}
+
+/// How often -msg saw a message of the handshake go in a direction.
+pub fn count(messages: &str, direction: &str, message: &str) -> usize {
+    let (end, handshake) = (format!(", {message}"), ", Handshake ");
+    messages
+        .lines()
+        .filter(|line| line.starts_with(direction) && line.contains(handshake) && line.ends_with(&end))
+        .count()
+}
