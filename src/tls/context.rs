@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use rustls::client::{Resumption, Tls12Resumption};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::NoServerSessionStorage;
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, KeyLog, ServerConfig};
 
 use super::asked::{self, Asked};
@@ -114,12 +114,12 @@ impl Context {
             keylog: keylog.clone(),
         };
 
-        let client = match parts.client() {
+        let asked = Arc::new(Asked::default());
+        let client = match parts.client(&asked) {
             // Kept for whoever connects with it, because a server's side does not need it.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
-        let asked = Arc::new(Asked::default());
         Ok(Context {
             client,
             nameless: OnceLock::new(),
@@ -285,19 +285,15 @@ impl Parts<'_> {
         if self.options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
     }
 
-    fn client(&self) -> Result<ClientConfig> {
+    fn client(&self, asked: &Arc<Asked>) -> Result<ClientConfig> {
         let verifier = ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
+        let identity = asked::Identity { key: self.identity.clone(), asked: Arc::clone(asked) };
+        let mut config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_protocol_versions(&self.offer.rustls_versions())
             .map_err(|error| internal("the client's configuration", error))?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier));
-        let mut config = match &self.identity {
-            Some(identity) => {
-                builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(identity))))
-            }
-            None => builder.with_no_client_auth(),
-        };
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_client_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.resumption = self.resumption();
         if let Some(keylog) = self.keylog() {
@@ -322,7 +318,7 @@ impl Parts<'_> {
                 builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
-        let identity = asked::Identity { key: Arc::clone(identity), asked: Arc::clone(asked) };
+        let identity = asked::Identity { key: Some(Arc::clone(identity)), asked: Arc::clone(asked) };
         let mut config = builder.with_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.ignore_client_order = self.options.bits & bits::CIPHER_SERVER_PREFERENCE != 0;

@@ -3,6 +3,7 @@
 
 use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible};
 
+use super::asked::{Request, Shown};
 use super::names;
 use super::verify::peer::Note;
 use crate::error::{CertificateProblem, Error};
@@ -14,6 +15,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) is_server: bool,
     /// The name that the peer was to prove.
     pub(crate) name: Option<&'a str>,
+    /// What the peer asked for, if it came so far.
+    pub(crate) asked: Option<&'a Request>,
     pub(crate) handshaking: bool,
     /// What the peer sent, when nothing of it was a TLS record.
     pub(crate) first_bytes: Option<&'a [u8]>,
@@ -120,8 +123,39 @@ impl Situation<'_> {
             return self.truncated(false).with_tls_alert(number);
         }
         let own = Some(OWN_CERTIFICATE);
-        let (hint, advice) = match number {
-            40 | 71 => ("the two sides have no version, cipher suite or parameters in common", None),
+        let shown = match self.asked {
+            Some(Request::Certificate(shown)) => Some(shown),
+            _ => None,
+        };
+        let (hint, advice) = match (number, shown) {
+            // Of these alerts each is somebody's answer to a missing certificate.
+            (40..=43 | 46 | 48 | 49, Some(Shown::Nothing)) => {
+                ("it had asked for a certificate, and was shown none", own)
+            }
+            (40..=43 | 46 | 48 | 49, Some(Shown::NothingFit)) => {
+                ("it had asked for a certificate, and was shown none: this side's key cannot sign as it demands", own)
+            }
+            // A server asks when everything else is agreed on.
+            (40, Some(Shown::Certificate)) => {
+                ("it had asked for a certificate, and perhaps does not accept the one that it was shown", own)
+            }
+            _ => self.hint(number),
+        };
+        let mut message =
+            format!("{peer} ended the session{} with alert {number} ({})", self.during(), names::alert(number));
+        if !hint.is_empty() {
+            message = format!("{message}: {hint}");
+        }
+        Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
+    }
+
+    /// What a peer means by an alert, and what would help.
+    fn hint(&self, number: u8) -> (&'static str, Option<&'static str>) {
+        let own = Some(OWN_CERTIFICATE);
+        match number {
+            40 | 71 if self.handshaking => {
+                ("the two sides have no version, cipher suite or parameters in common", None)
+            }
             44 => ("it has found this side's certificate among the revoked ones", own),
             45 => ("by its clock this side's certificate has expired or is not yet valid", own),
             48 => ("it does not know the authority of this side's certificate, or lacks a certificate between", own),
@@ -131,13 +165,7 @@ impl Situation<'_> {
             116 => ("it asks for a certificate", Some(OWN_CERTIFICATE)),
             120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
             _ => ("", None),
-        };
-        let mut message =
-            format!("{peer} ended the session{} with alert {number} ({})", self.during(), names::alert(number));
-        if !hint.is_empty() {
-            message = format!("{message}: {hint}");
         }
-        Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
     }
 
     /// Only the kind of what came is told: a client's first line may hold a secret.
@@ -178,6 +206,13 @@ impl Situation<'_> {
                 (common("cipher suite"), AlertDescription::HandshakeFailure, None)
             }
             PeerIncompatible::NoKxGroupsInCommon
+                if matches!(self.asked, Some(Request::Session { ecdhe: false, .. })) =>
+            {
+                let message =
+                    "offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here";
+                (format!("{peer} {message}"), AlertDescription::HandshakeFailure, None)
+            }
+            PeerIncompatible::NoKxGroupsInCommon
             | PeerIncompatible::NamedGroupsExtensionRequired
             | PeerIncompatible::KeyShareExtensionRequired => {
                 (common("key-exchange group"), AlertDescription::HandshakeFailure, None)
@@ -207,7 +242,7 @@ mod tests {
     use super::*;
 
     fn situation() -> Situation<'static> {
-        Situation { is_server: false, name: Some("a.example"), handshaking: true, first_bytes: None }
+        Situation { is_server: false, name: Some("a.example"), asked: None, handshaking: true, first_bytes: None }
     }
 
     #[test]
@@ -236,5 +271,33 @@ mod tests {
         // A closing message in the middle of the handshake is an end, not a refusal.
         let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify), None);
         assert_eq!((error.status(), error.tls_alert()), (Status::TlsHandshakeEof, Some(0)));
+    }
+
+    #[test]
+    fn an_alert_is_explained_by_what_came_before_it() {
+        let asked = |shown| Some(Request::Certificate(shown));
+        let parameters = "no version, cipher suite or parameters in common";
+        for (number, handshaking, asked, expected) in [
+            (40, true, None, Some(parameters)),
+            (71, true, None, Some(parameters)),
+            (40, false, None, None),
+            (71, false, None, None),
+            (40, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (40, false, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (40, true, asked(Shown::NothingFit), Some("was shown none: this side's key cannot sign as it demands")),
+            (40, true, asked(Shown::Certificate), Some("perhaps does not accept the one that it was shown")),
+            // Java's and Go's servers in TLS 1.2.
+            (42, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (42, true, asked(Shown::Certificate), Some("it does not accept this side's certificate")),
+            (70, true, asked(Shown::Nothing), Some("it does not offer TLS 1.2 or 1.3")),
+        ] {
+            let situation = Situation { asked: asked.as_ref(), handshaking, ..situation() };
+            let error = situation.alert(number);
+            let hint = error.message().split_once("): ").map(|(_, hint)| hint);
+            match expected {
+                None => assert_eq!(hint, None, "{number}"),
+                Some(expected) => assert!(hint.is_some_and(|hint| hint.contains(expected)), "{number}: {hint:?}"),
+            }
+        }
     }
 }
