@@ -204,8 +204,54 @@ static void streams_tell_the_same(void) {
     }
 }
 
+/* In TLS 1.2 a ticket is a handshake message in the clear: a NewSessionTicket (4) before the server's Finished. */
+static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
+    netlib_tls_context *contexts[2];
+    for (int is_server = 0; is_server < 2; is_server++) {
+        netlib_tls_options *options = client_options();
+        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_options_set_session_tickets(options, is_server ? at_server : at_client);
+        if (is_server) {
+            netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+            netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+            netlib_tls_options_set_resumption(options, resumes);
+        }
+        contexts[is_server] = context_of(options);
+    }
+    struct wire wire = wire_of(contexts[0], contexts[1], 20000);
+    unsigned char flight[20000];
+    bool found = false;
+    netlib_error *err = NULL;
+    for (int turn = 0; turn < 4; turn++) {
+        netlib_status status = netlib_tls_engine_handshake(wire.client, &err);
+        CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ);
+        (void)move_piece(&wire, wire.client, wire.server);
+        status = netlib_tls_engine_handshake(wire.server, &err);
+        CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ);
+        size_t len = drain_all(wire.server, flight, sizeof flight);
+        for (size_t at = 0; at + 6 <= len && flight[at] == 22; at += 5u + (size_t)(flight[at + 3] << 8 | flight[at + 4])) {
+            found |= flight[at + 5] == 4;
+        }
+        CHECK_INT((long long)len, (long long)feed_all(wire.client, flight, len));
+    }
+    CHECK_OK(netlib_tls_engine_handshake(wire.client, &err));
+    CHECK_OK(netlib_tls_engine_handshake(wire.server, &err));
+    free_wire(&wire);
+    netlib_tls_context_free(contexts[0]);
+    netlib_tls_context_free(contexts[1]);
+    return found;
+}
+
+static void tickets_are_given_if_both_sides_want_them(void) {
+    for (int row = 0; row < 8; row++) {
+        bool at_client = row & 1, at_server = row & 2, resumes = row & 4;
+        CHECK_INT(at_client && at_server && resumes, gives_ticket(at_client, at_server, resumes));
+    }
+}
+
 int main(void) {
     full_and_resumed();
+    tickets_are_given_if_both_sides_want_them();
     the_server_picks_the_protocol();
     what_is_not_resumed();
     streams_tell_the_same();
