@@ -7,6 +7,7 @@
 
 #define CHAINS CERTS "verify/"
 #define VERSIONS "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version"
+#define CIPHERS "to allow others: netlib_tls_options_set_ciphers"
 #define PROTOCOLS "to offer others: netlib_tls_options_add_alpn_protocol"
 #define IDENTITY "to present another certificate: netlib_tls_options_set_identity"
 #define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
@@ -226,7 +227,12 @@ static void servers_that_cannot_be_spoken_with(void) {
         {"\x15\x03\x03\x00\x02\x02\x47", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 71,
          ENDED "71 (insufficient_security): the two sides have no version, cipher suite or parameters in common", ""},
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 70,
+         ENDED "70 (protocol_version): it offers neither TLS 1.2 nor TLS 1.3", ""},
+        /* What the options leave out might be what it wants. */
+        {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_1_3, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", VERSIONS},
+        {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_1_3, NETLIB_TLS_ALERT, 40,
+         ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", VERSIONS},
         {"\x15\x03\x03\x00\x02\x02\x70", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 112,
          ENDED "112 (unrecognized_name): it has no site of the name that was asked for", ""},
         {"\x15\x03\x03\x00\x02\x02\x78", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 120,
@@ -388,6 +394,41 @@ static void clients_that_cannot_be_spoken_with(void) {
     }
 }
 
+/* Each side is told of its own cipher string, and only of that. */
+static void cipher_strings_with_nothing_in_common(void) {
+    static const struct {
+        const char *client, *server;
+    } rows[] = {{"aRSA", NULL}, {NULL, "TLS_AES_128_GCM_SHA256:aRSA"}, {"AES128", "AES256:CHACHA20"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_options *options = client_options();
+        if (rows[i].client != NULL) netlib_tls_options_set_ciphers(options, rows[i].client);
+        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_context *client = context_of(options);
+        options = client_options();
+        netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+        if (rows[i].server != NULL) netlib_tls_options_set_ciphers(options, rows[i].server);
+        netlib_tls_context *far = context_of(options);
+        struct pair pair = unix_pair();
+        struct server server = {.does = SERVE_HANDSHAKE, .context = far, .fd = pair.far};
+        server_start(&server);
+        netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        check_error(err, 40, ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common",
+                    rows[i].client != NULL ? CIPHERS : VERSIONS);
+        CHECK_STATUS(NETLIB_TLS_ALERT, status);
+        netlib_tls_stream_free(stream);
+        close(pair.near);
+        server_join(&server);
+        CHECK_STR("the client and this side have no cipher suite in common", server.message);
+        CHECK_STR(rows[i].server != NULL ? CIPHERS : "", server.advice);
+        CHECK_INT(NETLIB_TLS_INCOMPATIBLE, server.status);
+        netlib_tls_context_free(client);
+        netlib_tls_context_free(far);
+    }
+}
+
 /* One message in records of a byte each: no message of its size, but more than is kept. */
 static void a_message_in_too_many_pieces(void) {
     netlib_error *err = NULL;
@@ -410,6 +451,7 @@ int main(void) {
     servers_that_cannot_be_spoken_with();
     servers_that_asked_for_a_certificate();
     clients_that_cannot_be_spoken_with();
+    cipher_strings_with_nothing_in_common();
     a_message_in_too_many_pieces();
     return report("tls explain");
 }

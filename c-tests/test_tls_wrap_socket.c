@@ -36,6 +36,7 @@ enum {
     ENCRYPTED = 8192, /* the identity's key, with its password */
     LOCKED = 16384,   /* the same without the password */
     EMBEDDED = 32768,
+    NO_SYSTEM = 65536,
 };
 
 /* A folder with the authority's certificate. */
@@ -64,6 +65,7 @@ static netlib_tls_options *options_with(int has) {
     if (has & TLS12) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
     if (has & TLS13) netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
     if (has & NOT_VERIFIED) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    if (has & NO_SYSTEM) netlib_tls_options_set_system_trust(options, 0);
     if (has & SYSTEM) netlib_tls_options_set_system_trust(options, 1);
     if (has & EXACT12) netlib_tls_options_set_ssl_version(options, NETLIB_PROTOCOL_TLSv1_2);
     if (has & CHACHA) netlib_tls_options_set_ciphers(options, "TLS_CHACHA20_POLY1305_SHA256");
@@ -122,6 +124,10 @@ static void as_urllib3_wraps(void) {
         {EMBEDDED, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
         {CA, EMBEDDED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
         {EMBEDDED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        /* A context that trusts nobody, as a server's may: those that are added are all there are. */
+        {0, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_NO_TRUST_ANCHORS, "", 0, 0},
+        {EMBEDDED, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        {CA, IDENTITY | NO_SYSTEM, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
         {ENCRYPTED, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
         {IDENTITY, CA | ENCRYPTED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
         {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},

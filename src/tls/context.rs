@@ -13,6 +13,7 @@ use rustls::{ClientConfig, KeyLog, ServerConfig};
 
 use super::asked::{self, Asked};
 use super::ciphers::{self, Selection};
+use super::diagnose::Narrowed;
 use super::engine::greeting::ServerNameCallback;
 use super::keylog::{self, KeylogFile};
 use super::names::{self, Version};
@@ -229,6 +230,14 @@ impl Context {
             Arc::new(config)
         });
         Ok(Arc::clone(nameless))
+    }
+
+    /// What a caller has taken from the versions and suites that there are.
+    pub(crate) fn narrowed(&self) -> Narrowed {
+        Narrowed {
+            versions: self.minimum_version() == self.maximum_version(),
+            ciphers: self.options.ciphers.is_some(),
+        }
     }
 
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>> {

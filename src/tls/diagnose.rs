@@ -9,12 +9,30 @@ use super::verify::peer::Note;
 use crate::error::{CertificateProblem, Error};
 use crate::status::Status;
 
+/// What the options leave out of what there is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Narrowed {
+    pub(crate) versions: bool,
+    pub(crate) ciphers: bool,
+}
+
+impl Narrowed {
+    fn versions(self) -> Option<&'static str> {
+        self.versions.then_some(VERSIONS)
+    }
+
+    fn ciphers(self) -> Option<&'static str> {
+        self.ciphers.then_some(CIPHERS)
+    }
+}
+
 /// What is known about the session beside the error.
 pub(crate) struct Situation<'a> {
     /// We are the server; the peer is a client.
     pub(crate) is_server: bool,
     /// The name that the peer was to prove.
     pub(crate) name: Option<&'a str>,
+    pub(crate) narrowed: Narrowed,
     /// What the peer asked for, if it came so far.
     pub(crate) asked: Option<&'a Request>,
     pub(crate) handshaking: bool,
@@ -24,6 +42,7 @@ pub(crate) struct Situation<'a> {
 
 const OWN_CERTIFICATE: &str = "to present another certificate: netlib_tls_options_set_identity";
 const PROTOCOLS: &str = "to offer others: netlib_tls_options_add_alpn_protocol";
+const CIPHERS: &str = "to allow others: netlib_tls_options_set_ciphers";
 const VERSIONS: &str =
     "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version";
 
@@ -154,13 +173,17 @@ impl Situation<'_> {
         let own = Some(OWN_CERTIFICATE);
         match number {
             40 | 71 if self.handshaking => {
-                ("the two sides have no version, cipher suite or parameters in common", None)
+                let parameters = "the two sides have no version, cipher suite or parameters in common";
+                (parameters, self.narrowed.ciphers().or(self.narrowed.versions()))
             }
             44 => ("it has found this side's certificate among the revoked ones", own),
             45 => ("by its clock this side's certificate has expired or is not yet valid", own),
             48 => ("it does not know the authority of this side's certificate, or lacks a certificate between", own),
             42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
-            70 => ("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", Some(VERSIONS)),
+            70 if self.narrowed.versions => {
+                ("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", Some(VERSIONS))
+            }
+            70 => ("it offers neither TLS 1.2 nor TLS 1.3", None),
             112 => ("it has no site of the name that was asked for", None),
             116 => ("it asks for a certificate", Some(OWN_CERTIFICATE)),
             120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
@@ -200,10 +223,10 @@ impl Situation<'_> {
             | PeerIncompatible::Tls12NotOffered
             | PeerIncompatible::Tls12NotOfferedOrEnabled
             | PeerIncompatible::SupportedVersionsExtensionRequired => {
-                (common("TLS version"), AlertDescription::ProtocolVersion, Some(VERSIONS))
+                (common("TLS version"), AlertDescription::ProtocolVersion, self.narrowed.versions())
             }
             PeerIncompatible::NoCipherSuitesInCommon => {
-                (common("cipher suite"), AlertDescription::HandshakeFailure, None)
+                (common("cipher suite"), AlertDescription::HandshakeFailure, self.narrowed.ciphers())
             }
             PeerIncompatible::NoKxGroupsInCommon
                 if matches!(self.asked, Some(Request::Session { ecdhe: false, .. })) =>
@@ -242,7 +265,14 @@ mod tests {
     use super::*;
 
     fn situation() -> Situation<'static> {
-        Situation { is_server: false, name: Some("a.example"), asked: None, handshaking: true, first_bytes: None }
+        Situation {
+            is_server: false,
+            name: Some("a.example"),
+            narrowed: Narrowed::default(),
+            asked: None,
+            handshaking: true,
+            first_bytes: None,
+        }
     }
 
     #[test]
@@ -289,7 +319,7 @@ mod tests {
             // Java's and Go's servers in TLS 1.2.
             (42, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
             (42, true, asked(Shown::Certificate), Some("it does not accept this side's certificate")),
-            (70, true, asked(Shown::Nothing), Some("it does not offer TLS 1.2 or 1.3")),
+            (70, true, asked(Shown::Nothing), Some("it offers neither TLS 1.2 nor TLS 1.3")),
         ] {
             let situation = Situation { asked: asked.as_ref(), handshaking, ..situation() };
             let error = situation.alert(number);

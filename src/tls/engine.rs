@@ -418,6 +418,7 @@ impl Engine {
         Situation {
             is_server: self.is_server,
             name: self.name.as_deref(),
+            narrowed: self.context.narrowed(),
             asked: self.asked.as_ref().filter(|_| self.may_be_judged()),
             handshaking: self.is_handshaking(),
             first_bytes: (!self.received_record).then_some(bytes),
