@@ -427,4 +427,6 @@ impl Engine {
 }
 
 #[cfg(test)]
+mod strangers;
+#[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ const CA: &[u8] = include_bytes!("../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../tests/certs/server.pem");
 const KEY: &[u8] = include_bytes!("../../../tests/certs/server.key");
 
-fn context(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
+pub(super) fn context(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     let mut options = TlsOptions::default();
     options.add_ca_data(CA).unwrap();
     options.set_identity(CHAIN, Some(KEY)).unwrap();
@@ -21,7 +21,7 @@ fn pair(context: &Arc<Context>) -> (Engine, Engine) {
 }
 
 /// Takes all output.
-fn drain(engine: &mut Engine) -> Vec<u8> {
+pub(super) fn drain(engine: &mut Engine) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some(piece) = engine.next_output() {
         bytes.extend_from_slice(piece.bytes());
@@ -30,7 +30,7 @@ fn drain(engine: &mut Engine) -> Vec<u8> {
 }
 
 /// Puts bytes in, as many as there is room for; how many.
-fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
+pub(super) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
     let mut input = engine.lend_input().unwrap();
     let count = bytes.len().min(input.space().len());
     input.space()[..count].copy_from_slice(&bytes[..count]);
@@ -508,54 +508,4 @@ fn an_answer_may_come_after_the_end_of_the_input() {
     assert_eq!(server.handshake().unwrap_err().status(), Status::TlsHandshakeEof);
     assert!(server.has_output());
     assert_eq!(names.lock().unwrap().len(), 1);
-}
-
-/// A client that is answered with a retry names the server twice, and nobody else is said to have done so.
-#[test]
-fn a_retrys_name_is_its_own_sessions() {
-    let context = context(|_| {});
-    let mut nameless = Engine::client(&context, Some("127.0.0.1")).unwrap();
-    nameless.handshake().unwrap();
-    let hello = drain(&mut nameless);
-
-    let mut provider = rustls::crypto::aws_lc_rs::default_provider();
-    use rustls::crypto::aws_lc_rs::kx_group;
-    provider.kx_groups = vec![kx_group::MLKEM768, kx_group::SECP256R1];
-    let mut roots = rustls::RootCertStore::empty();
-    for der in rustls_pki_types::pem::PemObject::pem_slice_iter(CA) {
-        roots.add(der.unwrap()).unwrap();
-    }
-    let config = rustls::ClientConfig::builder_with_provider(Arc::new(provider))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let name = ServerName::try_from("localhost").unwrap();
-    let mut client = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
-    let mut server = Engine::server(&context).unwrap();
-    while server.is_handshaking() {
-        let mut bytes = Vec::new();
-        while client.wants_write() {
-            client.write_tls(&mut bytes).unwrap();
-        }
-        feed(&mut server, &bytes);
-        server.handshake().unwrap();
-        let answer = drain(&mut server);
-        let mut answer = &answer[..];
-        while !answer.is_empty() {
-            client.read_tls(&mut answer).unwrap();
-            client.process_new_packets().unwrap();
-        }
-    }
-    assert_eq!(server.session().state().handshake_kind(), Some(rustls::HandshakeKind::FullWithHelloRetryRequest));
-    assert_eq!(server.server_name(), Some("localhost"));
-
-    let mut server = Engine::server(&context).unwrap();
-    let (begin, rest) = hello.split_at(hello.len() / 2);
-    feed(&mut server, begin);
-    server.handshake().unwrap();
-    assert_eq!(server.server_name(), None);
-    feed(&mut server, rest);
-    server.handshake().unwrap();
-    assert_eq!(server.server_name(), None);
 }
