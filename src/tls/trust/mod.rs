@@ -5,7 +5,7 @@ mod harvest;
 mod system;
 
 use std::collections::HashSet;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -83,6 +83,10 @@ pub(crate) struct Trust {
 
 /// The caller's own authorities replace the system's unless both are asked for.
 pub(crate) fn load(asked: &Asked<'_>, environment: &Environment) -> Result<Trust> {
+    load_with(asked, || system::read(environment))
+}
+
+fn load_with(asked: &Asked<'_>, system: impl FnOnce() -> Result<Vec<(OsString, Harvest)>>) -> Result<Trust> {
     let mut trust = Trust {
         roots: RootCertStore::empty(),
         custom: Vec::new(),
@@ -99,7 +103,7 @@ pub(crate) fn load(asked: &Asked<'_>, environment: &Environment) -> Result<Trust
         trust.add_custom(source, harvest.map_err(|error| error.prefixed(setter))?)?;
     }
     if asked.system {
-        for (name, harvest) in system::read(environment)? {
+        for (name, harvest) in system()? {
             trust.add(SYSTEM, name.as_bytes(), harvest)?;
         }
     }

@@ -34,6 +34,25 @@ fn without_variables_there_are_roots_from_somewhere() {
 }
 
 #[test]
+fn a_system_without_a_store_has_the_authorities_built_in() {
+    let roots = webpki_roots::TLS_SERVER_ROOTS.len();
+    let empty = || vec![("/etc/ssl/certs".into(), Harvest::default())];
+    let own = [Source::File(file("ca.pem"))];
+    for (custom, system, embedded, sources, anchors) in [
+        (&[][..], Some(vec![]), false, EMBEDDED, roots),
+        (&[], Some(empty()), false, EMBEDDED, roots),
+        (&own, Some(vec![]), false, CUSTOM | EMBEDDED, 1 + roots),
+        (&own, None, false, CUSTOM, 1),
+        (&[], None, false, 0, 0),
+        (&[], None, true, EMBEDDED, roots),
+    ] {
+        let asked = Asked { custom, system: system.is_some(), embedded };
+        let trust = load_with(&asked, || Ok(system.unwrap_or_default())).unwrap();
+        assert_eq!((trust.sources, trust.roots.len()), (sources, anchors));
+    }
+}
+
+#[test]
 fn variables_that_lead_nowhere_are_an_error() {
     let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![file("")] };
     // The directory holds certificates, so the missing file does no harm, as with OpenSSL.
