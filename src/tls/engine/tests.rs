@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tls::TlsOptions;
+use crate::tls::asked::Shown;
 use crate::tls::names::Version;
 
 const CA: &[u8] = include_bytes!("../../../tests/certs/ca.pem");
@@ -508,4 +509,22 @@ fn an_answer_may_come_after_the_end_of_the_input() {
     assert_eq!(server.handshake().unwrap_err().status(), Status::TlsHandshakeEof);
     assert!(server.has_output());
     assert_eq!(names.lock().unwrap().len(), 1);
+}
+
+/// A server of TLS 1.2 has judged the certificate when the client's handshake ends; one of TLS 1.3 has yet to.
+#[test]
+fn what_was_asked_for_explains_no_later_alert() {
+    for (version, may_explain) in [(Version::Tls12, false), (Version::Tls13, true)] {
+        let asking = context(|options| options.set_verify_mode(1).unwrap());
+        let mut options = TlsOptions::default();
+        options.add_ca_data(CA).unwrap();
+        options.maximum_version = version;
+        let bare = Arc::new(Context::new(&options).unwrap());
+        let mut client = Engine::client(&bare, Some("localhost")).unwrap();
+        let mut server = Engine::server(&asking).unwrap();
+        shake(&mut client, &mut server, usize::MAX);
+        let asked = Request::Certificate(Shown::Nothing);
+        assert_eq!(client.situation().asked == Some(&asked), may_explain, "{version:?}");
+        assert_eq!(server.server_name(), Some("localhost"));
+    }
 }
