@@ -311,7 +311,46 @@ static void a_server_names_the_authorities_that_it_accepts(void) {
     netlib_tls_context_free(server);
 }
 
+static void subject_of(const void *der, size_t len, char subject[100]) {
+    netlib_error *err = NULL;
+    netlib_certificate *certificate = NULL;
+    CHECK_OK(netlib_certificate_parse(der, len, &certificate, &err));
+    const char *text = netlib_certificate_subject(certificate, NULL);
+    snprintf(subject, 100, "%s", text != NULL ? text : "");
+    netlib_certificate_free(certificate);
+}
+
+/* The peer's own certificate first, then those that it sent with it, in their order; of a resumed session too. */
+static void a_chain_keeps_its_order(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, CERTS "verify/root.pem");
+    netlib_tls_context *client = context_of(options);
+    options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "verify/good.pem", CERTS "verify/leaf.key");
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_context *server = context_of(options);
+    for (int round = 0; round < 2; round++) {
+        struct wire wire = wire_of(client, server, 20000);
+        char got[10], subject[100];
+        size_t len = 0;
+        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+        CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+        CHECK_INT(round, netlib_tls_engine_is_resumed(wire.client));
+        CHECK_INT(2, (long long)netlib_tls_engine_peer_certificate_count(wire.client));
+        static const char *const subjects[] = {"CN=localhost", "CN=netlib intermediate"};
+        for (size_t i = 0; i < 2; i++) {
+            const uint8_t *der = netlib_tls_engine_peer_certificate(wire.client, i, &len);
+            subject_of(der, len, subject);
+            CHECK_STR(subjects[i], subject);
+        }
+        free_wire(&wire);
+    }
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
 int main(void) {
+    a_chain_keeps_its_order();
     both_sides_may_refuse_to_resume();
     a_server_names_the_authorities_that_it_accepts();
     full_and_resumed();
