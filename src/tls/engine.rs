@@ -265,11 +265,12 @@ impl Engine {
     }
 
     pub(crate) fn peer(&self) -> String {
-        match (&self.name, self.is_server) {
-            (Some(name), _) => format!("the server \"{name}\""),
-            (None, false) => "the server".to_owned(),
-            (None, true) => "the client".to_owned(),
-        }
+        self.situation().peer()
+    }
+
+    /// " during the TLS handshake", where that is so.
+    pub(crate) fn during(&self) -> &'static str {
+        self.situation().during()
     }
 
     /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt.
@@ -309,9 +310,14 @@ impl Engine {
             let first = record::whole_record(records).unwrap_or(records.len());
             records = records.get_mut(..first).unwrap_or(&mut []);
         }
+        let was_handshaking = self.session.state().is_handshaking();
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
-        if self.is_server && self.asked.is_none() {
-            self.asked = self.context.asked().take();
+        // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
+        if was_handshaking
+            && self.is_server
+            && let Some(asked) = self.context.asked().take()
+        {
+            self.asked = asked;
         }
         let step = match outcome {
             Ok(step) => step,
@@ -333,6 +339,11 @@ impl Engine {
         // Elsewhere than at the end of the input rustls holds nothing: it opens plaintext, and changes keys, only
         // between whole handshake messages.
         let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
+        let step = match step {
+            // Of what stands before the hello one record is shown at a time.
+            Step::Blocked if self.greeting.is_some() && consumed > 0 && !left.is_empty() => Step::Progress,
+            step => step,
+        };
         self.held = if step == Step::Blocked && record::holds_a_record(left) { left.len() } else { 0 };
         self.exhausted = step == Step::Blocked;
         self.peer_closed |= step == Step::PeerClosed;

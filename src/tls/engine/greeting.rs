@@ -101,9 +101,9 @@ impl Engine {
                     let mut record = Vec::new();
                     // Writing into a vector cannot fail.
                     let _ = alert.write_all(&mut record);
-                    self.outgoing.add_plain(&record)?;
+                    let told = self.outgoing.add_plain(&record);
                     self.incoming = None;
-                    return Err(self.fail(failure));
+                    return Err(self.fail(told.err().unwrap_or(failure)));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! [`verify`] as rustls asks for it, once a handshake, on both sides of a session.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -15,6 +15,7 @@ use super::{Policy, Purpose, Question, verify};
 use crate::callback::{WallClock, wall_time};
 use crate::error::{CertificateProblem as Problem, Error, Result};
 use crate::status::Status;
+use crate::tls::thread;
 use crate::tls::x509::Certificate;
 
 /// What both judges have.
@@ -79,7 +80,7 @@ impl Judge {
         let time = match &self.clock {
             None => now,
             Some(clock) => unix_time(clock).map_err(|error| {
-                self.notes.keep(Note::Failed(error));
+                self.notes.leave(Note::Failed(error));
                 rustls::Error::General("the time of the verification is not known".to_owned())
             })?,
         };
@@ -94,6 +95,8 @@ impl Judge {
         verified: std::result::Result<HandshakeSignatureValid, rustls::Error>,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
         verified.map_err(|error| {
+            // Anything else is no matter of the certificate: a scheme that was never offered breaks the protocol.
+            let rustls::Error::InvalidCertificate(_) = error else { return error };
             let Ok(certificate) = Certificate::parse(certificate) else { return error };
             let refusal = match unfit_key(&certificate.public_key) {
                 Some(why) => Refusal::new(Problem::WeakKey, why),
@@ -108,7 +111,7 @@ impl Judge {
 
     fn refuse(&self, refusal: Refusal) -> rustls::Error {
         let told = rustls::Error::InvalidCertificate(refusal.for_rustls());
-        self.notes.keep(Note::Refused(refusal));
+        self.notes.leave(Note::Refused(refusal));
         told
     }
 
@@ -240,37 +243,13 @@ pub(crate) enum Note {
 }
 
 /// What a judge has to say beside its no. Of rustls' errors only one can carry facts, and for that it has one alert,
-/// certificate_unknown; the peer shall be told more. A judge belongs to many sessions, but it runs inside a session's
-/// call on the calling thread, which takes the note before that call returns.
-#[derive(Debug, Default)]
-pub(crate) struct Notes(Mutex<Vec<(usize, Note)>>);
-
-impl Notes {
-    fn keep(&self, note: Note) {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let this = this_thread();
-        notes.retain(|(thread, _)| *thread != this);
-        notes.push((this, note));
-    }
-
-    /// This thread's.
-    pub(crate) fn take(&self) -> Option<Note> {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let this = this_thread();
-        let index = notes.iter().position(|(thread, _)| *thread == this)?;
-        Some(notes.swap_remove(index).1)
-    }
-}
-
-/// A number that no other living thread has. std's ThreadId would allocate for a thread that C has made.
-fn this_thread() -> usize {
-    thread_local!(static HERE: u8 = const { 0 });
-    HERE.with(|here| std::ptr::from_ref(here).addr())
-}
+/// certificate_unknown; the peer shall be told more.
+pub(crate) type Notes = thread::Notes<Note>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tls::pem;
 
     #[test]
     fn clocks_before_1970_and_without_sense_are_refused() {
@@ -291,14 +270,18 @@ mod tests {
             }
         }
     }
-
     #[test]
-    fn a_note_is_its_threads() {
+    fn only_what_is_wrong_with_a_certificate_is_told_of_it() {
+        use rustls::{CertificateError, PeerMisbehaved};
+        let algorithms = rustls::crypto::aws_lc_rs::default_provider().signature_verification_algorithms;
         let notes = Arc::new(Notes::default());
-        notes.keep(Note::Refused(Refusal::new(Problem::Other, "mine")));
-        let others = Arc::clone(&notes);
-        assert!(std::thread::spawn(move || others.take().is_none()).join().unwrap());
-        assert!(matches!(notes.take(), Some(Note::Refused(refusal)) if refusal.what == "mine"));
+        let judge = Judge::new(None, Means { algorithms, clock: None, notes: Arc::clone(&notes) });
+        let certificate = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap().remove(0);
+        let wrong = rustls::Error::InvalidCertificate(CertificateError::BadSignature);
+        assert_eq!(judge.signature(&certificate, Err(wrong.clone())).unwrap_err(), wrong);
+        assert!(matches!(notes.take(), Some(Note::Refused(refusal)) if refusal.problem == Problem::BadSignature));
+        let unasked = rustls::Error::from(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme);
+        assert_eq!(judge.signature(&certificate, Err(unasked.clone())).unwrap_err(), unasked);
         assert!(notes.take().is_none());
     }
 }
