@@ -1,6 +1,7 @@
 //! Lists of revoked certificates, and the flags that ask for them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rustls_pki_types::CertificateRevocationListDer;
 use rustls_pki_types::pem::PemObject;
@@ -59,11 +60,11 @@ pub(crate) fn effective_flags(asked: Option<i32>, has_lists: bool) -> Result<i32
     }
 }
 
-/// Where lists are read from.
+/// Where lists are read from. Copies share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
-    Data(Vec<u8>),
+    Data(Arc<Vec<u8>>),
 }
 
 pub(crate) struct Crl {
@@ -147,7 +148,7 @@ mod tests {
     const CA: &[u8] = include_bytes!("../../tests/certs/ca.pem");
 
     fn loaded(inputs: &[&[u8]]) -> Result<Vec<Crl>> {
-        load(&inputs.iter().map(|bytes| Source::Data(bytes.to_vec())).collect::<Vec<_>>())
+        load(&inputs.iter().map(|bytes| Source::Data(Arc::new(bytes.to_vec()))).collect::<Vec<_>>())
     }
 
     #[test]

@@ -135,7 +135,7 @@ impl TlsOptions {
 
     pub fn add_crl_data(&mut self, bytes: &[u8]) -> Result<()> {
         let data = copied(bytes, "data")?;
-        memory::push(&mut self.crls, crl::Source::Data(data), "CRL data")
+        memory::push(&mut self.crls, crl::Source::Data(data.into()), "CRL data")
     }
 
     pub fn set_verify_flags(&mut self, flags: i32) -> Result<()> {
