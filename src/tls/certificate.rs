@@ -3,7 +3,6 @@
 use std::ffi::{CStr, CString};
 
 use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject;
 
 use super::x509::{self, general_name::GeneralName, time};
 use super::{fingerprint, pem};
@@ -58,7 +57,7 @@ impl Certificate {
         if !pem::is_pem(bytes) {
             return Certificate::from_der(bytes, true);
         }
-        match CertificateDer::pem_slice_iter(bytes).next() {
+        match pem::objects::<CertificateDer<'_>>(bytes, b"CERTIFICATE").next() {
             Some(Ok(der)) => Certificate::from_der(&der, false),
             Some(Err(error)) => Err(bad(format!("data is not valid PEM: {error}"))),
             None => Err(bad("data is PEM without a certificate".to_owned())),

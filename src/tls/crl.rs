@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustls_pki_types::CertificateRevocationListDer;
-use rustls_pki_types::pem::PemObject;
 use webpki::{CertRevocationList, Error as WebpkiError, OwnedCertRevocationList};
 
 use super::options::setter;
@@ -94,7 +93,7 @@ pub(crate) fn load(sources: &[Source]) -> Result<Vec<Crl>> {
 fn read(bytes: &[u8], what: &str, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let lists: Vec<CertificateRevocationListDer<'_>> = if pem::is_pem(bytes) {
-        CertificateRevocationListDer::pem_slice_iter(bytes)
+        pem::objects(bytes, b"X509 CRL")
             .collect::<std::result::Result<_, _>>()
             .map_err(|error| bad(&format!("is not valid PEM: {error}")))?
     } else {
