@@ -49,10 +49,7 @@ pub struct Certificate {
 impl Certificate {
     /// One certificate in DER, or the first one in PEM text.
     pub fn parse(bytes: &[u8]) -> Result<Certificate> {
-        if bytes.len() as u64 > pem::MAX_FILE {
-            let message = format!("data must have at most 16 MiB; it has {} bytes", bytes.len());
-            return Err(Error::new(Status::InvalidArgument, message));
-        }
+        let bytes = pem::bounded(bytes, "data")?;
         let bad = |why: String| Error::new(Status::InvalidPem, why);
         if !pem::is_pem(bytes) {
             return Certificate::from_der(bytes, true);

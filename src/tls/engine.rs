@@ -56,9 +56,9 @@ pub(crate) struct Engine {
     /// The closing message has been queued.
     close_queued: bool,
     /// Why nothing works any more; every later call answers with it.
-    failure: Option<Error>,
+    failure: Option<Box<Error>>,
     /// Why nothing can be sent any more, though the peer's last words may still be read.
-    send_failure: Option<Error>,
+    send_failure: Option<Box<Error>>,
 }
 
 /// What a read came to.
@@ -145,9 +145,7 @@ impl Engine {
     /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
     /// there is one, the answer to [`Engine::take_question`].
     pub(crate) fn handshake(&mut self) -> Result<bool> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
+        self.check()?;
         // The last flight is still inside rustls when the handshake is done; taking it out opens no record.
         while self.is_handshaking() || self.session.state().wants_write() {
             match self.step(&mut [])?.1 {
@@ -189,9 +187,7 @@ impl Engine {
         if filled > 0 {
             return Ok(Read::Data(filled));
         }
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
+        self.check()?;
         if self.peer_closed {
             return Ok(Read::End);
         }
@@ -229,9 +225,8 @@ impl Engine {
 
     /// Ends writing. The closing message is queued, once; as long as there is no session, nobody needs one.
     pub(crate) fn close(&mut self) -> Result<()> {
-        if let Some(failure) = self.failure.as_ref().or(self.send_failure.as_ref()) {
-            return Err(failure.clone());
-        }
+        self.check()?;
+        self.check_network()?;
         self.closed = true;
         self.queue_close()
     }
@@ -244,11 +239,20 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether the session is over, and why.
+    fn check(&self) -> Result<()> {
+        self.failure.as_deref().map_or(Ok(()), |failure| Err(failure.clone()))
+    }
+
+    /// Whether the network takes nothing any more, and why.
+    fn check_network(&self) -> Result<()> {
+        self.send_failure.as_deref().map_or(Ok(()), |failure| Err(failure.clone()))
+    }
+
     /// Whether writing is over, and why.
     pub(crate) fn check_sending(&self) -> Result<()> {
-        if let Some(failure) = self.failure.as_ref().or(self.send_failure.as_ref()) {
-            return Err(failure.clone());
-        }
+        self.check()?;
+        self.check_network()?;
         if self.closed {
             return Err(Error::new(Status::Closed, "the stream was shut down for writing"));
         }
@@ -257,7 +261,7 @@ impl Engine {
 
     /// The end of the session: the first failure stays.
     pub(crate) fn fail(&mut self, failure: Error) -> Error {
-        self.failure.get_or_insert(failure).clone()
+        Error::clone(self.failure.get_or_insert_with(|| Box::new(failure)))
     }
 
     pub(crate) fn has_peer_closed(&self) -> bool {

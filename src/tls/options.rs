@@ -312,13 +312,8 @@ fn unless(on: bool, reason: &str) -> Result<()> {
     if on { Err(Error::new(Status::Unsupported, reason)) } else { Ok(()) }
 }
 
-/// A copy of what is not larger than a file may be: what is parsed from it grows with it.
 fn copied(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
-    if bytes.len() as u64 > pem::MAX_FILE {
-        let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());
-        return Err(Error::new(Status::InvalidArgument, message));
-    }
-    memory::copy(bytes, name)
+    memory::copy(pem::bounded(bytes, name)?, name)
 }
 
 #[cfg(test)]

@@ -29,6 +29,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What a pipe is expected to bring; more than any key has.
 const PIPE: u64 = 64 * 1024;
 
+/// Refuses what is larger than a file may be: what is parsed from it grows with it. `name` is the parameter's.
+pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
+    if bytes.len() as u64 > MAX_FILE {
+        let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    Ok(bytes)
+}
+
 /// `what` names the file's role in a message, as in "CA file".
 pub(crate) fn read_file(path: &Path, what: &str) -> Result<Vec<u8>> {
     read_within(path, what, PATIENCE).map(|mut bytes| mem::take(&mut *bytes))

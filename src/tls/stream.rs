@@ -71,7 +71,7 @@ pub struct Stream {
     core: Mutex<Core>,
     /// A role was given up.
     changed: Condvar,
-    info: OnceLock<SessionInfo>,
+    info: OnceLock<Box<SessionInfo>>,
 }
 
 struct Core {
@@ -361,9 +361,9 @@ impl Stream {
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let info = SessionInfo::of(&self.lock().ok()?.engine)?;
-            let _ = self.info.set(info);
+            let _ = self.info.set(Box::new(info));
         }
-        self.info.get()
+        self.info.get().map(Box::as_ref)
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {
