@@ -1,10 +1,11 @@
 //! A session over buffers: bytes of the network in, bytes for the network out, plaintext both ways. It never waits and
 //! makes no system call; who moves the bytes is [`super::stream`], or a program that has its own transport
-//! ([`memory`]). A server that asks the program which name it is for does that in [`greeting`].
+//! ([`memory`]). What the program is asked before the handshake goes on is in [`questions`] and [`greeting`].
 
 pub mod greeting;
 pub mod memory;
 mod network;
+mod questions;
 
 use std::sync::Arc;
 
@@ -15,9 +16,11 @@ use super::diagnose::Situation;
 use super::pool::Filled;
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
+use super::thread::Notes;
 use crate::error::{Error, Result};
 use crate::status::Status;
 use greeting::Greeting;
+use questions::Moment;
 
 /// What a record may be longer than its plaintext, at least: the tag.
 const LEAST_OVERHEAD: usize = 16;
@@ -32,6 +35,7 @@ pub(crate) struct Engine {
     asked: Option<String>,
     /// What there is to do before the session may see anything.
     greeting: Option<Greeting>,
+    moment: Moment,
     /// Records that came; `None` while there are none, or while they are lent.
     incoming: Option<Filled>,
     /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
@@ -110,6 +114,7 @@ impl Engine {
             name,
             asked: None,
             greeting: None,
+            moment: Moment::of(context, is_server),
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
@@ -154,7 +159,7 @@ impl Engine {
                     let failure = self.truncated().with_tls_alert(0);
                     return Err(self.fail(failure));
                 }
-                Step::Blocked if self.greeting.as_ref().is_some_and(Greeting::is_complete) => return Ok(false),
+                Step::Blocked if self.is_asking() => return Ok(false),
                 Step::Blocked if self.is_handshaking() => {
                     return if self.end_of_input { Err(self.truncated()) } else { Ok(false) };
                 }
@@ -315,7 +320,12 @@ impl Engine {
             records = records.get_mut(..first).unwrap_or(&mut []);
         }
         let was_handshaking = self.session.state().is_handshaking();
+        let times = self.context.times().filter(|_| was_handshaking);
+        if let (Some(times), Moment::Told(time)) = (times, &self.moment) {
+            times.leave(Result::clone(time));
+        }
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
+        times.map(Notes::take);
         // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
         if was_handshaking
             && self.is_server

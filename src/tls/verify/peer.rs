@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
@@ -12,7 +11,6 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 use super::refusal::{Refusal, unfit_key};
 use super::{Policy, Purpose, Question, verify};
-use crate::callback::{WallClock, wall_time};
 use crate::error::{CertificateProblem as Problem, Error, Result};
 use crate::status::Status;
 use crate::tls::thread;
@@ -23,7 +21,7 @@ struct Judge {
     /// `None`: nothing is asked of the chain.
     policy: Option<Arc<Policy>>,
     algorithms: WebPkiSupportedAlgorithms,
-    clock: Option<WallClock>,
+    times: Option<Arc<Times>>,
     notes: Arc<Notes>,
 }
 
@@ -45,8 +43,8 @@ pub(crate) struct ClientVerifier {
 #[derive(Clone)]
 pub(crate) struct Means {
     pub(crate) algorithms: WebPkiSupportedAlgorithms,
-    /// The system's, unless given.
-    pub(crate) clock: Option<WallClock>,
+    /// Of a clock of the program's; otherwise it is rustls that knows the time.
+    pub(crate) times: Option<Arc<Times>>,
     pub(crate) notes: Arc<Notes>,
 }
 
@@ -64,8 +62,8 @@ impl ClientVerifier {
 }
 
 impl Judge {
-    fn new(policy: Option<Arc<Policy>>, Means { algorithms, clock, notes }: Means) -> Judge {
-        Judge { policy, algorithms, clock, notes }
+    fn new(policy: Option<Arc<Policy>>, Means { algorithms, times, notes }: Means) -> Judge {
+        Judge { policy, algorithms, times, notes }
     }
 
     fn chain(
@@ -77,9 +75,9 @@ impl Judge {
         now: UnixTime,
     ) -> std::result::Result<(), rustls::Error> {
         let Some(policy) = &self.policy else { return Ok(()) };
-        let time = match &self.clock {
+        let time = match &self.times {
             None => now,
-            Some(clock) => unix_time(clock).map_err(|error| {
+            Some(times) => times.take().unwrap_or_else(|| Err(unasked())).map_err(|error| {
                 self.notes.leave(Note::Failed(error));
                 rustls::Error::General("the time of the verification is not known".to_owned())
             })?,
@@ -134,13 +132,8 @@ impl Judge {
     }
 }
 
-fn unix_time(clock: &WallClock) -> Result<UnixTime> {
-    let seconds = wall_time(Some(clock))?;
-    let since = Duration::try_from_secs_f64(seconds).map_err(|_| {
-        let message = format!("the wall clock callback gave {seconds}; it must give seconds since 1970, 0 or more");
-        Error::new(Status::CallbackFailed, message)
-    })?;
-    Ok(UnixTime::since_unix_epoch(since))
+fn unasked() -> Error {
+    Error::new(Status::Internal, "nobody asked the program's clock before its time was needed")
 }
 
 impl ServerCertVerifier for ServerVerifier {
@@ -242,6 +235,9 @@ pub(crate) enum Note {
     Failed(Error),
 }
 
+/// What time it is, as notes of sessions to their judge: the program was asked before, while no lock was held.
+pub(crate) type Times = thread::Notes<Result<UnixTime>>;
+
 /// What a judge has to say beside its no. Of rustls' errors only one can carry facts, and for that it has one alert,
 /// certificate_unknown; the peer shall be told more.
 pub(crate) type Notes = thread::Notes<Note>;
@@ -252,30 +248,11 @@ mod tests {
     use crate::tls::pem;
 
     #[test]
-    fn clocks_before_1970_and_without_sense_are_refused() {
-        for (seconds, expected) in [
-            (0.0, Some(0)),
-            (1.5, Some(1)),
-            (4e9, Some(4_000_000_000)),
-            (-1.0, None),
-            (f64::NAN, None),
-            (f64::INFINITY, None),
-            (1e300, None),
-        ] {
-            let clock: WallClock = Arc::new(move || Ok(seconds));
-            match (unix_time(&clock), expected) {
-                (Ok(time), Some(expected)) => assert_eq!(time.as_secs(), expected),
-                (Err(error), None) => assert_eq!(error.status(), Status::CallbackFailed),
-                (result, _) => panic!("{seconds}: {result:?}"),
-            }
-        }
-    }
-    #[test]
     fn only_what_is_wrong_with_a_certificate_is_told_of_it() {
         use rustls::{CertificateError, PeerMisbehaved};
         let algorithms = rustls::crypto::aws_lc_rs::default_provider().signature_verification_algorithms;
         let notes = Arc::new(Notes::default());
-        let judge = Judge::new(None, Means { algorithms, clock: None, notes: Arc::clone(&notes) });
+        let judge = Judge::new(None, Means { algorithms, times: None, notes: Arc::clone(&notes) });
         let certificate = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap().remove(0);
         let wrong = rustls::Error::InvalidCertificate(CertificateError::BadSignature);
         assert_eq!(judge.signature(&certificate, Err(wrong.clone())).unwrap_err(), wrong);
