@@ -362,6 +362,54 @@ static void the_clock_decides(void) {
     CHECK_OK(handshake(options, "expired.pem", &err));
 }
 
+struct watch {
+    netlib_tls_stream *stream;
+    unsigned calls;
+};
+
+static int32_t look(void *ctx, double *seconds) {
+    struct watch *watch = ctx;
+    watch->calls++;
+    /* Would wait for itself if the stream's lock were held. */
+    CHECK_INT(0, netlib_tls_stream_version(watch->stream));
+    CHECK_INT(NETLIB_BUSY, netlib_tls_stream_handshake(watch->stream, NULL));
+    *seconds = NOW;
+    return 0;
+}
+
+/* Each side asks its own clock, once, however often it is called meanwhile. */
+static void the_clock_is_asked_without_a_lock(void) {
+    netlib_error *err = NULL;
+    struct watch watches[2] = {{NULL, 0}, {NULL, 0}};
+    netlib_tls_stream *streams[2];
+    netlib_tls_context *contexts[2];
+    struct pair pair = unix_pair();
+    for (size_t i = 0; i < 2; i++) {
+        netlib_tls_options *options = judging("root.pem", NULL, 0, NULL);
+        present(options, i == 0 ? "client.pem" : "good.pem");
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
+        netlib_tls_options_set_wall_clock(options, look, &watches[i]);
+        contexts[i] = context_of(options);
+        streams[i] = i == 0 ? wrap(contexts[i], pair.near, "localhost") : accept_tls(contexts[i], pair.far);
+        watches[i].stream = streams[i];
+        CHECK_OK(netlib_tls_stream_set_blocking(streams[i], 0, &err));
+    }
+    for (size_t turn = 0; turn < 3; turn++) {
+        for (size_t i = 0; i < 2; i++) {
+            netlib_status status = netlib_tls_stream_handshake(streams[i], &err);
+            CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ);
+            CHECK_INT(1, watches[i].calls);
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_OK(netlib_tls_stream_handshake(streams[i], &err));
+        CHECK(netlib_tls_stream_peer_certificate_count(streams[i]) > 0);
+        netlib_tls_stream_free(streams[i]);
+        netlib_tls_context_free(contexts[i]);
+    }
+    close_pair(pair);
+}
+
 static void lists_and_flags_are_checked(void) {
     static const struct {
         const char *crl;
@@ -500,6 +548,7 @@ int main(void) {
     servers_are_judged();
     clients_are_judged();
     the_clock_decides();
+    the_clock_is_asked_without_a_lock();
     lists_and_flags_are_checked();
     r20_custom_trust_replaces_the_systems();
     r21_no_session_without_a_name();

@@ -1,9 +1,9 @@
 //! Lists of revoked certificates, and the flags that ask for them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rustls_pki_types::CertificateRevocationListDer;
-use rustls_pki_types::pem::PemObject;
 use webpki::{CertRevocationList, Error as WebpkiError, OwnedCertRevocationList};
 
 use super::options::setter;
@@ -59,11 +59,11 @@ pub(crate) fn effective_flags(asked: Option<i32>, has_lists: bool) -> Result<i32
     }
 }
 
-/// Where lists are read from.
+/// Where lists are read from. Copies share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
-    Data(Vec<u8>),
+    Data(Arc<Vec<u8>>),
 }
 
 pub(crate) struct Crl {
@@ -93,7 +93,7 @@ pub(crate) fn load(sources: &[Source]) -> Result<Vec<Crl>> {
 fn read(bytes: &[u8], what: &str, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let lists: Vec<CertificateRevocationListDer<'_>> = if pem::is_pem(bytes) {
-        CertificateRevocationListDer::pem_slice_iter(bytes)
+        pem::objects(bytes, b"X509 CRL")
             .collect::<std::result::Result<_, _>>()
             .map_err(|error| bad(&format!("is not valid PEM: {error}")))?
     } else {
@@ -147,7 +147,7 @@ mod tests {
     const CA: &[u8] = include_bytes!("../../tests/certs/ca.pem");
 
     fn loaded(inputs: &[&[u8]]) -> Result<Vec<Crl>> {
-        load(&inputs.iter().map(|bytes| Source::Data(bytes.to_vec())).collect::<Vec<_>>())
+        load(&inputs.iter().map(|bytes| Source::Data(Arc::new(bytes.to_vec()))).collect::<Vec<_>>())
     }
 
     #[test]

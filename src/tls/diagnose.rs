@@ -26,7 +26,7 @@ const VERSIONS: &str =
 
 impl Situation<'_> {
     /// "the server \"example.com\"".
-    fn peer(&self) -> String {
+    pub(crate) fn peer(&self) -> String {
         match (self.is_server, self.name) {
             (true, _) => "the client".to_owned(),
             (false, Some(name)) => format!("the server \"{name}\""),
@@ -34,7 +34,7 @@ impl Situation<'_> {
         }
     }
 
-    fn during(&self) -> &'static str {
+    pub(crate) fn during(&self) -> &'static str {
         if self.handshaking { " during the TLS handshake" } else { "" }
     }
 

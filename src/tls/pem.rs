@@ -29,6 +29,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What a pipe is expected to bring; more than any key has.
 const PIPE: u64 = 64 * 1024;
 
+/// Refuses what is larger than a file may be: what is parsed from it grows with it. `name` is the parameter's.
+pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
+    if bytes.len() as u64 > MAX_FILE {
+        let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    Ok(bytes)
+}
+
 /// `what` names the file's role in a message, as in "CA file".
 pub(crate) fn read_file(path: &Path, what: &str) -> Result<Vec<u8>> {
     read_within(path, what, PATIENCE).map(|mut bytes| mem::take(&mut *bytes))
@@ -81,13 +90,8 @@ pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDe
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let mut certificates = Vec::new();
     if is_pem(bytes) {
-        for section in Sections::of(bytes) {
-            let section = section.map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
-            if section.label == b"CERTIFICATE" {
-                let certificate = CertificateDer::from_pem_slice(section.whole)
-                    .map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
-                certificates.push(certificate);
-            }
+        for certificate in objects(bytes, b"CERTIFICATE") {
+            certificates.push(certificate.map_err(|error| bad(&format!("is not valid PEM: {error}")))?);
         }
     } else {
         let elements = x509::split_sequences(bytes).ok_or_else(|| bad("holds neither PEM nor DER certificates"))?;
@@ -100,6 +104,20 @@ pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDe
     Ok(certificates)
 }
 
+/// What stands in the sections of PEM text that have this label. The others are not even decoded: a key may be among
+/// them, encrypted or not.
+pub(crate) fn objects<'a, T: PemObject + 'a>(
+    text: &'a [u8],
+    label: &'a [u8],
+) -> impl Iterator<Item = std::result::Result<T, String>> + 'a {
+    Sections::of(text).filter_map(move |section| match section {
+        Ok(section) if section.label != label => None,
+        section => {
+            Some(section.and_then(|section| T::from_pem_slice(section.whole).map_err(|error| error.to_string())))
+        }
+    })
+}
+
 /// A section of PEM text: what stands between a BEGIN line and its END line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Section<'a> {
@@ -109,7 +127,8 @@ pub(crate) struct Section<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// The sections of PEM text, one after the other; text around them is passed over. After an error there are no more.
+/// The sections of PEM text, one after the other; text around them is passed over. After an error come those that
+/// begin behind it.
 pub(crate) struct Sections<'a> {
     rest: &'a [u8],
 }
@@ -132,8 +151,14 @@ impl<'a> Iterator for Sections<'a> {
             if let Some(label) = line.strip_prefix(b"-----BEGIN ") {
                 let label = match label.trim_ascii_end().strip_suffix(b"-----") {
                     Some(label) if begun.is_none() => label,
-                    Some(_) => return Some(Err(no_end(begun))),
-                    None => return Some(Err("a BEGIN line does not end with five dashes".to_owned())),
+                    Some(_) => {
+                        self.rest = here;
+                        return Some(Err(no_end(begun)));
+                    }
+                    None => {
+                        self.rest = after;
+                        return Some(Err("a BEGIN line does not end with five dashes".to_owned()));
+                    }
                 };
                 begun = Some((label, here, after));
             } else if let (Some((label, whole, body)), Some(end)) = (begun, line.strip_prefix(b"-----END "))
@@ -211,6 +236,14 @@ mod tests {
         assert_eq!(read_file(Path::new("/"), "CA file").unwrap_err().errno(), libc::EISDIR);
     }
 
+    /// Its headers are no base64.
+    #[test]
+    fn a_key_beside_certificates_is_not_decoded() {
+        let key = include_bytes!("../../tests/certs/rsa-encrypted-pkcs1.key");
+        let chain = include_bytes!("../../tests/certs/rsa.pem");
+        assert_eq!(certificates(&[&key[..], chain].concat(), "chain").unwrap().len(), 1);
+    }
+
     #[test]
     fn sections_between_other_text() {
         let read = |text: &'static str| {
@@ -232,7 +265,11 @@ mod tests {
             ("-----BEGIN A-----\nx", vec![Err("the section \"A\" has no END line".to_owned())]),
             (
                 "-----BEGIN A-----\n-----BEGIN B-----\n-----END B-----\n",
-                vec![Err("the section \"A\" has no END line".to_owned())],
+                vec![Err("the section \"A\" has no END line".to_owned()), ok("B", "")],
+            ),
+            (
+                "-----BEGIN A-----\n-----BEGIN B\n-----BEGIN C-----\n-----END C-----\n",
+                vec![Err("a BEGIN line does not end with five dashes".to_owned()), ok("C", "")],
             ),
             ("-----BEGIN A--\n", vec![Err("a BEGIN line does not end with five dashes".to_owned())]),
         ] {

@@ -20,7 +20,6 @@ mod handshake;
 mod nested;
 mod transport;
 
-use std::cell::Cell;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -28,6 +27,7 @@ use std::time::Duration;
 use super::context::Context;
 use super::engine::{Engine, Read};
 use super::info::SessionInfo;
+use super::thread::ThreadMark;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::status::Status;
@@ -71,7 +71,7 @@ pub struct Stream {
     core: Mutex<Core>,
     /// A role was given up.
     changed: Condvar,
-    info: OnceLock<SessionInfo>,
+    info: OnceLock<Box<SessionInfo>>,
 }
 
 struct Core {
@@ -131,17 +131,6 @@ enum Role {
     Writer = 1,
     Shaker = 2,
     Sender = 3,
-}
-
-/// Tells threads that live at the same time apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct ThreadMark(usize);
-
-impl ThreadMark {
-    fn here() -> ThreadMark {
-        thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
-        ThreadMark(PLACE.with(|place| std::ptr::from_ref(place).addr()))
-    }
 }
 
 /// A role that is held; given up when dropped.
@@ -372,9 +361,9 @@ impl Stream {
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let info = SessionInfo::of(&self.lock().ok()?.engine)?;
-            let _ = self.info.set(info);
+            let _ = self.info.set(Box::new(info));
         }
-        self.info.get()
+        self.info.get().map(Box::as_ref)
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {

@@ -11,8 +11,8 @@ pub mod session;
 pub mod stream;
 pub mod transport;
 pub mod trust;
-pub mod wrap;
 pub mod verify;
+pub mod wrap;
 
 use std::ffi::c_char;
 

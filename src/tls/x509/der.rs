@@ -106,6 +106,10 @@ impl<'a> Der<'a> {
         self.take(tag).ok_or_else(|| self.malformed(what))
     }
 
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.rest
+    }
+
     pub(crate) fn end(&self, what: &'static str) -> Result<(), Malformed> {
         if self.is_empty() { Ok(()) } else { Err(self.malformed(what)) }
     }
@@ -135,12 +139,6 @@ impl<'a> Element<'a> {
     /// BER's BOOLEAN: anything but 0 is true.
     pub(crate) fn is_true(&self) -> bool {
         self.content.iter().any(|byte| *byte != 0)
-    }
-}
-
-impl<'a> Der<'a> {
-    pub(crate) fn bytes(&self) -> &'a [u8] {
-        self.rest
     }
 }
 
