@@ -9,8 +9,10 @@ mod questions;
 
 use std::sync::Arc;
 
+use rustls::ProtocolVersion;
 use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
 
+use super::asked::Request;
 use super::context::Context;
 use super::diagnose::Situation;
 use super::pool::Filled;
@@ -31,8 +33,8 @@ pub(crate) struct Engine {
     is_server: bool,
     /// The name that the server must prove.
     name: Option<String>,
-    /// The name that the client asked for.
-    asked: Option<String>,
+    /// What the peer asked for.
+    asked: Option<Request>,
     /// What there is to do before the session may see anything.
     greeting: Option<Greeting>,
     moment: Moment,
@@ -144,7 +146,10 @@ impl Engine {
 
     /// Of a client: the name that the server must prove. Of a server: the name that the client asked for.
     pub(crate) fn server_name(&self) -> Option<&str> {
-        self.name.as_deref().or(self.asked.as_deref())
+        match (&self.name, &self.asked) {
+            (Some(name), _) | (None, Some(Request::Session { name: Some(name), .. })) => Some(name),
+            _ => None,
+        }
     }
 
     /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
@@ -327,11 +332,8 @@ impl Engine {
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
         times.map(Notes::take);
         // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
-        if was_handshaking
-            && self.is_server
-            && let Some(asked) = self.context.asked().take()
-        {
-            self.asked = asked;
+        if was_handshaking && let Some(request) = self.context.asked().take() {
+            self.asked = Some(request);
         }
         let step = match outcome {
             Ok(step) => step,
@@ -424,16 +426,27 @@ impl Engine {
         }
     }
 
+    /// Whether the peer may still refuse what it asked for. A client's handshake ends before a server of TLS 1.3 has looked
+    /// at its certificate.
+    fn may_be_judged(&self) -> bool {
+        let state = self.session.state();
+        state.is_handshaking() || state.protocol_version() == Some(ProtocolVersion::TLSv1_3)
+    }
+
     fn situation(&self) -> Situation<'_> {
         let bytes = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
         Situation {
             is_server: self.is_server,
             name: self.name.as_deref(),
+            narrowed: self.context.narrowed(),
+            asked: self.asked.as_ref().filter(|_| self.may_be_judged()),
             handshaking: self.is_handshaking(),
             first_bytes: (!self.received_record).then_some(bytes),
         }
     }
 }
 
+#[cfg(test)]
+mod strangers;
 #[cfg(test)]
 mod tests;

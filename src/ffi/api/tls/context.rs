@@ -20,7 +20,8 @@ use crate::tls::Context;
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
 ///         `NETLIB_NO_CIPHER_SUITES` if the cipher string leaves no suite; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file
 ///         that cannot be read, or a key log that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing
-///         usable; `NETLIB_KEY_MISMATCH`; `NETLIB_NO_TRUST_ANCHORS`.
+///         usable; `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` or `NETLIB_KEY_MISMATCH` for an identity;
+///         `NETLIB_NO_TRUST_ANCHORS`; `NETLIB_OUT_OF_MEMORY`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

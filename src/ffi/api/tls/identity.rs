@@ -46,8 +46,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     });
 }
 
-/// As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds. As
-/// Python's `load_cert_chain`.
+/// As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds.
+/// Default: none. As Python's `load_cert_chain`, urllib3's certfile and keyfile.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param chain_path the file with the certificates. Copied. Not NULL.

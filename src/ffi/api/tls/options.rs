@@ -139,8 +139,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_options(options: *mut netlib_tls
 }
 
 /// Whether TLS 1.2 has session tickets (RFC 5077), on both sides. Default: no, because they are sent in the clear, under
-/// a key that outlives many sessions. It is the bit `NETLIB_OP_NO_TICKET`, the other way round: the later call wins. Without
-/// them sessions of TLS 1.2 are resumed by their id; those of TLS 1.3, which has tickets of its own, are not concerned.
+/// a key that outlives many sessions. It is the bit `NETLIB_OP_NO_TICKET`, OpenSSL's SSL_OP_NO_TICKET, the other way round:
+/// the later call wins. Without them sessions of TLS 1.2 are resumed by their id; those of TLS 1.3, which has tickets of its own, are not concerned.
 /// `netlib_tls_options_set_resumption` with 0 turns all of it off, whatever is said here.
 ///
 /// @param options the options. May be NULL: nothing happens.
@@ -192,7 +192,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param protocols `count` names. Not NULL unless `count` is 0.
-/// @param count how many; 0 is the default.
+/// @param count how many. Default: 0.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -261,7 +261,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib
 /// Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, and SSLKEYLOGFILE where secrets are
 /// written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). They are read by
 /// `netlib_tls_context_new` only. If one of the first two is set and neither leads to a certificate, that fails with
-/// `NETLIB_NO_TRUST_ANCHORS`.
+/// `NETLIB_NO_TRUST_ANCHORS`. With 0 as Python's option -E for SSLKEYLOGFILE (`sys.flags.ignore_environment`), and as
+/// without OpenSSL's X509_get_default_cert_file_env and X509_get_default_cert_dir_env for the other two.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.

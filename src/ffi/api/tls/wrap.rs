@@ -28,9 +28,10 @@ use crate::tls::{Stream, TlsOptions};
 ///
 /// Without a context, one is made of the options; with neither, the system's authorities are trusted. A context wins over
 /// the options, as in urllib3: of these, only the authorities (those of the system and those built in if they are asked for)
-/// and the identity with its password are used, beside the context's authorities and in the place of its identity. For that
-/// another context is made of what this one was made from, which reads its files again and resumes no session. Where many
-/// connections are made, make the context once: `netlib_tls_context_to_options`. The application protocol that is offered is "http/1.1", not the context's, unless the
+/// with the lists of revoked certificates, and the identity with its password are used, beside the context's authorities and
+/// lists and in the place of its identity. For that another context is made of what this one was made from, which reads its
+/// files again and resumes no session. Where many connections are made, make the context once:
+/// `netlib_tls_context_to_options`. The application protocol that is offered is "http/1.1", not the context's, unless the
 /// options have some.
 ///
 /// The limit ends the handshake, not what comes after: the stream has none until `netlib_tls_stream_set_limit`. The stream
