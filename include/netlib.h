@@ -4220,9 +4220,11 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
 
 /**
  * Replaces the time of day by which certificates have expired or are not yet valid, and lists of revoked ones have
- * ended. Nearest: OpenSSL's X509_VERIFY_PARAM_set_time. It is asked once a handshake, on the thread that shakes hands,
- * and until the last context and options holding it are freed; streams of several threads ask it at the same time. A
- * resumed session verifies nothing: its certificate was verified when it was new. Default: the system's clock.
+ * ended. Nearest: OpenSSL's X509_VERIFY_PARAM_set_time. It is asked once a handshake, before that begins, on the thread
+ * that shakes hands, and until the last context and options holding it are freed; streams of several threads ask it at
+ * the same time. No lock is held: it may use the stream that it is asked for, but neither shake hands, read nor write on
+ * it; of an engine it must not use the handle at all. A resumed session verifies nothing: its certificate was verified
+ * when it was new. Default: the system's clock.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails the

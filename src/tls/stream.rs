@@ -315,27 +315,33 @@ impl Stream {
 
     fn write_on(&self, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
         let mut counted = 0;
+        match self.write_all(&mut data, &mut counted, terms) {
+            Ok(Some(want)) if counted == 0 => Ok(want),
+            Ok(_) => Ok(Io::Done(counted)),
+            Err(error) => {
+                // The caller learns of no byte, so he passes all of them again, if he goes on.
+                self.lock()?.uncounted += counted;
+                Err(error)
+            }
+        }
+    }
+
+    /// `None`: nothing is left of `data`. `Some`: the rest would have to wait.
+    fn write_all(&self, data: &mut Pieces<'_>, counted: &mut usize, terms: Terms<'_>) -> Result<Option<Io>> {
         let mut gathered = None;
         loop {
-            match self.flush(terms) {
-                Ok(None) => {
-                    let mut core = self.lock()?;
-                    let sent = std::mem::take(&mut core.uncounted);
-                    counted += sent;
-                    data.advance(sent);
-                    if data.is_empty() {
-                        return Ok(Io::Done(counted));
-                    }
-                    let next = data.front(&mut gathered, || core.engine.buffer())?;
-                    core.uncounted = core.engine.write(next)?;
-                }
-                Ok(Some(want)) => return Ok(if counted > 0 { Io::Done(counted) } else { want }),
-                Err(error) => {
-                    // The caller learns of no byte, so he passes all of them again, if he goes on.
-                    self.lock()?.uncounted += counted;
-                    return Err(error);
-                }
+            if let Some(want) = self.flush(terms)? {
+                return Ok(Some(want));
             }
+            let mut core = self.lock()?;
+            let sent = std::mem::take(&mut core.uncounted);
+            *counted += sent;
+            data.advance(sent);
+            if data.is_empty() {
+                return Ok(None);
+            }
+            let next = data.front(&mut gathered, || core.engine.buffer())?;
+            core.uncounted = core.engine.write(next)?;
         }
     }
 
