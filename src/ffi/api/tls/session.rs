@@ -1,11 +1,71 @@
-//! What the two sides have agreed on: the same questions to a stream and to an engine.
+//! What the two sides of a stream have agreed on.
 
 use std::ffi::c_char;
 
-use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::strings::{lend_bytes, lend_text, read};
 use crate::tls::SessionInfo;
+
+/// How many certificates the peer sent; of a resumed session, in the first one.
+///
+/// @param stream the stream. May be NULL: 0 is returned.
+/// @return the count; 0 before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
+    read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
+}
+
+/// One certificate of the peer's chain as it was sent, in DER: what other programs want.
+/// With `NETLIB_CERT_NONE` it was not verified.
+///
+/// @param stream the stream. May be NULL: NULL is returned.
+/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes. May be NULL.
+/// @return borrowed from `stream`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
+    stream: *const netlib_tls_stream,
+    index: usize,
+    len: *mut usize,
+) -> *const u8 {
+    lend_bytes(stream, len, |stream| stream.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
+}
+
+/// The application protocol that the two sides have agreed on (RFC 7301).
+///
+/// @param stream the stream. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
+    stream: *const netlib_tls_stream,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(stream, len, |stream| stream.session()?.alpn_protocol())
+}
+
+/// The server's name. A client: the host that the server has proved to be, in the form in which names are compared: lower
+/// case, IDNA as ASCII, no trailing dot. A server: the DNS name that the client asked for (SNI). As Python's
+/// `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+///
+/// @param stream the stream. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_server_name(
+    stream: *const netlib_tls_stream,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(stream, len, |stream| stream.session()?.server_name())
+}
 
 /// The version that the two sides have agreed on.
 ///
@@ -51,38 +111,6 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     lend_text(stream, len, |stream| stream.session()?.key_exchange_group())
 }
 
-/// The application protocol that the two sides have agreed on (RFC 7301).
-///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
-    stream: *const netlib_tls_stream,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(stream, len, |stream| stream.session()?.alpn_protocol())
-}
-
-/// The server's name. A client: the host that the server has proved to be, in the form in which names are compared: lower
-/// case, IDNA as ASCII, no trailing dot. A server: the DNS name that the client asked for (SNI). As Python's
-/// `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
-///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_server_name(
-    stream: *const netlib_tls_stream,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(stream, len, |stream| stream.session()?.server_name())
-}
-
 /// Whether the session goes on from an earlier one of the same context and name, without a new proof of identity. As
 /// Python's `SSLSocket.session_reused`.
 ///
@@ -93,144 +121,4 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> bool {
     read(stream, false, |stream| stream.session().is_some_and(SessionInfo::is_resumed))
-}
-
-/// How many certificates the peer sent; of a resumed session, in the first one.
-///
-/// @param stream the stream. May be NULL: 0 is returned.
-/// @return the count; 0 before the handshake is done.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
-    read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
-}
-
-/// One certificate of the peer's chain as it was sent, in DER: what other programs want.
-/// With `NETLIB_CERT_NONE` it was not verified.
-///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
-/// @return borrowed from `stream`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
-    stream: *const netlib_tls_stream,
-    index: usize,
-    len: *mut usize,
-) -> *const u8 {
-    lend_bytes(stream, len, |stream| stream.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
-}
-
-/// As `netlib_tls_stream_version`.
-///
-/// @param engine the engine. May be NULL: 0 is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> i32 {
-    read(engine, 0, |engine| engine.session().and_then(SessionInfo::version).map_or(0, |version| version as i32))
-}
-
-/// As `netlib_tls_stream_cipher_suite`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
-    engine: *const netlib_tls_engine,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.cipher_suite())
-}
-
-/// As `netlib_tls_stream_key_exchange_group`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes its keys
-///         from those of the first.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
-    engine: *const netlib_tls_engine,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.key_exchange_group())
-}
-
-/// As `netlib_tls_stream_alpn_protocol`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
-    engine: *const netlib_tls_engine,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.alpn_protocol())
-}
-
-/// As `netlib_tls_stream_server_name`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_server_name(
-    engine: *const netlib_tls_engine,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.server_name())
-}
-
-/// As `netlib_tls_stream_is_resumed`.
-///
-/// @param engine the engine. May be NULL: false is returned.
-/// @return the answer; false before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> bool {
-    read(engine, false, |engine| engine.session().is_some_and(SessionInfo::is_resumed))
-}
-
-/// As `netlib_tls_stream_peer_certificate_count`.
-///
-/// @param engine the engine. May be NULL: 0 is returned.
-/// @return the count; 0 before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const netlib_tls_engine) -> usize {
-    read(engine, 0, |engine| engine.session().map_or(0, |session| session.peer_chain().len()))
-}
-
-/// As `netlib_tls_stream_peer_certificate`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
-/// @return borrowed from `engine`.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
-    engine: *const netlib_tls_engine,
-    index: usize,
-    len: *mut usize,
-) -> *const u8 {
-    lend_bytes(engine, len, |engine| engine.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }

@@ -9,7 +9,7 @@ use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_shared, arg_shared_opt, arg_str_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
-use crate::ffi::{Handle, Shared, guard, handle};
+use crate::ffi::{Handle, Shared, guard, handle, slices as slices_in};
 use crate::timeout;
 use crate::tls::Stream;
 
@@ -30,6 +30,15 @@ pub struct netlib_tls_stream {
 impl Handle for netlib_tls_stream {
     type Value = Stream;
     type Ownership = Shared;
+}
+
+/// A piece of the data of one write; as POSIX's iovec, but not to be written to.
+#[repr(C)]
+pub struct netlib_slice {
+    /// The bytes; NULL only if there are none.
+    pub data: *const c_void,
+    /// How many.
+    pub len: usize,
 }
 
 /// Makes a client's stream on a connected descriptor. No I/O: the first read or write, or `netlib_tls_stream_handshake`,
@@ -229,6 +238,18 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
     })
 }
 
+/// How many bytes a read would return without touching what carries the stream. It opens a record that has already come, and does
+/// no I/O.
+///
+/// @param stream the stream. May be NULL: 0 is returned.
+/// @return the count; there may be more behind it.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
+    read(stream, 0, Stream::pending)
+}
+
 /// Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
 /// function of the program, has taken.
 /// What it does not count may have been encrypted already, so the next write must continue with the same bytes; that
@@ -261,6 +282,39 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
     })
 }
 
+/// Writes data that is in several pieces, as `netlib_tls_stream_write` writes one: all of them when blocking. Small pieces
+/// share records, so that they cost no more than one piece of their length; what fills a record by itself is encrypted
+/// from where it is. All that is said there of bytes that are not counted holds for the pieces one after the other: a
+/// write continues with the same bytes, in whatever pieces.
+///
+/// Nearest: writev(2).
+///
+/// @param stream the stream. Not NULL.
+/// @param slices the pieces, in order. Copied. Not NULL unless `count` is 0.
+/// @param count how many pieces, at most 1024.
+/// @param n out: how many bytes of them were written; fewer than all only if not blocking. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for
+///         lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not empty.
+/// @threads one writer at a time, beside one reader
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_writev(
+    stream: *mut netlib_tls_stream,
+    slices: *const netlib_slice,
+    count: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let stream = arg!(stream);
+        let done = slices_in::with(slices, count, |pieces| stream.write_pieces(pieces))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
 /// Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), and does not wait for its
 /// answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Nothing can be written afterwards.
 /// What earlier writes encrypted but did not count is sent first. Before the handshake there is nobody to tell, and
@@ -281,14 +335,27 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     guard::status(err, || Ok(arg!(stream).shutdown()?.status()))
 }
 
-/// How many bytes a read would return without touching what carries the stream. It opens a record that has already come, and does
-/// no I/O.
+/// Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's. What
+/// the peer still sends before that is thrown away, at most 1 MiB over all calls. Afterwards what carries the stream can
+/// be used for something else. A program that closes it anyway need not wait.
 ///
-/// @param stream the stream. May be NULL: 0 is returned.
-/// @return the count; there may be more behind it.
-/// @threads any
+/// Before the handshake is done there is no session to close: nothing is sent and nothing awaited. A peer that may go on
+/// sending for long (TLS 1.3 lets it) is read to its end instead.
+///
+/// Nearest: `SSLSocket.unwrap` of Python, SSL_shutdown called twice of OpenSSL.
+///
+/// @param stream the stream. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if not blocking: call again;
+///         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's closing message; `NETLIB_TOO_MUCH_DATA`;
+///         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
+///         `netlib_tls_stream_read` return.
+/// @threads one call at a time, which counts as reading and as writing
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
-    read(stream, 0, Stream::pending)
+pub unsafe extern "C" fn netlib_tls_stream_shutdown_both(
+    stream: *mut netlib_tls_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || Ok(arg!(stream).shutdown_both()?.status()))
 }

@@ -2,24 +2,10 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
+use crate::ffi::api::tls::netlib_tls_options;
 use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_path};
 use crate::ffi::options as builder;
-use crate::ffi::strings::{lend_text, read};
 use crate::tls::TlsOptions;
-use crate::tls::trust::Loaded;
-
-/// Where trusted certificates came from: bits of `netlib_tls_context_trust_sources`.
-#[repr(C)]
-pub enum netlib_trust {
-    /// The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name.
-    NETLIB_TRUST_SYSTEM = 1,
-    /// The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has no
-    /// store.
-    NETLIB_TRUST_EMBEDDED = 2,
-    /// `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
-    NETLIB_TRUST_CUSTOM = 4,
-}
 
 /// Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile. A peer's own certificate may be
 /// among them, whoever issued it, and also one that says CA:TRUE, as `openssl req -x509` makes them: it is then accepted
@@ -111,101 +97,4 @@ pub unsafe extern "C" fn netlib_tls_options_set_embedded_trust(options: *mut net
         options.set_embedded_trust(arg_bool!(on));
         Ok(())
     });
-}
-
-/// How many sources of trust were loaded: first those that the options name, in their order; then each place of the
-/// system's; then the authorities built in.
-///
-/// @param context the context. May be NULL: 0 is returned.
-/// @return the count.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const netlib_tls_context) -> usize {
-    read(context, 0, |context| context.trust_loaded().len())
-}
-
-/// Of what kind a source is.
-///
-/// @param context the context. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
-/// @return one of `enum netlib_trust`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
-    context: *const netlib_tls_context,
-    index: usize,
-) -> i32 {
-    read(context, 0, |context| context.trust_loaded().get(index).map_or(0, Loaded::kind))
-}
-
-/// Where a source is.
-///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for a
-///         store that is no file; "embedded".
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
-    context: *const netlib_tls_context,
-    index: usize,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(context, len, |context| context.trust_loaded().get(index).map(Loaded::name))
-}
-
-/// How many authorities a source gave. One that it holds twice counts once; one that two sources hold counts in both, and
-/// once in `netlib_tls_context_trust_anchor_count`. Two certificates of the same name and key are one authority.
-///
-/// @param context the context. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
-/// @return the count; 0 only for a place of the system's that could not be read or holds none.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_trust_source_anchor_count(
-    context: *const netlib_tls_context,
-    index: usize,
-) -> usize {
-    read(context, 0, |context| context.trust_loaded().get(index).map_or(0, Loaded::anchors))
-}
-
-/// How many texts `netlib_tls_context_trust_source_skipped` has of a source.
-///
-/// @param context the context. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
-/// @return the count, at most 101: after a hundred, the last text says how many more there are.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped_count(
-    context: *const netlib_tls_context,
-    index: usize,
-) -> usize {
-    read(context, 0, |context| context.trust_loaded().get(index).map_or(0, |loaded| loaded.skipped().len()))
-}
-
-/// One line about something in a source that is not trusted, and why: the file, in a directory, and the certificate.
-///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `context`, for people.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
-    context: *const netlib_tls_context,
-    index: usize,
-    skipped: usize,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(context, len, |context| {
-        context.trust_loaded().get(index)?.skipped().get(skipped).map(|text| text.as_c_str())
-    })
 }

@@ -1,13 +1,23 @@
-//! What is asked of certificates beside who issued them: revocation, strict rules, the time.
+//! What is asked of the peer's certificate beside who issued it: a name, revocation, strict rules, the time.
 
 use std::ffi::{c_char, c_void};
 
 use crate::ffi::api::retry::options::netlib_wall_clock_fn;
-use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
-use crate::ffi::args::{arg_bytes, arg_cstr, arg_path};
-use crate::ffi::strings::read;
+use crate::ffi::api::tls::netlib_tls_options;
+use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_path};
 use crate::ffi::{callback, options as builder};
-use crate::tls::{Context, TlsOptions};
+use crate::tls::TlsOptions;
+
+/// What is asked of the peer's certificate. The numbers are those of Python's `ssl` module.
+#[repr(C)]
+pub enum netlib_verify_mode {
+    /// Nothing: the peer may be anyone. A server does not ask for a certificate.
+    NETLIB_CERT_NONE = 0,
+    /// A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one.
+    NETLIB_CERT_OPTIONAL = 1,
+    /// It must be there, and a trusted authority must have issued it.
+    NETLIB_CERT_REQUIRED = 2,
+}
 
 /// Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
 /// `ssl.VerifyFlags`.
@@ -29,6 +39,37 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_X509_TRUSTED_FIRST = 0x8000,
     /// A trusted authority ends the chain, also when another one has issued it. Always so.
     NETLIB_VERIFY_X509_PARTIAL_CHAIN = 0x80000,
+}
+
+/// What is asked of the peer's certificate. Default: a client requires one, a server asks for none. As Python's
+/// `ssl.SSLContext.verify_mode`, with its tie to the host name: `NETLIB_CERT_NONE` is refused once
+/// `netlib_tls_options_set_check_hostname` was called with 1.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param mode one of `enum netlib_verify_mode`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(options: *mut netlib_tls_options, mode: i32) {
+    builder::set(options, "netlib_tls_options_set_verify_mode", |options: &mut TlsOptions| {
+        options.set_verify_mode(mode)
+    });
+}
+
+/// Whether a server must prove its name. Default: yes, unless the verify mode is `NETLIB_CERT_NONE`; 1 after that makes
+/// the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0 any name will do, and `netlib_tls_wrap_fd` can
+/// do without one.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param on 0 or 1.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut netlib_tls_options, on: i32) {
+    builder::set(options, "netlib_tls_options_set_check_hostname", |options: &mut TlsOptions| {
+        options.set_check_hostname(arg_bool!(on));
+        Ok(())
+    });
 }
 
 /// Adds lists of revoked certificates (RFC 5280) from a file, beside those of earlier calls, as curl's --crlfile and
@@ -106,16 +147,4 @@ pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
         options.set_wall_clock(callback::number(clock, ctx, "wall clock"));
         Ok(())
     });
-}
-
-/// The verify flags in force: those that were set, those that are always so, and those for lists of revoked certificates
-/// if such were added.
-///
-/// @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
-/// @return bits of `enum netlib_verify_flag`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
-    read(context, netlib_verify_flag::NETLIB_VERIFY_DEFAULT as i32, Context::verify_flags)
 }
