@@ -367,10 +367,10 @@ static netlib_status attempt(struct client *client, struct request *request, boo
 
 static enum exit_code code_of_certificate(const netlib_error *error) {
     switch (netlib_error_certificate_problem(error)) {
-        case NETLIB_CERTIFICATE_EXPIRED:
-        case NETLIB_CERTIFICATE_NOT_YET_VALID: return EXIT_CERTIFICATE_TIME;
-        case NETLIB_CERTIFICATE_NAME_MISMATCH: return EXIT_CERTIFICATE_NAME;
-        case NETLIB_CERTIFICATE_UNKNOWN_ISSUER: return EXIT_CERTIFICATE_ISSUER;
+        case NETLIB_CERTIFICATE_PROBLEM_EXPIRED:
+        case NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID: return EXIT_CERTIFICATE_TIME;
+        case NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH: return EXIT_CERTIFICATE_NAME;
+        case NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER: return EXIT_CERTIFICATE_ISSUER;
         default: return EXIT_CERTIFICATE;
     }
 }

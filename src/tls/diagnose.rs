@@ -128,7 +128,7 @@ impl Situation<'_> {
             42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
             70 => ("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", Some(VERSIONS)),
             112 => ("it has no site of the name that was asked for", None),
-            116 => ("it asks for a certificate", Some(OWN_CERTIFICATE)),
+            116 => ("it asks for a certificate", Some("to present one: netlib_tls_options_set_identity")),
             120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
             _ => ("", None),
         };

@@ -21,9 +21,14 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options as builder};
 use crate::tls::{Context, TlsOptions};
 
-/// Everything that TLS streams share: trust, identity, versions, the sessions that can be resumed. **Immutable**: make
-/// one, use it for any number of streams from any threads. A client's side is `netlib_tls_wrap_fd`, a server's is
-/// `netlib_tls_accept_fd`; over a transport of your own, `netlib_tls_engine_client_new` and `netlib_tls_engine_server_new`.
+/// What TLS streams share: whom they trust, who they are, versions, the sessions that can be resumed. As OpenSSL's
+/// SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one, use it for any number of streams from any threads.
+///
+/// A client makes one with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
+/// `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
+/// server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Where there is no
+/// descriptor: `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for functions of your own,
+/// `netlib_tls_engine_client_new` for bytes in memory.
 pub struct netlib_tls_context {
     _private: [u8; 0],
 }
@@ -33,8 +38,8 @@ impl Handle for netlib_tls_context {
     type Ownership = Shared;
 }
 
-/// What a TLS context is made from. **Single**: one call at a time. Setters return nothing; the first bad value is
-/// reported by `netlib_tls_context_new`. Files are read by that, not by the setters.
+/// What a context is made from. **Single**: one call at a time. Setters return nothing; `netlib_tls_context_new`
+/// reports the first bad value, and reads the files.
 pub struct netlib_tls_options {
     _private: [u8; 0],
 }
@@ -64,16 +69,17 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
     guard::nothing(|| handle::free(options));
 }
 
-/// Makes a context. All files that it needs, the system's store included, are read now and never again.
+/// Makes a context. Files, and the system's store, are read now and never again. As OpenSSL's SSL_CTX_new and urllib3's
+/// create_urllib3_context.
 ///
-/// @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client that
-///        trusts the system's authorities.
+/// @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client of
+///        TLS 1.2 and 1.3 that trusts the system's authorities.
 /// @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
 /// @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
-///         `NETLIB_NO_CIPHER_SUITES` if the cipher string leaves no suite; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file
-///         that cannot be read, or a key log that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing
-///         usable; `NETLIB_KEY_MISMATCH`; `NETLIB_NO_TRUST_ANCHORS`.
+///         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
+///         that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing usable; `NETLIB_NO_TRUST_ANCHORS`;
+///         of the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

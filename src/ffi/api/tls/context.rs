@@ -10,9 +10,10 @@ use crate::ffi::{Options, handle};
 use crate::tls::Context;
 use crate::tls::trust::Loaded;
 
-/// Where trusted certificates came from: bits of `netlib_tls_context_trust_sources`.
+/// Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
+/// `netlib_tls_context_trust_kinds`.
 #[repr(C)]
-pub enum netlib_trust {
+pub enum netlib_trust_kind {
     /// The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name.
     NETLIB_TRUST_SYSTEM = 1,
     /// The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has no
@@ -22,8 +23,8 @@ pub enum netlib_trust {
     NETLIB_TRUST_CUSTOM = 4,
 }
 
-/// Options that make an equal context: change some, and make another. The context keeps what it was made from. What files
-/// and environment held is not part of that: the other context reads them again, and has sessions of its own.
+/// Options that make an equal context: change some, and make another. Files and environment are then read again, and
+/// the other context has sessions of its own.
 ///
 /// @param context the context. May be NULL: NULL is returned.
 /// @return owned: free it with `netlib_tls_options_free`.
@@ -36,7 +37,8 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
     read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }
 
-/// How many authorities are trusted.
+/// How many authorities are trusted. An authority of several sources counts once. As the length of Python's
+/// `get_ca_certs()`.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
@@ -47,19 +49,19 @@ pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const n
     read(context, 0, Context::trust_anchor_count)
 }
 
-/// Where the trusted authorities came from.
+/// The kinds of all sources of trust together.
 ///
 /// @param context the context. May be NULL: 0 is returned.
-/// @return bits of `enum netlib_trust`; 0 when nothing is trusted because nothing is verified.
+/// @return bits of `enum netlib_trust_kind`; 0 when nothing is trusted because nothing is verified.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_trust_sources(context: *const netlib_tls_context) -> i32 {
+pub unsafe extern "C" fn netlib_tls_context_trust_kinds(context: *const netlib_tls_context) -> i32 {
     read(context, 0, Context::trust_sources)
 }
 
-/// How many sources of trust were loaded: first those that the options name, in their order; then each place of the
-/// system's; then the authorities built in.
+/// How many sources of trust were loaded: those that the options name, in their order; then each place of the system's;
+/// then the authorities built in.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
@@ -70,11 +72,11 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const n
     read(context, 0, |context| context.trust_loaded().len())
 }
 
-/// Of what kind a source is.
+/// The kind of a source.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @param index 0 to count - 1; beyond, 0 is returned.
-/// @return one of `enum netlib_trust`.
+/// @return one of `enum netlib_trust_kind`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -103,8 +105,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
     lend_text(context, len, |context| context.trust_loaded().get(index).map(Loaded::name))
 }
 
-/// How many authorities a source gave. One that it holds twice counts once; one that two sources hold counts in both, and
-/// once in `netlib_tls_context_trust_anchor_count`. Two certificates of the same name and key are one authority.
+/// How many authorities a source has, those of other sources included. Certificates of the same name and key are one.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @param index 0 to count - 1; beyond, 0 is returned.
@@ -155,7 +156,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
     })
 }
 
-/// What a client asks of a server's certificate.
+/// What a client asks of a server's certificate. A server asks for one only if the mode was set.
 ///
 /// @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
 /// @return one of `enum netlib_verify_mode`.
@@ -177,8 +178,7 @@ pub unsafe extern "C" fn netlib_tls_context_check_hostname(context: *const netli
     read(context, true, Context::check_hostname)
 }
 
-/// The verify flags in force: those that were set, those that are always so, and those for lists of revoked certificates
-/// if such were added.
+/// The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
 ///
 /// @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
 /// @return bits of `enum netlib_verify_flag`.
@@ -189,8 +189,8 @@ pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_
     read(context, netlib_verify_flag::NETLIB_VERIFY_DEFAULT as i32, Context::verify_flags)
 }
 
-/// The oldest version that can come about: what is left of the versions once those are gone that
-/// `netlib_tls_options_set_options` excludes or that have no cipher suite. As Python's `minimum_version`.
+/// The oldest version that can be negotiated: versions that `netlib_tls_options_set_options` excludes, or that have no
+/// cipher suite, do not count. As Python's `minimum_version`.
 ///
 /// @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
 /// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
@@ -201,7 +201,7 @@ pub unsafe extern "C" fn netlib_tls_context_minimum_version(context: *const netl
     read(context, netlib_tls_version::NETLIB_TLS_1_2 as i32, |context| context.minimum_version() as i32)
 }
 
-/// The newest version that can come about, in the same way. As Python's `maximum_version`.
+/// The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
 ///
 /// @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
 /// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn netlib_tls_context_alpn_protocol(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_cipher_count(context: *const netlib_tls_context) -> usize {
+pub unsafe extern "C" fn netlib_tls_context_cipher_suite_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::cipher_count)
 }
 
@@ -261,7 +261,7 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_count(context: *const netlib_
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_cipher(
+pub unsafe extern "C" fn netlib_tls_context_cipher_suite(
     context: *const netlib_tls_context,
     index: usize,
     len: *mut usize,
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn netlib_tls_context_cipher(
     lend_text(context, len, |context| context.cipher(index))
 }
 
-/// The same suite by the name that OpenSSL and Python have for it.
+/// The same suite by its name in OpenSSL and Python.
 ///
 /// @param context the context. May be NULL: NULL is returned.
 /// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn netlib_tls_context_cipher(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_cipher_openssl_name(
+pub unsafe extern "C" fn netlib_tls_context_cipher_suite_openssl_name(
     context: *const netlib_tls_context,
     index: usize,
     len: *mut usize,
@@ -301,8 +301,8 @@ pub unsafe extern "C" fn netlib_tls_context_unknown_ciphers(
     lend_text(context, len, Context::unknown_ciphers)
 }
 
-/// What is so of `enum netlib_tls_option`: the bits of `netlib_tls_options_set_options`, and those that are always true,
-/// given or not. (Python's `SSLContext.options` has of these what was given.)
+/// The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
+/// `SSLContext.options` has only what was set.)
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @return the bits.
@@ -324,8 +324,7 @@ pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tl
     read(context, true, Context::resumption)
 }
 
-/// The file to which the secrets of sessions are written: that of `netlib_tls_options_set_keylog_file`, or of the
-/// variable SSLKEYLOGFILE. As Python's `keylog_filename`.
+/// The file to which the secrets of sessions are written. As Python's `keylog_filename`.
 ///
 /// @param context the context. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.

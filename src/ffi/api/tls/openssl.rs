@@ -7,24 +7,24 @@ use crate::ffi::args::arg_cstr_opt;
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// The cipher suites in OpenSSL's string language, as Python's `set_ciphers` and urllib3's ciphers. Default: the nine that
-/// exist here, all of them with forward secrecy and an AEAD.
+/// The cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
+/// suites that exist here, all with forward secrecy and an AEAD.
 ///
 /// Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
-/// ("ECDHE-RSA-AES128-GCM-SHA256") or that of the IANA registry, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM",
-/// "aRSA", …); words joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that
-/// for good, after `-` until it is added again, and after `+` it moves it to the end. "DEFAULT" at the start is all of them.
-/// "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing: what is accepted is about level 2;
-/// higher levels are `NETLIB_UNSUPPORTED`, and so is "SUITEB128" with its relatives.
+/// ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
+/// joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that for good,
+/// after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them.
+/// "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is accepted is
+/// about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
 ///
-/// The string governs TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only those
-/// that are named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
-/// A version without a suite is not offered.
+/// The string is about TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only
+/// those named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
+/// A version left without a suite is not offered.
 ///
-/// As in OpenSSL, words of suites that do not exist here select nothing, and so do misspelt ones: ask
-/// `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose message
-/// lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which suites work also
-/// depends on the server's certificate: "aECDSA" finds none in common with one that has an RSA key only.
+/// As in OpenSSL, a word for a suite that does not exist here selects nothing, and so does a misspelt one: ask
+/// `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose
+/// message lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which
+/// suites work also depends on the server's key: "aECDSA" needs an EC key.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param ciphers the string; at most 16 KiB. Copied. May be NULL, or empty: the default.
@@ -37,9 +37,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
     });
 }
 
-/// Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. Those of
-/// OpenSSL that are not listed are answered in the same way: they are accepted if they are always true or make no
-/// difference, and `NETLIB_UNSUPPORTED` otherwise.
+/// Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. OpenSSL's
+/// other bits are answered alike: accepted if they are always true or make no difference, `NETLIB_UNSUPPORTED`
+/// otherwise.
 #[repr(C)]
 pub enum netlib_tls_option {
     /// Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none.
@@ -85,14 +85,14 @@ pub const NETLIB_OP_SINGLE_DH_USE: i64 = 0;
 /// As `NETLIB_OP_SINGLE_DH_USE`.
 pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
 
-/// OpenSSL's options, all of them at once, as an assignment to Python's `SSLContext.options`; urllib3 adds its argument to
-/// Python's defaults instead. Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off.
-/// Bits that are always true here need not be given, and make no difference. What cannot be is `NETLIB_UNSUPPORTED`, and
-/// unknown bits are `NETLIB_INVALID_ARGUMENT`; so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` together, or one
-/// of them where only that version is allowed.
+/// OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
+/// defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off. Bits
+/// that are always true here may be given or not. Bits that ask for the impossible are `NETLIB_UNSUPPORTED`. Unknown
+/// bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
+/// version.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param bits of `enum netlib_tls_option`.
+/// @param bits of `enum netlib_tls_option`, joined by `|`.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]

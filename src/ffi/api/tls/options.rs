@@ -20,8 +20,8 @@ pub enum netlib_tls_version {
     NETLIB_TLS_1_3 = 0x0304,
 }
 
-/// The oldest version that is accepted. Default: TLS 1.2. Older ones are `NETLIB_UNSUPPORTED`. As Python's
-/// `minimum_version`, urllib3's ssl_minimum_version. One above the maximum is reported by `netlib_tls_context_new`.
+/// The oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS 1.2;
+/// older ones are `NETLIB_UNSUPPORTED`. A minimum above the maximum is reported by `netlib_tls_context_new`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param version one of `enum netlib_tls_version`.
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(options: *mut ne
     });
 }
 
-/// The newest version that is offered. Default: TLS 1.3. As Python's `maximum_version`, urllib3's ssl_maximum_version.
+/// The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param version one of `enum netlib_tls_version`.
@@ -47,11 +47,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(options: *mut ne
     });
 }
 
-/// Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none. As
-/// Python's `set_alpn_protocols`, one at a time.
+/// Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
+/// time. Default: none.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param protocol its name, as "http/1.1": 1 to 255 bytes, and 8192 of all of them together. Copied. Not NULL.
+/// @param protocol its name, as "http/1.1": 1 to 255 bytes, 8192 of all of them together. Copied. Not NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -64,8 +64,9 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     });
 }
 
-/// Whether sessions are remembered and resumed, in both versions and on both sides. Default: yes, between streams of one
-/// context. As OpenSSL's SSL_CTX_set_session_cache_mode with SSL_SESS_CACHE_OFF, without tickets of TLS 1.3 either.
+/// Whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
+/// SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
+/// context.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.
@@ -79,10 +80,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
     });
 }
 
-/// Whether TLS 1.2 has session tickets (RFC 5077), on both sides. Default: no, because they are sent in the clear, under
-/// a key that outlives many sessions. It is the bit `NETLIB_OP_NO_TICKET`, the other way round: the later call wins. Without
-/// them sessions of TLS 1.2 are resumed by their id; those of TLS 1.3, which has tickets of its own, are not concerned.
-/// `netlib_tls_options_set_resumption` with 0 turns all of it off, whatever is said here.
+/// Whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
+/// `NETLIB_OP_NO_TICKET` are one setting, of which the later call counts. Default: no, as in urllib3, because such
+/// tickets are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by
+/// their id. The tickets of TLS 1.3 are not affected.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.
@@ -96,14 +97,15 @@ pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut ne
     });
 }
 
-/// Writes the secrets of all sessions of the context, on both sides, to a file, so that a program such as Wireshark can
-/// decrypt what was captured: whoever reads the file reads the sessions. Lines in NSS' key log format are appended, one
-/// write each. As Python's `keylog_filename`. Default: to the file that the environment variable SSLKEYLOGFILE names, if
-/// it is set and not empty, as urllib3; but "$" in it stands for itself. See `netlib_tls_options_set_use_environment`.
+/// Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt what was
+/// captured: whoever reads the file reads the sessions. As Python's `keylog_filename`. Default: the file that the
+/// environment variable SSLKEYLOGFILE names, if any, as in urllib3, but "$" in it stands for itself; see
+/// `netlib_tls_options_set_use_environment`.
 ///
-/// The file is opened by `netlib_tls_context_new`, which fails with `NETLIB_IO` if that cannot be, and stays open as long as
-/// the context and its streams. A new file may be read and written by its owner only. A pipe must have a reader, and is not
-/// waited for: lines for which there is no room are lost. A line that cannot be written does not end the session.
+/// `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its
+/// streams. A new file may be read and written by its owner only. The lines are those of NSS' key log format, one write
+/// each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
+/// for which it has no room are lost.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file. Copied. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
@@ -117,10 +119,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib
     });
 }
 
-/// Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, and SSLKEYLOGFILE where secrets are
-/// written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). They are read by
-/// `netlib_tls_context_new` only. If one of the first two is set and neither leads to a certificate, that fails with
-/// `NETLIB_NO_TRUST_ANCHORS`.
+/// Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
+/// where secrets are written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). Only
+/// `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of the first two is set and
+/// neither leads to a certificate.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.

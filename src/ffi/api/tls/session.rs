@@ -6,7 +6,7 @@ use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::strings::{lend_bytes, lend_text, read};
 use crate::tls::SessionInfo;
 
-/// How many certificates the peer sent; of a resumed session, in the first one.
+/// How many certificates the peer sent; a resumed session has those of the first one.
 ///
 /// @param stream the stream. May be NULL: 0 is returned.
 /// @return the count; 0 before the handshake is done.
@@ -17,8 +17,9 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// One certificate of the peer's chain as it was sent, in DER: what other programs want.
-/// With `NETLIB_CERT_NONE` it was not verified.
+/// One certificate of the peer's chain as it was sent, in DER: `netlib_certificate_parse` has its text,
+/// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
+/// `getpeercert(True)`, SSL_get_peer_cert_chain.
 ///
 /// @param stream the stream. May be NULL: NULL is returned.
 /// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
@@ -35,7 +36,7 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
     lend_bytes(stream, len, |stream| stream.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }
 
-/// The application protocol that the two sides have agreed on (RFC 7301).
+/// The application protocol that the two sides have agreed on (RFC 7301). As Python's `selected_alpn_protocol`.
 ///
 /// @param stream the stream. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
     lend_text(stream, len, |stream| stream.session()?.server_name())
 }
 
-/// The version that the two sides have agreed on.
+/// The version that the two sides have agreed on. As SSL_version, which has the same numbers.
 ///
 /// @param stream the stream. May be NULL: 0 is returned.
 /// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
@@ -78,8 +79,8 @@ pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_str
     read(stream, 0, |stream| stream.session().and_then(SessionInfo::version).map_or(0, |version| version as i32))
 }
 
-/// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". OpenSSL
-/// and Python have names of their own for those of TLS 1.2.
+/// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
+/// SSL_CIPHER_standard_name.
 ///
 /// @param stream the stream. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -94,13 +95,13 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     lend_text(stream, len, |stream| stream.session()?.cipher_suite())
 }
 
-/// The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which a quantum
-/// computer does not break either, "x25519", "secp256r1". As OpenSSL's SSL_get_negotiated_group.
+/// The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
+/// resists a quantum computer too, "x25519", "secp256r1". As SSL_get0_group_name.
 ///
 /// @param stream the stream. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes its keys
-///         from those of the first.
+/// @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes
+///         no new keys.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -111,7 +112,7 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     lend_text(stream, len, |stream| stream.session()?.key_exchange_group())
 }
 
-/// Whether the session goes on from an earlier one of the same context and name, without a new proof of identity. As
+/// Whether the session continues an earlier one of the same context and name, without a new proof of identity. As
 /// Python's `SSLSocket.session_reused`.
 ///
 /// @param stream the stream. May be NULL: false is returned.

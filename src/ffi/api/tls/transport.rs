@@ -13,8 +13,8 @@ use crate::ffi::out::outs;
 use crate::ffi::tls_callbacks::callbacks;
 use crate::tls::{Stream, Transport};
 
-/// Receives what the peer sent, from a transport of the program's own. Called only during calls on the stream, on their
-/// thread, for one of them at a time, and while no lock is held: it may use other streams. A call on its own stream is
+/// Receives what the peer sent, over a transport of the program's own. It is called only during calls on the stream, on
+/// their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
 /// `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_tls_wrap_callbacks`.
@@ -23,7 +23,7 @@ use crate::tls::{Stream, Transport};
 /// @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
 /// @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
 ///         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
-///         failure (200 or more) fails that call with this status; any other number does with `NETLIB_CALLBACK_FAILED`.
+///         failure (200 or more) fails that call with this status; any other number with `NETLIB_CALLBACK_FAILED`.
 /// @threads as the stream is used
 /// @since 0.1.0
 pub type netlib_tls_read_fn =
@@ -43,32 +43,29 @@ pub type netlib_tls_read_fn =
 pub type netlib_tls_write_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. Its records are
-/// the outer stream's data. No I/O: the first read or write, or `netlib_tls_stream_handshake`, shakes hands, with the
-/// outer peer too if that is not done. Each of the two proves a name of its own.
+/// Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. As urllib3's
+/// SSLTransport, its tls_in_tls. No I/O: the first read or write, or `netlib_tls_stream_handshake`, makes the
+/// handshake, and that of the outer stream if it is not done yet. Each of the two peers proves a name of its own. Read
+/// exactly the proxy's answer from the outer stream first: what comes after it is the inner one's.
 ///
-/// The new stream keeps the outer one alive and has it for itself: as long as it is not freed, reading from the outer
-/// stream, writing to it, shaking hands on it, shutting it down or making another stream in it is `NETLIB_BUSY`. Its
-/// getters work, and `netlib_tls_stream_free` may be called on it. The new stream's own settings (blocking or not, limit,
-/// timeouts) rule its calls all the way down, the outer one's are not looked at; if it does not block, poll the
-/// descriptor at the bottom. A read continues with the data that the outer stream has not given to anybody yet.
+/// As long as the new stream exists, it has the outer one for itself: reading, writing, handshaking and shutting down
+/// there, and making another stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the
+/// new one keeps it alive. The new stream's own settings (blocking or not, limit, timeouts) hold all the way down, not
+/// those of the outer one; if it does not block, poll the descriptor at the bottom.
 ///
-/// To end both: `netlib_tls_stream_shutdown` on the inner stream, which sends its closing message as data of the outer
-/// one; free it; shut down the outer one. An outer stream can be used again after the inner one was freed. What the
-/// inner one had taken from it is then gone, so let the peer go on outside only after it has seen your closing message:
-/// `netlib_tls_stream_shutdown_both`. When the outer stream ends, properly or not, before the inner peer's closing
-/// message, that is `NETLIB_TLS_TRUNCATED` for the inner one; its error has the outer one's as a cause.
-///
-/// Nearest: urllib3's SSLTransport, which ssl_wrap_socket makes for tls_in_tls=True.
+/// To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else
+/// instead, call `netlib_tls_stream_shutdown_both` on the inner one before it is freed: what it has taken from the
+/// outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
+/// `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
 ///
 /// @param context the context of the inner session; the stream keeps its own reference. Not NULL.
 /// @param outer the stream to run in, a client's or a server's. Not NULL.
-/// @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
-///        or empty, only if the context does not check names.
+/// @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be
+///        NULL, or empty, only if the context does not check names.
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it
-///         has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+/// @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to
+///         it has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
 ///         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
 /// @threads any
 /// @since 0.1.0
@@ -114,19 +111,18 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
     })
 }
 
-/// Makes a client's stream on a transport of the program's own. No I/O, as `netlib_tls_wrap_fd`: no function is called.
+/// Makes a client's stream on a transport of the program's own. As a BIO of OpenSSL. No I/O, as `netlib_tls_wrap_fd`:
+/// no function is called.
 ///
-/// Nothing can be waited for: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` comes back to the
-/// caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait themselves make a
-/// stream that does. The limit is looked at before each of their calls; how long those take is their own affair, and the
-/// stream's timeouts are without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and
-/// final; a failure that they report is not, but for `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
-///
-/// Nearest: a BIO of OpenSSL's.
+/// netlib cannot wait for such a transport: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
+/// comes back to the caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait
+/// themselves make a stream that does. The limit is looked at before each of their calls; the stream's timeouts are
+/// without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
+/// the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
 ///
 /// @param context the context; the stream keeps its own reference. Not NULL.
-/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL, or
-///        empty, only if the context does not check names.
+/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
+///        or empty, only if the context does not check names.
 /// @param read_fn receives. Not NULL.
 /// @param write_fn sends. Not NULL.
 /// @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.

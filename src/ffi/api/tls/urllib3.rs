@@ -26,8 +26,8 @@ pub enum netlib_ssl_version {
     NETLIB_PROTOCOL_TLS_SERVER = 17,
 }
 
-/// Makes a client's stream on a connected descriptor and shakes hands, as urllib3's ssl_wrap_socket, whose other parameters
-/// are options:
+/// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. Its other
+/// parameters are options:
 ///
 ///     keyfile, certfile   netlib_tls_options_set_identity_files
 ///     key_password        netlib_tls_options_set_key_password
@@ -38,27 +38,27 @@ pub enum netlib_ssl_version {
 ///     ssl_version         netlib_tls_options_set_ssl_version
 ///     ciphers             netlib_tls_options_set_ciphers
 ///
-/// TLS inside of TLS, its tls_in_tls, is `netlib_tls_wrap_stream`, which takes a stream in the place of the descriptor.
+/// Its tls_in_tls is `netlib_tls_wrap_stream`.
 ///
-/// Without a context, one is made of the options; with neither, the system's authorities are trusted. A context wins over
-/// the options, as in urllib3: of these, only the authorities (those of the system and those built in if they are asked for)
-/// and the identity with its password are used, beside the context's authorities and in the place of its identity. For that
-/// another context is made of what this one was made from, which reads its files again and resumes no session. Where many
-/// connections are made, make the context once: `netlib_tls_context_to_options`. The application protocol that is offered is "http/1.1", not the context's, unless the
-/// options have some.
+/// Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities, which
+/// are added to the context's, and an identity with its password, which replaces the context's. Another context is then
+/// made, which reads all files again and resumes no session: for many connections, make it once with
+/// `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some; the
+/// context's are not used.
 ///
-/// The limit ends the handshake, not what comes after: the stream has none until `netlib_tls_stream_set_limit`. The stream
-/// is blocking. When the call fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
+/// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. The stream blocks. When the call
+/// fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
 ///
 /// @param fd a connected stream socket, borrowed.
 /// @param tls_options what to use. May be NULL: all defaults.
-/// @param context what wins over them; the stream keeps what it needs. May be NULL: one is made.
-/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL, or
-///        empty, only if names are not checked.
+/// @param context what takes precedence over them; the stream keeps what it needs. May be NULL: one is made.
+/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
+///        or empty, only if names are not checked.
 /// @param limit ends the handshake. May be NULL: none.
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake` return.
+/// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
+///         return.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -106,11 +106,11 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
 }
 
 /// The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
-/// module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. These are not
-/// the numbers of `enum netlib_tls_version`.
+/// module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. It is not
+/// a number of `enum netlib_tls_version`.
 ///
 /// @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
-/// @param number out: the number. Not NULL.
+/// @param number out: for `netlib_tls_options_set_ssl_version`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 /// @threads any
@@ -141,8 +141,8 @@ pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_
     })
 }
 
-/// Next Protocol Negotiation, which ALPN has replaced: no protocols are accepted, others are `NETLIB_UNSUPPORTED`. As
-/// Python's `set_npn_protocols`, which does nothing any more.
+/// Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
+/// are `NETLIB_UNSUPPORTED`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param protocols `count` names. Not NULL unless `count` is 0.
@@ -160,8 +160,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
     });
 }
 
-/// Whether a certificate without subject alternative names may prove a name by its common name. Default: no, and yes is
-/// `NETLIB_UNSUPPORTED`. As Python's `hostname_checks_common_name`, which urllib3 sets to false.
+/// Whether a certificate without subject alternative names may prove a name by its common name. As Python's
+/// `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0; 1 is refused.
@@ -188,8 +188,8 @@ pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context:
     read(context, false, |_| false)
 }
 
-/// Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). Default: no, and yes is
-/// `NETLIB_UNSUPPORTED`. As Python's `post_handshake_auth`, which urllib3 sets to true.
+/// Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
+/// `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0; 1 is refused.
