@@ -112,6 +112,9 @@ fn documentation(_: &Env, _: &Path, report: &mut Report) {
         report.check(text != good, format!("\"{from}\" is a part of the good documentation"));
         finds(report, "docs", &[complaint], |inner| inner.merge(check(&text)));
     }
+    finds(report, "docs", &["page: it speaks of netlib_missing"], |inner| {
+        docs::check_page(&Header::parse(good), "page", "`netlib_say`, \"netlib_missing\", `NETLIB_OK`", inner);
+    });
 }
 
 fn header_matrix(env: &Env, scratch: &Path, report: &mut Report) {
