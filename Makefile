@@ -19,7 +19,7 @@ lib: ## the shared and the static library, as users get them
 header: ## writes what is generated from the sources: netlib.h, its list of exports, docs/status.md
 	@$(CARGO) test --quiet --test contract -- bless
 
-demo: ## an HTTPS download through a reset, a 503 and a redirect, with the trace of every decision
+demo: ## HTTPS downloads: through a reset, a 503 and a redirect with the trace of every decision; by TLS in TLS through a proxy
 	@scripts/demo.sh
 
 test: ## everything a change needs; SUITE="name …" runs a part

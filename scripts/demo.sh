@@ -1,7 +1,9 @@
 #!/bin/sh
 # One download through what networks do: `fetch -v` against a server on this machine that misbehaves. The first
 # connection is reset, the second answer is 503 and asks for a second of patience, the third redirects to another
-# origin, which must not get the password, and the fourth is 32 MiB with a checksum.
+# origin, which must not get the password, and the fourth is 32 MiB with a checksum. Then the same 32 MiB by TLS in TLS:
+# through an https proxy that finds an origin which nobody else does. Each of the two proves its own name, and whichever
+# cannot is refused.
 #
 # Needs what the build needs, and nothing else. Leaves no process and no file behind, whichever way it ends.
 set -eu
@@ -46,24 +48,34 @@ start_server() {
         [ $tries -lt 300 ] || fail "the server did not open its ports"
         sleep 0.1
     done
-    port=$(sed -n 's/^https=//p' "$work/ports")
+}
+
+port() {
+    sed -n "s/^$1=//p" "$work/ports"
+}
+
+fetch() {
+    LD_LIBRARY_PATH=$library "$work/fetch" --cacert "$work/ca.pem" --proxy-cacert "$work/proxy-ca.pem" \
+        --max-time 60 "$@" 2>&1 3>&-
 }
 
 # Its trace is shown as it comes, and kept.
-fetch() {
-    {
-        LD_LIBRARY_PATH=$library "$work/fetch" -v --cacert "$work/ca.pem" --user demo:secret --max-time 60 \
-            -o "$work/body" "https://localhost:$port/demo" 2>&1 3>&- && echo 0 >"$work/code" || echo $? >"$work/code"
-    } | tee "$work/trace"
+download() {
+    : >"$work/requests"
+    { fetch -v -o "$work/body" "$@" && echo 0 >"$work/code" || echo $? >"$work/code"; } | tee "$work/trace"
     read -r code <"$work/code"
     [ "$code" = 0 ] || fail "fetch ended with $code"
 }
 
 # Of each request, the headers that arrived, as the server noted them.
-check_requests() {
+show_requests() {
     echo
-    echo "What arrived at the server, in its own words (port, method, path, headers):"
+    echo "What arrived, in the server's own words (port, method, target, headers):"
     sed 's/^/    /' "$work/requests"
+}
+
+check_requests() {
+    show_requests
     requests=$(wc -l <"$work/requests")
     [ "$requests" -eq 4 ] || fail "the server got $requests requests, not 4"
     [ "$(grep -c '^https GET /demo .*authorization' "$work/requests")" -eq 3 ] ||
@@ -83,11 +95,47 @@ check_body() {
     [ "$size" -eq 33554432 ] || fail "the body has $size bytes, not 33554432"
     [ -n "$announced" ] && [ "$announced" = "$received" ] || fail "SHA-256 $received is not the announced $announced"
     echo
-    echo "verified: 32 MiB, SHA-256 $received, as announced; no credentials at the other origin"
+    echo "verified: 32 MiB, SHA-256 $received, as announced; $1"
+}
+
+# The proxy saw where to, the origin saw no word for the proxy.
+check_tunnel() {
+    show_requests
+    grep -qx "tlsproxy CONNECT origin.test:$(port origin) host,proxy-authorization" "$work/requests" ||
+        fail "the proxy got another request"
+    grep -qx "origin GET /large host,user-agent,connection" "$work/requests" || fail "the origin got another request"
+    ! grep -q "secret" "$work/trace" || fail "the trace tells the password"
+}
+
+# check_refusal CODE WORDS ARGS: fetch ends so and says that, and nobody is asked for anything but a tunnel.
+check_refusal() {
+    wanted=$1
+    words=$2
+    shift 2
+    : >"$work/requests"
+    code=0
+    fetch "$@" >"$work/refusal" || code=$?
+    sed 's/^/    /' "$work/refusal"
+    [ "$code" = "$wanted" ] || fail "fetch ended with $code, not $wanted"
+    grep -q "$words" "$work/refusal" || fail "fetch does not say: $words"
+    ! grep -q " GET " "$work/requests" || fail "a request was sent all the same"
 }
 
 build
 start_server
-fetch
+download --user demo:secret "https://localhost:$(port https)/demo"
 check_requests
-check_body
+check_body "no credentials at the other origin"
+
+echo
+echo "TLS in TLS, through a proxy:"
+proxy="https://demo:secret@localhost:$(port tlsproxy)"
+download --proxy "$proxy" "https://origin.test:$(port origin)/large"
+check_tunnel
+check_body "read by nobody on the way"
+
+echo
+echo "A proxy, then an origin, that is not who it should be:"
+check_refusal 18 'localhost".* is for other.test' --proxy "https://localhost:$(port wrongproxy)" \
+    "https://origin.test:$(port origin)/hello"
+check_refusal 8 'stranger.test".* is for origin.test' --proxy "$proxy" "https://stranger.test:$(port origin)/hello"

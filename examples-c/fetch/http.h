@@ -4,10 +4,12 @@
  * What a client has to do itself between netlib's parts: write the request, collect the response's head, take the body
  * out of its framing. It decides nothing: every function does one step and says how it went, as netlib's functions do.
  *
- *     http_init -> http_open -> http_send -> http_read_head -> http_read_body -> http_close
+ *     http_init -> a route opens the connection -> http_send -> http_read_head -> http_read_body -> http_close
  */
-#ifndef EXAMPLES_HTTP_H
-#define EXAMPLES_HTTP_H
+#ifndef EXAMPLES_FETCH_HTTP_H
+#define EXAMPLES_FETCH_HTTP_H
+
+#include "connection.h"
 
 #include <netlib.h>
 
@@ -15,27 +17,18 @@
 #define HTTP_BUFFER_SIZE ((size_t)64 * 1024)
 
 struct http {
-    int fd;                    /* -1: closed */
-    netlib_tls_stream *tls;    /* NULL: plain HTTP */
-    const netlib_limit *limit; /* borrowed: ends every wait */
-    double read_timeout;       /* the longest silence of the server, in seconds */
-    size_t start, end;         /* what of the buffer has been received and not yet used */
+    struct connection connection;
+    const netlib_headers *for_proxy; /* borrowed; not NULL: a proxy reads the requests, which name the whole URL and
+                                        carry these headers too */
+    size_t start, end;               /* what of the buffer has been received and not yet used */
     char buffer[HTTP_BUFFER_SIZE];
 };
 
 /* Where http_read_body puts the body, piece by piece. */
 typedef netlib_status (*http_sink)(void *ctx, const char *data, size_t len, netlib_error **err);
 
-/* Whether the URL, which has a scheme, is an https one. */
-bool http_is_secure(const netlib_url *url);
-
 /* Not connected yet; http_close is fine from now on. `limit` may be NULL. */
 void http_init(struct http *http, const netlib_limit *limit);
-
-/* Connects to the URL's host, with TLS for https. `timeout` gives the limits; its clock is not touched. `tls` may be
- * NULL for http. */
-netlib_status http_open(struct http *http, const netlib_url *url, const netlib_timeout *timeout,
-                        const netlib_tls_context *tls, netlib_error **err);
 
 /* Sends a request. `body` may be NULL. */
 netlib_status http_send(struct http *http, const char *method, const netlib_url *url, const netlib_headers *headers,
@@ -49,9 +42,5 @@ netlib_status http_read_body(struct http *http, const netlib_response *response,
                              netlib_error **err);
 
 void http_close(struct http *http);
-
-/* Makes an error of ours, so that netlib's retry policy and our users see one kind of error. Returns `status`.
- * `err` is not NULL, here and above: an error that nobody sees could not be retried. */
-netlib_status http_fail(netlib_status status, netlib_error **err, const char *format, ...);
 
 #endif

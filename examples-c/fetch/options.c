@@ -22,11 +22,31 @@ void print_help(void) {
          "  --connect-timeout S    the longest wait for a connection to one address, in seconds (default 10)\n"
          "  --read-timeout S       the longest silence of the server, in seconds (default 30)\n"
          "  --max-time S           the longest the whole may take, in seconds (default: no limit)\n"
-         "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
-         "  --insecure             do not verify the server's certificate\n"
          "  --user USER:PASSWORD   send Basic credentials, to the URL's own origin only\n"
+         "  --proxy URL            go through the proxy at http://[USER:PASSWORD@]HOST:PORT, or https:// for TLS\n"
+         "                         with it. What goes to https servers it cannot read\n"
          "  -v                     tell what happens, and why, on standard error\n"
          "  --help                 this text\n"
+         "\n"
+         "TLS, with the server:\n"
+         "\n"
+         "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
+         "  --capath DIR           trust the certificates in the files of DIR, and no others but --cacert's\n"
+         "  --crlfile FILE         refuse what the lists in FILE have revoked; each issuer of a certificate needs one\n"
+         "  --fingerprint HEX      the SHA-256 that a server's certificate must have; no request goes to another\n"
+         "  --insecure             do not verify the server's certificate\n"
+         "  --cert FILE            show this certificate (PEM, with its chain), to the URL's own origin only\n"
+         "  --key FILE             its private key; not needed if it is in the same file\n"
+         "  --pass PASSWORD        what opens the private key\n"
+         "  --pass-file FILE       the same, as the first line of FILE\n"
+         "  --tls-max 1.2|1.3      the highest version that is offered\n"
+         "  --ciphers LIST         the cipher suites that are offered, in OpenSSL's language\n"
+         "\n"
+         "TLS, with the proxy:\n"
+         "\n"
+         "  --proxy-cacert FILE    trust the certificates in FILE (PEM), and no others\n"
+         "\n"
+         "Everybody on this machine can see a command line, and the passwords in it; --pass-file keeps one out.\n"
          "\n"
          "exit codes:");
 #define LINE(name, code, meaning) printf("  %3d  %s\n", code, meaning);
@@ -61,7 +81,8 @@ static bool is_one_of(const char *name, const char *const *names) {
 
 /* `Name: value`. What is wrong with either is netlib's to say, when the headers are made. */
 static bool add_header(struct options *options, char *line) {
-    static const char *const ours[] = {"connection", "content-length", "transfer-encoding", NULL};
+    static const char *const ours[] = {"connection", "content-length", "proxy-authorization", "transfer-encoding",
+                                       NULL};
     char *colon = strchr(line, ':');
     if (colon == NULL) return usage_error("-H", "'Name: value' is needed");
     *colon = '\0';
@@ -79,15 +100,45 @@ static bool is_token(const char *method) {
     return method[0] != '\0' && method[strspn(method, allowed)] == '\0';
 }
 
+static bool parse_version(const char *text, int32_t *version) {
+    if (strcmp(text, "1.2") == 0) *version = NETLIB_TLS_1_2;
+    if (strcmp(text, "1.3") == 0) *version = NETLIB_TLS_1_3;
+    return *version != 0 || usage_error("--tls-max", "1.2 and 1.3 are the versions there are");
+}
+
+/* The first line, without its end. It may be a pipe's. */
+static bool read_password(struct options *options, const char *path) {
+    FILE *file = fopen(path, "r");
+    bool read = file != NULL && fgets(options->pass_of_file, sizeof options->pass_of_file, file) != NULL;
+    if (file != NULL) fclose(file);
+    if (!read) return usage_error("--pass-file", "the file cannot be read, or is empty");
+    size_t len = strcspn(options->pass_of_file, "\r\n");
+    if (len + 1 == sizeof options->pass_of_file) return usage_error("--pass-file", "the password is too long");
+    options->pass_of_file[len] = '\0';
+    options->pass = options->pass_of_file;
+    return true;
+}
+
 /* Options without a letter. */
 enum {
     OPT_RETRIES = 256,
     OPT_CONNECT_TIMEOUT,
     OPT_READ_TIMEOUT,
     OPT_MAX_TIME,
-    OPT_CACERT,
-    OPT_INSECURE,
     OPT_USER,
+    OPT_PROXY,
+    OPT_CACERT,
+    OPT_CAPATH,
+    OPT_CRLFILE,
+    OPT_FINGERPRINT,
+    OPT_INSECURE,
+    OPT_CERT,
+    OPT_KEY,
+    OPT_PASS,
+    OPT_PASS_FILE,
+    OPT_TLS_MAX,
+    OPT_CIPHERS,
+    OPT_PROXY_CACERT,
     OPT_HELP
 };
 
@@ -96,9 +147,20 @@ static const struct option long_options[] = {
     {"connect-timeout", required_argument, NULL, OPT_CONNECT_TIMEOUT},
     {"read-timeout", required_argument, NULL, OPT_READ_TIMEOUT},
     {"max-time", required_argument, NULL, OPT_MAX_TIME},
-    {"cacert", required_argument, NULL, OPT_CACERT},
-    {"insecure", no_argument, NULL, OPT_INSECURE},
     {"user", required_argument, NULL, OPT_USER},
+    {"proxy", required_argument, NULL, OPT_PROXY},
+    {"cacert", required_argument, NULL, OPT_CACERT},
+    {"capath", required_argument, NULL, OPT_CAPATH},
+    {"crlfile", required_argument, NULL, OPT_CRLFILE},
+    {"fingerprint", required_argument, NULL, OPT_FINGERPRINT},
+    {"insecure", no_argument, NULL, OPT_INSECURE},
+    {"cert", required_argument, NULL, OPT_CERT},
+    {"key", required_argument, NULL, OPT_KEY},
+    {"pass", required_argument, NULL, OPT_PASS},
+    {"pass-file", required_argument, NULL, OPT_PASS_FILE},
+    {"tls-max", required_argument, NULL, OPT_TLS_MAX},
+    {"ciphers", required_argument, NULL, OPT_CIPHERS},
+    {"proxy-cacert", required_argument, NULL, OPT_PROXY_CACERT},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
 };
@@ -114,9 +176,20 @@ static bool parse_option(struct options *options, int option, char *value) {
         case OPT_CONNECT_TIMEOUT: return parse_seconds(value, "--connect-timeout", &options->connect_timeout);
         case OPT_READ_TIMEOUT: return parse_seconds(value, "--read-timeout", &options->read_timeout);
         case OPT_MAX_TIME: return parse_seconds(value, "--max-time", &options->max_time);
-        case OPT_CACERT: options->cacert = value; return true;
-        case OPT_INSECURE: options->insecure = true; return true;
         case OPT_USER: netlib_headers_options_set_basic_auth(options->headers, value); return true;
+        case OPT_PROXY: options->proxy = value; return true;
+        case OPT_CACERT: options->cacert = value; return true;
+        case OPT_CAPATH: options->capath = value; return true;
+        case OPT_CRLFILE: options->crlfile = value; return true;
+        case OPT_FINGERPRINT: options->fingerprint = value; return true;
+        case OPT_INSECURE: options->insecure = true; return true;
+        case OPT_CERT: options->cert = value; return true;
+        case OPT_KEY: options->key = value; return true;
+        case OPT_PASS: options->pass = value; return true;
+        case OPT_PASS_FILE: return read_password(options, value);
+        case OPT_TLS_MAX: return parse_version(value, &options->tls_max);
+        case OPT_CIPHERS: options->ciphers = value; return true;
+        case OPT_PROXY_CACERT: options->proxy_cacert = value; return true;
         case OPT_HELP: options->help = true; return true;
         default: fputs("fetch --help explains the options\n", stderr); return false;
     }
@@ -129,6 +202,7 @@ bool parse_options(struct options *options, int argc, char **argv) {
     }
     if (options->help) return true;
     if (optind + 1 != argc) return usage_error("URL", "exactly one is needed");
+    if (options->key != NULL && options->cert == NULL) return usage_error("--key", "it is of no use without --cert");
     options->url = argv[optind];
     return true;
 }

@@ -24,6 +24,7 @@
     X(EXIT_INCOMPLETE, 15, "the response ended early")                               \
     X(EXIT_REDIRECT, 16, "too many redirects, or one that is not safe to follow")    \
     X(EXIT_BODY, 17, "the request's body could not be sent again")                   \
+    X(EXIT_PROXY, 18, "the proxy: no connection, no TLS with it, or no tunnel")      \
     X(EXIT_STATUS, 22, "the server answered 400 or above; its body is delivered")    \
     X(EXIT_INTERRUPTED, 130, "interrupted")
 
@@ -38,12 +39,18 @@ struct options {
     const char *method; /* NULL: GET, or POST with data */
     const char *data;   /* -d as given; NULL: no body */
     const char *output; /* NULL: standard output */
-    const char *cacert;
+    /* TLS: files and texts as given, NULL without. */
+    const char *cacert, *capath, *crlfile;
+    const char *cert, *key, *pass;
+    const char *fingerprint, *ciphers;
+    int32_t tls_max; /* of enum netlib_tls_version; 0: the highest there is */
+    const char *proxy, *proxy_cacert;
     int32_t retries;
     double connect_timeout, read_timeout, max_time;
     bool insecure, verbose, help;
     netlib_headers_options *headers;
     bool has_user_agent, has_content_type; /* among the -H: ours are not added */
+    char pass_of_file[1024];               /* what `pass` is when a file has it */
 };
 
 /* Fills in what the command line says. False when it cannot be used; it has been said why. */

@@ -3,7 +3,7 @@
 
 #include "output.h"
 
-#include "http.h"
+#include "failure.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ void output_free(struct output *output) {
 
 static netlib_status output_failed(const char *what, const struct output *output, netlib_error **err) {
     const char *name = output->path != NULL ? output->path : "standard output";
-    return http_fail(NETLIB_IO, err, "cannot %s %s: %s", what, name, strerror(errno));
+    return fail(NETLIB_IO, err, "cannot %s %s: %s", what, name, strerror(errno));
 }
 
 /* Devices and pipes are written directly: there is nothing to rename. */
@@ -42,7 +42,7 @@ netlib_status output_begin(struct output *output, int64_t expected, netlib_error
     }
     if (output->part == NULL && !is_special(output->path)) {
         output->part = malloc(strlen(output->path) + sizeof ".part");
-        if (output->part == NULL) return http_fail(NETLIB_OUT_OF_MEMORY, err, "no memory for a file name");
+        if (output->part == NULL) return fail(NETLIB_OUT_OF_MEMORY, err, "no memory for a file name");
         strcat(strcpy(output->part, output->path), ".part");
     }
     output->file = fopen(output->part != NULL ? output->part : output->path, "wb");

@@ -32,6 +32,17 @@ impl Connection {
         }
     }
 
+    /// The TLS session, if there is one, and what it runs over.
+    pub fn into_parts(self) -> (Option<ServerConnection>, TcpStream) {
+        match self {
+            Connection::Plain(tcp) => (None, tcp),
+            Connection::Tls(tls) => {
+                let (session, tcp) = tls.into_parts();
+                (Some(session), tcp)
+            }
+        }
+    }
+
     /// The polite end: everything is delivered, TLS says goodbye, and the peer closes first.
     pub fn close(mut self) {
         if let Connection::Tls(tls) = &mut self {

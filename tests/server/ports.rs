@@ -9,6 +9,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::certificates::Certificates;
 use crate::connection::Connection;
+use crate::proxy;
 use crate::scenarios::{self, World};
 
 pub struct Port {
@@ -20,6 +21,8 @@ pub struct Port {
 enum Kind {
     /// Serves the scenarios, in clear or over TLS.
     Serve(TcpListener, Option<Arc<ServerConfig>>),
+    /// The same, but opens tunnels for CONNECT.
+    Proxy(TcpListener, Option<Arc<ServerConfig>>),
     /// Accepts and never says a word, not even of TLS.
     Mute(TcpListener),
     /// Holds the port without serving it.
@@ -36,6 +39,14 @@ pub fn open(certificates: &Certificates) -> Result<Vec<Port>> {
         serve("expired", tls(&certificates.expired))?,
         serve("wronghost", tls(&certificates.wrong_host))?,
         serve("untrusted", tls(&certificates.untrusted))?,
+        serve("revoked", tls(&certificates.revoked))?,
+        serve("tls12", tls(&certificates.tls12))?,
+        serve("tls13", tls(&certificates.tls13))?,
+        serve("clients", tls(&certificates.known_clients))?,
+        serve("origin", tls(&certificates.origin))?,
+        proxy("proxy", None)?,
+        proxy("tlsproxy", tls(&certificates.proxy))?,
+        proxy("wrongproxy", tls(&certificates.wrong_proxy))?,
     ];
     let mute = listen()?;
     ports.push(Port { name: "mute", number: mute.local_addr()?.port(), kind: Kind::Mute(mute) });
@@ -51,6 +62,11 @@ fn listen() -> Result<TcpListener> {
 fn serve(name: &'static str, tls: Option<Arc<ServerConfig>>) -> Result<Port> {
     let listener = listen()?;
     Ok(Port { name, number: listener.local_addr()?.port(), kind: Kind::Serve(listener, tls) })
+}
+
+fn proxy(name: &'static str, tls: Option<Arc<ServerConfig>>) -> Result<Port> {
+    let listener = listen()?;
+    Ok(Port { name, number: listener.local_addr()?.port(), kind: Kind::Proxy(listener, tls) })
 }
 
 fn bound() -> Result<(Socket, SocketAddrV4)> {
@@ -89,13 +105,23 @@ pub fn start(ports: Vec<Port>, world: &Arc<World>) -> Vec<Port> {
         match port.kind {
             Kind::Reserve { .. } => reserved.push(port),
             Kind::Mute(listener) => each(listener, |tcp| Connection::Plain(tcp).stay_silent()),
-            Kind::Serve(listener, tls) => each(listener, move |tcp| match Connection::new(tcp, tls.as_ref()) {
-                Ok(connection) => scenarios::serve(&world, name, connection),
-                Err(error) => eprintln!("misbehaving-server: {name}: {error}"),
-            }),
+            Kind::Serve(listener, tls) => accept(listener, name, tls, move |it| scenarios::serve(&world, name, it)),
+            Kind::Proxy(listener, tls) => accept(listener, name, tls, move |it| proxy::serve(&world, name, it)),
         }
     }
     reserved
+}
+
+fn accept(
+    listener: TcpListener,
+    name: &'static str,
+    tls: Option<Arc<ServerConfig>>,
+    serve: impl Fn(Connection) + Send + Sync + 'static,
+) {
+    each(listener, move |tcp| match Connection::new(tcp, tls.as_ref()) {
+        Ok(connection) => serve(connection),
+        Err(error) => eprintln!("misbehaving-server: {name}: {error}"),
+    });
 }
 
 fn each(listener: TcpListener, serve: impl Fn(TcpStream) + Send + Sync + 'static) {

@@ -19,8 +19,13 @@ impl Request {
         self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
+    /// Of a target in origin form, or in the absolute form that proxies get.
     pub fn path(&self) -> &str {
-        self.target.split('?').next().unwrap_or("")
+        let target = match self.target.strip_prefix("http://") {
+            Some(rest) => rest.find('/').map_or("", |path| &rest[path..]),
+            None => &self.target,
+        };
+        target.split('?').next().unwrap_or("")
     }
 
     /// Everything but the body.

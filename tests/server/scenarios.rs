@@ -144,6 +144,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/redirect-307", &[Redirect(307, "", "/echo")]),
     ("/redirect-other-origin", &[Redirect(302, "https2nd", "/echo")]),
     ("/redirect-other-port", &[Redirect(307, "http2nd", "/echo")]),
+    ("/redirect-to-clients", &[Redirect(302, "clients", "/echo")]),
     ("/redirect-to-plain", &[Redirect(302, "http", "/echo")]),
     ("/redirect-loop", &[Redirect(302, "", "/redirect-loop")]),
     ("/redirect-nowhere", &[Say("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n", End::Close)]),
@@ -180,11 +181,19 @@ impl World {
 
     fn next_act(&self, port: &'static str, request: &Request) -> Option<Act> {
         let (_, acts) = SCENARIOS.iter().find(|(path, _)| *path == request.path())?;
+        acts.get(self.visit(port, &request.target)).or(acts.last()).copied()
+    }
+
+    /// How often this target was asked for before.
+    pub fn visit(&self, port: &'static str, target: &str) -> usize {
         let mut visits = self.visits.lock().unwrap();
-        let visit = visits.entry((port, request.target.clone())).or_insert(0);
-        let act = acts.get(*visit).or(acts.last());
+        let visit = visits.entry((port, target.to_owned())).or_insert(0);
         *visit += 1;
-        act.copied()
+        *visit - 1
+    }
+
+    pub fn has_port(&self, number: u16) -> bool {
+        self.ports.values().any(|&port| port == number)
     }
 
     /// One write, so that lines do not mix.
@@ -197,20 +206,37 @@ impl World {
 
 /// Answers one request, and ends the connection.
 pub fn serve(world: &World, port: &'static str, connection: Connection) {
+    let mut from = BufReader::new(connection);
     // A client that goes away, or refuses the certificate, is no news.
-    let _ = answer(world, port, BufReader::new(connection));
+    let _ = match read_request(world, port, &mut from) {
+        Ok(Some(request)) => answer(world, port, request, from),
+        Ok(None) => refuse_tls(from.into_inner()),
+        Err(error) => Err(error),
+    };
 }
 
-fn answer(world: &World, port: &'static str, mut from: BufReader<Connection>) -> Result<()> {
+/// The head of the request, noted; `None` when it is TLS that comes.
+pub fn read_request(world: &World, port: &str, from: &mut BufReader<Connection>) -> Result<Option<Request>> {
     if from.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
-        let text = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
-        let mut to = from.into_inner();
-        to.write_all(text.as_bytes())?;
-        to.close();
-        return Ok(());
+        return Ok(None);
     }
-    let mut request = Request::read_head(&mut from)?;
+    let request = Request::read_head(from)?;
     world.note(port, &request)?;
+    Ok(Some(request))
+}
+
+pub fn refuse_tls(mut to: Connection) -> Result<()> {
+    to.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")?;
+    to.close();
+    Ok(())
+}
+
+pub fn answer(
+    world: &World,
+    port: &'static str,
+    mut request: Request,
+    mut from: BufReader<Connection>,
+) -> Result<()> {
     let act = world.next_act(port, &request);
     match act {
         Some(ResetAfterHead) => {}
@@ -266,7 +292,7 @@ fn say(mut to: Connection, request: &Request, text: &str, end: End) -> Result<()
 fn location(world: &World, port: &str, path: &str) -> String {
     match world.ports.get(port) {
         Some(number) => {
-            let scheme = if port.starts_with("https") { "https" } else { "http" };
+            let scheme = if ["http", "http2nd"].contains(&port) { "http" } else { "https" };
             format!("{scheme}://127.0.0.1:{number}{path}")
         }
         None => path.to_owned(),

@@ -3,15 +3,19 @@
 //!     misbehaving-server DIR [SECONDS]   serves until its standard input closes, or for SECONDS (default 600)
 //!     misbehaving-server sha256 FILE     prints the file's SHA-256
 //!
-//! In DIR it leaves `ca.pem` (the root to trust), then `ports` (`name=port` a line, made in one step once every port
-//! listens), and it adds a line to `requests` for each request that arrived, before it is answered.
-//! What each port does is in `ports.rs`, what each path does in `scenarios.rs`.
+//! In DIR it leaves `ca.pem` and `proxy-ca.pem` (the roots to trust for servers and for proxies), `ca/root.pem` (the
+//! first again, alone in a directory), `crl.pem`, and `sha256` (that of the certificate of `https`), then `ports`
+//! (`name=port` a line, made in one step once every port listens), and it adds a line to `requests` for each request
+//! that arrived, before it is answered.
+//! What each port does is in `ports.rs`, what each path does in `scenarios.rs`, what a proxy does in `proxy.rs`.
 
 mod certificates;
 mod connection;
 mod ports;
+mod proxy;
 mod request;
 mod scenarios;
+mod tunnel;
 
 use std::error::Error;
 use std::io::Read;
@@ -52,7 +56,12 @@ fn serve(dir: PathBuf, seconds: u64) -> Result<(), Box<dyn Error>> {
         std::process::exit(1);
     });
     let certificates = certificates::make()?;
+    std::fs::create_dir_all(dir.join("ca"))?;
     write_at_once(&dir, "ca.pem", &certificates.root_pem)?;
+    write_at_once(&dir, "ca/root.pem", &certificates.root_pem)?;
+    write_at_once(&dir, "proxy-ca.pem", &certificates.proxy_root_pem)?;
+    write_at_once(&dir, "crl.pem", &certificates.crl_pem)?;
+    write_at_once(&dir, "sha256", &scenarios::sha256(&certificates.good_der))?;
     let open = ports::open(&certificates)?;
     let list: String = open.iter().map(|port| format!("{}={}\n", port.name, port.number)).collect();
     let world = Arc::new(scenarios::World::new(&dir, &open)?);

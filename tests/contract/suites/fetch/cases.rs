@@ -1,13 +1,16 @@
 //! What fetch is run with, and what must come of it: a row each.
 
+mod proxy;
+mod tls;
+
 /// What is not said is not asked for.
 pub struct Case {
     pub name: &'static str,
-    /// See `Stage::fill_in`. The server's certificate authority is trusted already.
+    /// See `Stage::fill_in`. The authorities of the servers and of the proxies are trusted already.
     pub args: &'static [&'static str],
     /// Files made in the case's directory beforehand.
     pub files: &'static [(&'static str, &'static str)],
-    /// Runs fetch, which is "$@", through this script; `{requests}` is the server's list of what arrived.
+    /// Runs fetch, which is "$@", through this script; filled in as `args` are.
     pub shell: &'static str,
     pub code: i32,
     /// All of standard output.
@@ -47,7 +50,11 @@ const fn fails(name: &'static str, args: &'static [&'static str], code: i32, err
     Case { name, args, code, err, ..NOTHING }
 }
 
-pub const ALL: &[Case] = &[
+pub fn all() -> Vec<&'static Case> {
+    [HTTP, proxy::ALL, tls::ALL].into_iter().flatten().collect()
+}
+
+const HTTP: &[Case] = &[
     // Framing.
     get("http", &["http://localhost:{http}/hello"], "hello\n"),
     get("https", &["https://localhost:{https}/hello"], "hello\n"),
@@ -417,7 +424,13 @@ pub const ALL: &[Case] = &[
         name: "trace-has-no-credentials",
         args: &["-v", "--user", "me:secret", "https://localhost:{https}/hello"],
         body: Some("hello\n"),
-        err: &["attempt 1: GET https://localhost:", "connected with TLS 1.3", "answered 200 OK", "complete: 6 bytes"],
+        err: &[
+            "attempt 1: GET https://localhost:",
+            "connected to localhost:",
+            " with TLS 1.3, TLS_",
+            "answered 200 OK",
+            "complete: 6 bytes",
+        ],
         never: &["secret", "bWU6c2VjcmV0"],
         ..NOTHING
     },

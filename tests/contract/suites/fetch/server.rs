@@ -10,6 +10,7 @@ pub struct Server {
     process: Child,
     dir: PathBuf,
     ports: Vec<(String, String)>,
+    sha256: String,
 }
 
 impl Server {
@@ -28,10 +29,11 @@ impl Server {
             .stdin(Stdio::piped())
             .spawn()
             .map_err(|error| format!("misbehaving-server: {error}"))?;
-        let mut server = Server { process, dir, ports: Vec::new() };
+        let mut server = Server { process, dir, ports: Vec::new(), sha256: String::new() };
         let list = server.wait_for_ports()?;
         server.ports =
             list.lines().filter_map(|line| line.split_once('=')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
+        server.sha256 = std::fs::read_to_string(server.file("sha256")).map_err(|error| error.to_string())?;
         Ok(server)
     }
 
@@ -54,6 +56,11 @@ impl Server {
     /// Names and numbers.
     pub fn ports(&self) -> &[(String, String)] {
         &self.ports
+    }
+
+    /// The fingerprint of the certificate of the port `https`.
+    pub fn sha256(&self) -> &str {
+        &self.sha256
     }
 
     pub fn file(&self, name: &str) -> PathBuf {

@@ -1,0 +1,143 @@
+/* See connection.h. */
+#define _POSIX_C_SOURCE 200809L
+
+#include "connection.h"
+
+#include "failure.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* --- connecting --------------------------------------------------------------------------------------------------- */
+
+void connection_init(struct connection *connection, const netlib_limit *limit) {
+    *connection = (struct connection){.fd = -1, .limit = limit, .peer = "the server"};
+}
+
+/* Sockets of our own are non-blocking: a wait is then always netlib's, which knows the limits. */
+static netlib_status make_nonblocking(int fd, netlib_error **err) {
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0) return NETLIB_OK;
+    return fail(NETLIB_IO, err, "cannot make the socket non-blocking: %s", strerror(errno));
+}
+
+/* Each connection has a clock of its own, so that the limits of one attempt do not run on into the next. */
+static netlib_status limits_of(const netlib_timeout *timeout, double *connect, double *read, netlib_error **err) {
+    netlib_timeout *clock = netlib_timeout_clone(timeout);
+    netlib_status status = netlib_timeout_start_connect(clock, err);
+    if (status == NETLIB_OK) status = netlib_timeout_connect_timeout(clock, connect, err);
+    if (status == NETLIB_OK) status = netlib_timeout_read_timeout(clock, read, err);
+    netlib_timeout_free(clock);
+    return status;
+}
+
+netlib_status connection_open(struct connection *connection, const netlib_url *url, const netlib_timeout *timeout,
+                              netlib_error **err) {
+    double connect_timeout = 0;
+    netlib_status status = limits_of(timeout, &connect_timeout, &connection->read_timeout, err);
+    if (status != NETLIB_OK) return status;
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_timeout(options, connect_timeout);
+    status = netlib_create_connection(netlib_url_host(url, NULL), netlib_url_port_or_default(url), options,
+                                      connection->limit, &connection->fd, err);
+    netlib_connect_options_free(options);
+    if (status != NETLIB_OK) {
+        connection->fd = -1;
+        return status;
+    }
+    return make_nonblocking(connection->fd, err);
+}
+
+/* --- TLS ---------------------------------------------------------------------------------------------------------- */
+
+netlib_tls_stream *connection_tls(const struct connection *connection) {
+    return connection->tls_count > 0 ? connection->tls[connection->tls_count - 1] : NULL;
+}
+
+/* On the socket, or inside the layer that is there already. */
+static netlib_status wrap(const struct connection *connection, const netlib_tls_context *context, const char *host,
+                          netlib_tls_stream **stream, netlib_error **err) {
+    netlib_tls_stream *outer = connection_tls(connection);
+    if (outer == NULL) return netlib_tls_wrap_fd(context, connection->fd, host, stream, err);
+    return netlib_tls_wrap_stream(context, outer, host, stream, err);
+}
+
+netlib_status connection_add_tls(struct connection *connection, const netlib_tls_context *context, const char *host,
+                                 netlib_error **err) {
+    netlib_tls_stream *stream = NULL;
+    netlib_status status = wrap(connection, context, host, &stream, err);
+    if (status != NETLIB_OK) return status;
+    connection->tls[connection->tls_count++] = stream;
+    status = netlib_tls_stream_set_limit(stream, connection->limit, err);
+    if (status == NETLIB_OK) status = netlib_tls_stream_set_read_timeout(stream, connection->read_timeout, err);
+    if (status == NETLIB_OK) status = netlib_tls_stream_set_write_timeout(stream, connection->read_timeout, err);
+    if (status == NETLIB_OK) status = netlib_tls_stream_handshake(stream, err);
+    return status;
+}
+
+/* No closing message: the response has been read to its end, or is of no interest any more. */
+void connection_close(struct connection *connection) {
+    while (connection->tls_count > 0) netlib_tls_stream_free(connection->tls[--connection->tls_count]);
+    if (connection->fd >= 0) close(connection->fd);
+    connection->fd = -1;
+}
+
+/* --- bytes in and out --------------------------------------------------------------------------------------------- */
+
+static netlib_status send_in_clear(struct connection *connection, const char *data, size_t len, netlib_error **err) {
+    while (len > 0) {
+        ssize_t sent = send(connection->fd, data, len, MSG_NOSIGNAL);
+        if (sent >= 0) {
+            data += sent;
+            len -= (size_t)sent;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            netlib_status status =
+                netlib_wait_for_write(connection->fd, connection->read_timeout, connection->limit, err);
+            if (status == NETLIB_TIMEOUT) {
+                return fail(NETLIB_WRITE_TIMEOUT, err, "%s took nothing for %g s", connection->peer,
+                            connection->read_timeout);
+            }
+            if (status != NETLIB_OK) return status;
+        } else if (errno != EINTR) {
+            return fail(NETLIB_PROTOCOL, err, "cannot send to %s: %s", connection->peer, strerror(errno));
+        }
+    }
+    return NETLIB_OK;
+}
+
+static netlib_status receive_in_clear(struct connection *connection, char *data, size_t len, size_t *received,
+                                      netlib_error **err) {
+    for (;;) {
+        netlib_status status = netlib_wait_for_read(connection->fd, connection->read_timeout, connection->limit, err);
+        if (status == NETLIB_TIMEOUT) {
+            return fail(NETLIB_READ_TIMEOUT, err, "%s sent nothing for %g s", connection->peer,
+                        connection->read_timeout);
+        }
+        if (status != NETLIB_OK) return status;
+        ssize_t got = recv(connection->fd, data, len, 0);
+        if (got >= 0) {
+            *received = (size_t)got;
+            return got > 0 ? NETLIB_OK : NETLIB_END_OF_STREAM;
+        }
+        if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+            return fail(NETLIB_PROTOCOL, err, "cannot receive from %s: %s", connection->peer, strerror(errno));
+        }
+    }
+}
+
+netlib_status connection_send(struct connection *connection, const char *data, size_t len, netlib_error **err) {
+    netlib_tls_stream *tls = connection_tls(connection);
+    size_t sent = 0;
+    if (tls != NULL) return netlib_tls_stream_write(tls, data, len, &sent, err);
+    return send_in_clear(connection, data, len, err);
+}
+
+netlib_status connection_receive(struct connection *connection, char *data, size_t len, size_t *received,
+                                 netlib_error **err) {
+    netlib_tls_stream *tls = connection_tls(connection);
+    if (tls != NULL) return netlib_tls_stream_read(tls, data, len, received, err);
+    return receive_in_clear(connection, data, len, received, err);
+}

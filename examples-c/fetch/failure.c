@@ -1,0 +1,35 @@
+/* See failure.h. */
+#include "failure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static netlib_status make(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
+                          va_list arguments) {
+    char message[512];
+    vsnprintf(message, sizeof message, format, arguments);
+    netlib_status made = netlib_error_new(status, message, cause, err, NULL);
+    if (made == NETLIB_INVALID_UTF8) {
+        /* A file's name may be anything, and what a server says too; a message is text. */
+        for (char *c = message; *c != '\0'; c++) *c = (unsigned char)*c < 0x80 ? *c : '?';
+        made = netlib_error_new(status, message, cause, err, NULL);
+    }
+    return made == NETLIB_OK ? status : made;
+}
+
+netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    status = make(status, NULL, err, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
+                           ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    status = make(status, cause, err, format, arguments);
+    va_end(arguments);
+    return status;
+}

@@ -1,0 +1,82 @@
+/* See route.h. */
+#include "route.h"
+
+#include <string.h>
+
+/* URLs get here with a scheme. */
+static bool is_https(const netlib_url *url) {
+    return strcmp(netlib_url_scheme(url, NULL), "https") == 0;
+}
+
+static netlib_status need_context(struct route *route, enum tls_peer peer, netlib_error **err) {
+    if (route->contexts[peer] != NULL) return NETLIB_OK;
+    netlib_status status = tls_make_context(route->options, peer, &route->contexts[peer], err);
+    /* To OpenSSL's language a misspelt word is a suite that this library happens not to have. */
+    const char *unknown = netlib_tls_context_unknown_ciphers(route->contexts[peer], NULL);
+    if (unknown != NULL) trace(route->trace, "--ciphers: nothing here is called %s", unknown);
+    return status;
+}
+
+/* A file that cannot be read is told here, before anybody is connected to. */
+netlib_status route_init(struct route *route, const struct options *options, const netlib_url *first,
+                         struct trace *trace, netlib_error **err) {
+    *route = (struct route){.options = options, .trace = trace, .first = netlib_url_clone(first)};
+    netlib_status status = netlib_timeout_new(NETLIB_TIMEOUT_NONE, options->connect_timeout, options->read_timeout,
+                                              &route->timeout, err);
+    if (status == NETLIB_OK) status = proxy_init(&route->proxy, options->proxy, err);
+    if (status == NETLIB_OK && is_https(first)) status = need_context(route, TLS_ORIGIN, err);
+    if (status != NETLIB_OK || route->proxy.url == NULL || !is_https(route->proxy.url)) return status;
+    return need_context(route, TLS_PROXY, err);
+}
+
+void route_free(struct route *route) {
+    for (int peer = 0; peer < TLS_PEERS; peer++) netlib_tls_context_free(route->contexts[peer]);
+    proxy_free(&route->proxy);
+    netlib_url_free(route->first);
+    netlib_timeout_free(route->timeout);
+}
+
+static netlib_status add_tls(struct route *route, enum tls_peer peer, const netlib_url *url, struct http *http,
+                             netlib_error **err) {
+    netlib_status status = need_context(route, peer, err);
+    if (status != NETLIB_OK) return status;
+    return connection_add_tls(&http->connection, route->contexts[peer], netlib_url_host(url, NULL), err);
+}
+
+static netlib_status open_proxy(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
+    const struct proxy *proxy = &route->proxy;
+    http->connection.peer = "the proxy";
+    netlib_status status = connection_open(&http->connection, proxy->url, route->timeout, err);
+    if (status == NETLIB_OK && is_https(proxy->url)) status = add_tls(route, TLS_PROXY, proxy->url, http, err);
+    if (status != NETLIB_OK) return proxy_failed(proxy, status, err);
+    trace_connection(route->trace, "the proxy ", proxy->url, &http->connection);
+    if (!is_https(url)) {
+        http->for_proxy = proxy->headers;
+        return NETLIB_OK;
+    }
+    status = proxy_open_tunnel(proxy, http, url, err);
+    if (status != NETLIB_OK) return status;
+    http->connection.peer = "the server";
+    trace(route->trace, "  the proxy opened a tunnel to %s", netlib_url_netloc(url, NULL));
+    return NETLIB_OK;
+}
+
+/* TLS with the server, and who it is said to be. */
+static netlib_status secure(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
+    bool is_first = false;
+    netlib_status status = netlib_url_same_origin(url, route->first, &is_first, err);
+    if (status == NETLIB_OK) status = add_tls(route, is_first ? TLS_ORIGIN : TLS_REDIRECT, url, http, err);
+    if (status != NETLIB_OK) return status;
+    trace_connection(route->trace, "", url, &http->connection);
+    return tls_check_fingerprint(route->options, connection_tls(&http->connection), err);
+}
+
+netlib_status route_open(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
+    bool direct = route->proxy.url == NULL;
+    netlib_status status = direct ? connection_open(&http->connection, url, route->timeout, err)
+                                  : open_proxy(route, url, http, err);
+    if (status != NETLIB_OK) return status;
+    if (is_https(url)) return secure(route, url, http, err);
+    if (direct) trace_connection(route->trace, "", url, &http->connection);
+    return tls_check_fingerprint(route->options, NULL, err);
+}

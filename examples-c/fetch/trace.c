@@ -1,0 +1,102 @@
+/* See trace.h. */
+#include "trace.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void trace(struct trace *trace, const char *format, ...) {
+    if (!trace->on) return;
+    output_erase_progress(trace->output);
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("* ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+void trace_attempt(struct trace *to, int number, const struct request *request) {
+    const netlib_url *url = request->url;
+    trace(to, "attempt %d: %s %s://%s%s", number, request->method, netlib_url_scheme(url, NULL),
+          netlib_url_netloc(url, NULL), netlib_url_request_uri(url, NULL));
+}
+
+void trace_connection(struct trace *to, const char *whose, const netlib_url *url,
+                      const struct connection *connection) {
+    const netlib_tls_stream *tls = connection_tls(connection);
+    if (tls == NULL) {
+        trace(to, "  connected to %s%s", whose, netlib_url_netloc(url, NULL));
+    } else {
+        int32_t version = netlib_tls_stream_version(tls);
+        trace(to, "  connected to %s%s with TLS %s, %s%s", whose, netlib_url_netloc(url, NULL),
+              version == NETLIB_TLS_1_3 ? "1.3" : "1.2", netlib_tls_stream_cipher_suite(tls, NULL),
+              connection->tls_count > 1 ? ", inside the proxy's" : "");
+    }
+}
+
+void trace_response(struct trace *to, const netlib_response *response) {
+    const netlib_headers *headers = netlib_response_headers(response);
+    const char *reason = netlib_response_reason(response, NULL);
+    trace(to, "  the server answered %d %s", (int)netlib_response_status(response), reason != NULL ? reason : "");
+    for (size_t i = 0; i < netlib_headers_count(headers); i++) {
+        trace(to, "    %s: %s", netlib_headers_name(headers, i, NULL), netlib_headers_value(headers, i, NULL));
+    }
+}
+
+static void trace_error_at(struct trace *to, const netlib_error *error, int depth) {
+    trace(to, "%*s%s (%s)", 2 * depth, "", netlib_error_message(error, NULL),
+          netlib_status_name(netlib_error_status(error)));
+    for (size_t i = 0; i < netlib_error_cause_count(error); i++) {
+        trace_error_at(to, netlib_error_cause(error, i), depth + 1);
+    }
+}
+
+void trace_error(struct trace *to, const netlib_error *error) {
+    trace_error_at(to, error, 1);
+}
+
+/* The counter's name, and what is left in it. */
+static const char *counter_of(const netlib_decision *decision, int32_t *left) {
+    const netlib_retry *retry = netlib_decision_retry(decision);
+    switch (netlib_decision_counter(decision)) {
+        case NETLIB_COUNTER_CONNECT: *left = netlib_retry_connect(retry); return "connect";
+        case NETLIB_COUNTER_READ: *left = netlib_retry_read(retry); return "read";
+        case NETLIB_COUNTER_REDIRECT: *left = netlib_retry_redirect(retry); return "redirect";
+        case NETLIB_COUNTER_STATUS: *left = netlib_retry_status(retry); return "status";
+        case NETLIB_COUNTER_OTHER: *left = netlib_retry_other(retry); return "other";
+        default: *left = netlib_retry_total(retry); return "total";
+    }
+}
+
+static void trace_delay(struct trace *to, const netlib_decision *decision) {
+    double delay = netlib_decision_delay(decision);
+    double uncapped = netlib_decision_delay_uncapped(decision);
+    bool asked = netlib_decision_delay_reason(decision) == NETLIB_DELAY_RETRY_AFTER;
+    const char *reason = asked ? "the server asked for it with Retry-After" : "exponential backoff";
+    if (delay <= 0) {
+        trace(to, "     at once");
+    } else if (uncapped > delay) {
+        trace(to, "     waits %g s, not %g s: %s", delay, uncapped, reason);
+    } else {
+        trace(to, "     waits %g s: %s", delay, reason);
+    }
+}
+
+/* Of the headers that must not go on, those that the request really has. */
+static void trace_dropped(struct trace *to, const struct request *request, const netlib_decision *decision) {
+    for (size_t i = 0; i < netlib_decision_dropped_header_count(decision); i++) {
+        const char *name = netlib_decision_dropped_header(decision, i, NULL);
+        if (netlib_headers_get(request->headers, name, NULL) != NULL) trace(to, "     drops the header %s", name);
+    }
+    if (request->body != NULL && !netlib_decision_resend_body(decision)) trace(to, "     drops the body");
+}
+
+void trace_decision(struct trace *to, const struct request *request, const netlib_decision *decision) {
+    int32_t left = 0;
+    const char *counter = counter_of(decision, &left);
+    bool redirect = netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT;
+    trace(to, "  -> %s: takes 1 from the counter \"%s\", %d left", redirect ? "redirect" : "retry", counter,
+          (int)left);
+    trace_delay(to, decision);
+    trace_dropped(to, request, decision);
+}

@@ -1,0 +1,33 @@
+/* trace.h - what -v tells on standard error: what happened, what was decided, and why. */
+#ifndef EXAMPLES_FETCH_TRACE_H
+#define EXAMPLES_FETCH_TRACE_H
+
+#include "connection.h"
+#include "output.h"
+#include "request.h"
+
+#include <netlib.h>
+
+struct trace {
+    bool on;
+    struct output *output; /* whose progress bar makes room */
+};
+
+/* One line, as of printf. */
+void trace(struct trace *trace, const char *format, ...);
+
+void trace_attempt(struct trace *trace, int number, const struct request *request);
+
+/* A connection is made, or has got a layer more. `whose` is "" or "the proxy ". */
+void trace_connection(struct trace *trace, const char *whose, const netlib_url *url,
+                      const struct connection *connection);
+
+void trace_response(struct trace *trace, const netlib_response *response);
+
+/* An error with its causes. */
+void trace_error(struct trace *trace, const netlib_error *error);
+
+/* That the request is sent again, in which form and when. */
+void trace_decision(struct trace *trace, const struct request *request, const netlib_decision *decision);
+
+#endif

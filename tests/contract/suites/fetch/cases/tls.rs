@@ -1,0 +1,284 @@
+//! What the command line says of TLS: identity, versions, fingerprints.
+
+use super::{Case, NOTHING, fails, get};
+
+const CLIENT: &str = "{certs}/client.pem";
+
+pub const ALL: &[Case] = &[
+    // Who we are.
+    get("client", &["--cert", CLIENT, "--key", "{certs}/client.key", "https://localhost:{clients}/hello"], "hello\n"),
+    Case {
+        name: "client-in-one-file",
+        args: &["--cert", "{dir}/both.pem", "https://localhost:{clients}/hello"],
+        shell: "cat '{certs}/client.key' '{certs}/client.pem' > '{dir}/both.pem' && \"$@\"",
+        body: Some("hello\n"),
+        ..NOTHING
+    },
+    Case {
+        name: "client-in-tunnel",
+        args: &[
+            "--cert",
+            CLIENT,
+            "--key",
+            "{certs}/client.key",
+            "--proxy",
+            "https://localhost:{tlsproxy}",
+            "https://localhost:{clients}/hello",
+        ],
+        body: Some("hello\n"),
+        ..NOTHING
+    },
+    fails(
+        "client-nobody",
+        &["--retries", "0", "https://localhost:{clients}/hello"],
+        11,
+        &["certificate_required", "\n       to present ", ": --cert FILE and --key FILE\n"],
+    ),
+    // A certificate is a name: it is not told to whoever a server redirects to.
+    fails(
+        "client-redirected",
+        &[
+            "-v",
+            "--retries",
+            "0",
+            "--cert",
+            CLIENT,
+            "--key",
+            "{certs}/client.key",
+            "https://localhost:{https}/redirect-to-clients",
+        ],
+        11,
+        &["answered 302", "certificate_required"],
+    ),
+    get(
+        "client-password",
+        &[
+            "--cert",
+            CLIENT,
+            "--key",
+            "{certs}/client-encrypted.key",
+            "--pass",
+            "secret",
+            "https://localhost:{clients}/hello",
+        ],
+        "hello\n",
+    ),
+    Case {
+        files: &[("password", "secret\r\nand more\n")],
+        ..get(
+            "client-password-file",
+            &[
+                "--cert",
+                CLIENT,
+                "--key",
+                "{certs}/client-encrypted.key",
+                "--pass-file",
+                "{dir}/password",
+                "https://localhost:{clients}/hello",
+            ],
+            "hello\n",
+        )
+    },
+    Case {
+        shell: "printf secret | \"$@\"",
+        ..get(
+            "client-password-pipe",
+            &[
+                "--cert",
+                CLIENT,
+                "--key",
+                "{certs}/client-encrypted.key",
+                "--pass-file",
+                "/dev/stdin",
+                "https://localhost:{clients}/hello",
+            ],
+            "hello\n",
+        )
+    },
+    fails(
+        "client-no-password",
+        &["--cert", CLIENT, "--key", "{certs}/client-encrypted.key", "https://localhost:{clients}/hello"],
+        2,
+        &["client-encrypted.key", "\n       to give the password: --pass PASSWORD or --pass-file FILE\n"],
+    ),
+    fails(
+        "client-wrong-password",
+        &[
+            "--cert",
+            CLIENT,
+            "--key",
+            "{certs}/client-encrypted.key",
+            "--pass",
+            "Secret",
+            "https://localhost:{clients}/hello",
+        ],
+        2,
+        &["client-encrypted.key"],
+    )
+    .silent_about(&["Secret"]),
+    fails(
+        "client-other-key",
+        &["--cert", CLIENT, "--key", "{certs}/server.key", "https://localhost:{clients}/hello"],
+        1,
+        &["fetch: ", "server.key does not belong"],
+    ),
+    fails("client-no-file", &["--cert", "{dir}/none.pem", "https://localhost:{clients}/"], 1, &["none.pem: No such"]),
+    fails("client-no-cert", &["--key", "{certs}/client.key", "https://localhost:{clients}/"], 2, &["fetch: --key"]),
+    fails(
+        "no-password-file",
+        &["--cert", CLIENT, "--pass-file", "{dir}/none", "https://localhost:{clients}/"],
+        2,
+        &["fetch: --pass-file"],
+    ),
+    // Which versions.
+    Case {
+        name: "tls-max",
+        args: &["-v", "--tls-max", "1.2", "https://localhost:{https}/hello"],
+        body: Some("hello\n"),
+        err: &["with TLS 1.2, "],
+        ..NOTHING
+    },
+    Case {
+        name: "tls-max-1.3",
+        args: &["-v", "--tls-max", "1.3", "https://localhost:{https}/hello"],
+        body: Some("hello\n"),
+        err: &["with TLS 1.3, "],
+        ..NOTHING
+    },
+    Case {
+        name: "server-max",
+        args: &["-v", "https://localhost:{tls12}/hello"],
+        body: Some("hello\n"),
+        err: &["with TLS 1.2, "],
+        ..NOTHING
+    },
+    fails(
+        "tls-max-too-low",
+        &["--tls-max", "1.2", "https://localhost:{tls13}/hello"],
+        11,
+        &["fetch: ", "version", "\n       to offer more: without --tls-max\n"],
+    ),
+    fails("tls-max-too-old", &["--tls-max", "1.1", "https://localhost:{https}/hello"], 2, &["fetch: --tls-max"]),
+    // Which suites.
+    Case {
+        name: "ciphers",
+        args: &["-v", "--ciphers", "ECDHE+CHACHA20", "--tls-max", "1.2", "https://localhost:{https}/hello"],
+        body: Some("hello\n"),
+        err: &["with TLS 1.2, TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"],
+        ..NOTHING
+    },
+    Case {
+        name: "ciphers-1.3",
+        args: &["-v", "--ciphers", "TLS_AES_128_GCM_SHA256:NO-SUCH", "https://localhost:{https}/hello"],
+        body: Some("hello\n"),
+        err: &["nothing here is called NO-SUCH", "with TLS 1.3, TLS_AES_128_GCM_SHA256"],
+        ..NOTHING
+    },
+    fails("ciphers-none", &["--ciphers", "RC4", "https://localhost:{https}/hello"], 2, &["fetch: ", "ECDHE-"]),
+    fails("ciphers-malformed", &["--ciphers", "!", "https://localhost:{https}/hello"], 2, &["fetch: "]),
+    fails(
+        "ciphers-of-others",
+        &["--ciphers", "aRSA", "--tls-max", "1.2", "https://localhost:{https}/hello"],
+        11,
+        &["fetch: the server \"localhost\"", "\n       to offer more: without --ciphers and --tls-max\n"],
+    ),
+    // Whom we trust.
+    get(
+        "capath",
+        &["--cacert", "{server}/proxy-ca.pem", "--capath", "{server}/ca", "https://localhost:{https}/hello"],
+        "hello\n",
+    ),
+    fails(
+        "capath-is-for-servers",
+        &[
+            "--proxy-cacert",
+            "{server}/ca.pem",
+            "--capath",
+            "{server}/ca",
+            "--proxy",
+            "https://localhost:{tlsproxy}",
+            "http://origin.test/",
+        ],
+        18,
+        &["issued by"],
+    ),
+    fails("capath-missing", &["--capath", "{dir}/none", "https://localhost:{https}/hello"], 1, &["fetch: ", "/none"]),
+    fails("capath-empty", &["--capath", "{dir}", "https://localhost:{https}/hello"], 1, &["fetch: ", "capath-empty"]),
+    get("revoked-unasked", &["https://localhost:{revoked}/hello"], "hello\n"),
+    get("not-revoked", &["--crlfile", "{server}/crl.pem", "https://localhost:{https}/hello"], "hello\n"),
+    fails(
+        "revoked",
+        &["--crlfile", "{server}/crl.pem", "https://localhost:{revoked}/hello"],
+        10,
+        &["fetch: the certificate", "revoked"],
+    ),
+    // The first list alone is the root's; the intermediate's own is missing.
+    Case {
+        shell: "sed '/END/q' '{server}/crl.pem' > '{dir}/one.pem' && \"$@\"",
+        ..fails(
+            "crl-missing",
+            &["--crlfile", "{dir}/one.pem", "https://localhost:{https}/hello"],
+            10,
+            &["fetch: ", "\n       to add ", ": --crlfile FILE\n"],
+        )
+    },
+    fails("crl-none", &["--crlfile", "{certs}/ca.pem", "https://localhost:{https}/hello"], 1, &["fetch: ", "ca.pem"]),
+    // Which certificate.
+    get("fingerprint", &["--fingerprint", "{sha256}", "https://localhost:{https}/hello"], "hello\n"),
+    Case {
+        name: "fingerprint-as-openssl-writes-it",
+        args: &["--fingerprint"],
+        shell: "colons=$(printf %s {sha256} | tr a-f A-F | sed 's/../&:/g; s/:$//') && \
+                \"$@\" \"$colons\" https://localhost:{https}/hello",
+        body: Some("hello\n"),
+        ..NOTHING
+    },
+    get(
+        "fingerprint-is-all",
+        &["--insecure", "--fingerprint", "{sha256}", "--tls-max", "1.2", "https://localhost:{https}/hello"],
+        "hello\n",
+    ),
+    Case {
+        name: "fingerprint-in-tunnel",
+        args: &[
+            "--fingerprint",
+            "{sha256}",
+            "--proxy",
+            "https://localhost:{tlsproxy}",
+            "https://localhost:{https}/hello",
+        ],
+        body: Some("hello\n"),
+        ..NOTHING
+    },
+    // Nothing is sent to who shows another, not even without verification, wherever it was redirected to.
+    Case {
+        shell: "\"$@\"; code=$?; grep -q 'hello?pinned' '{requests}' && exit 99; exit $code",
+        ..fails(
+            "fingerprint-mismatch",
+            &["--insecure", "--fingerprint", "{sha256}", "https://localhost:{untrusted}/hello?pinned"],
+            10,
+            &["fetch: the certificate's SHA-256 fingerprint is ", "; expected was "],
+        )
+    },
+    Case {
+        name: "fingerprint-redirect",
+        args: &["--fingerprint", "{sha256}", "https://localhost:{https}/redirect-other-origin"],
+        out: &["GET /echo\n"],
+        ..NOTHING
+    },
+    Case {
+        shell: "\"$@\"; code=$?; grep -q 'hello?pinned-http' '{requests}' && exit 99; exit $code",
+        ..fails(
+            "fingerprint-http",
+            &["--fingerprint", "{sha256}", "http://localhost:{http}/hello?pinned-http"],
+            10,
+            &["fetch: --fingerprint: "],
+        )
+    },
+    fails(
+        "fingerprint-malformed",
+        &["--fingerprint", "12:34", "https://localhost:{https}/hello"],
+        2,
+        &["fetch: fingerprint"],
+    ),
+];

@@ -1,0 +1,125 @@
+//! The proxy's side of CONNECT (RFC 9110 section 9.3.6): what it answers to whom, in one table.
+//!
+//! Every host under `.test` is this machine, so that a client can ask for names that only a proxy knows. Any other
+//! request is answered as an origin does, as if from a cache.
+
+use std::io::{BufReader, Result, Write};
+use std::net::{Ipv4Addr, TcpStream};
+
+use crate::connection::Connection;
+use crate::request::Request;
+use crate::scenarios::{self, World};
+use crate::tunnel;
+use Reply::*;
+
+#[derive(Clone, Copy)]
+enum Reply {
+    /// Says this, and tunnels.
+    Open(&'static str),
+    /// As `Open`, for who brings the credentials; else 407.
+    OpenFor(&'static str),
+    /// Says this, and closes.
+    Say(&'static str),
+    /// Says that there is a tunnel, and closes.
+    Cut,
+    /// A head without an end.
+    Babble,
+    HangUp,
+    NeverAnswer,
+}
+
+const OPENED: &str = "HTTP/1.1 200 Connection established\r\n\r\n";
+const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 8\r\n\r\nnowhere\n";
+const WHO_ARE_YOU: &str = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"tests\"\r\nContent-Length: 0\r\n\r\n";
+
+/// By the first word of the host, as in "garbage.origin.test". The nth request for the same target on the same port
+/// gets the nth answer; the last one stays. Who is not listed gets a tunnel.
+const ANSWERS: &[(&str, &[Reply])] = &[
+    // me:pass word@:
+    ("password", &[OpenFor("Basic bWU6cGFzcyB3b3JkQDo=")]),
+    ("forbidden", &[Say("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")]),
+    ("elsewhere", &[Say("HTTP/1.1 302 Found\r\nLocation: http://localhost/\r\nContent-Length: 0\r\n\r\n")]),
+    ("bad-gateway", &[Say(BAD_GATEWAY)]),
+    ("bad-gateway-once", &[Say(BAD_GATEWAY), Open(OPENED)]),
+    ("garbage", &[Say("SSH-2.0-Nonsense\r\n\r\n")]),
+    ("half-head", &[Say("HTTP/1.1 200 Connection estab")]),
+    ("babble", &[Babble]),
+    ("hang-up", &[HangUp]),
+    ("hang-up-once", &[HangUp, Open(OPENED)]),
+    ("never", &[NeverAnswer]),
+    // What these headers announce is not there: a tunnel has no body.
+    ("framed", &[Open("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")]),
+    ("interim", &[Open("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.0 299 Connection established\r\n\r\n")]),
+    ("early", &[Say("HTTP/1.1 200 Connection established\r\n\r\ntoo early")]),
+    ("cut", &[Cut]),
+];
+
+/// Answers one request, and ends the connection.
+pub fn serve(world: &World, port: &'static str, connection: Connection) {
+    let mut from = BufReader::new(connection);
+    // A client that goes away, or refuses the certificate, is no news.
+    let _ = match scenarios::read_request(world, port, &mut from) {
+        Ok(Some(request)) if request.method == "CONNECT" => connect(world, port, &request, from.into_inner()),
+        Ok(Some(request)) => scenarios::answer(world, port, request, from),
+        Ok(None) => scenarios::refuse_tls(from.into_inner()),
+        Err(error) => Err(error),
+    };
+}
+
+fn connect(world: &World, port: &'static str, request: &Request, mut client: Connection) -> Result<()> {
+    let word = request.target.split('.').next().unwrap_or("");
+    let answers = ANSWERS.iter().find(|(name, _)| *name == word).map_or(&[Open(OPENED)][..], |(_, answers)| answers);
+    let visit = world.visit(port, &request.target);
+    match answers[visit.min(answers.len() - 1)] {
+        Open(head) => open(world, request, client, head),
+        OpenFor(credentials) if request.header("proxy-authorization") == Some(credentials) => {
+            open(world, request, client, OPENED)
+        }
+        OpenFor(_) => say(client, WHO_ARE_YOU),
+        Say(text) => say(client, text),
+        Cut => say(client, OPENED),
+        Babble => babble(&mut client),
+        HangUp => {
+            client.close();
+            Ok(())
+        }
+        NeverAnswer => {
+            client.stay_silent();
+            Ok(())
+        }
+    }
+}
+
+fn open(world: &World, request: &Request, mut client: Connection, head: &str) -> Result<()> {
+    match find(world, &request.target) {
+        Some(origin) => {
+            client.write_all(head.as_bytes())?;
+            client.flush()?;
+            tunnel::join(client, origin);
+            Ok(())
+        }
+        None => say(client, BAD_GATEWAY),
+    }
+}
+
+/// The proxy reaches the ports of this server, and no others.
+fn find(world: &World, authority: &str) -> Option<TcpStream> {
+    let (host, port) = authority.rsplit_once(':')?;
+    let here = host.ends_with(".test") || ["localhost", "127.0.0.1", "[::1]"].contains(&host);
+    let port = port.parse().ok().filter(|&port| here && world.has_port(port))?;
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()
+}
+
+fn say(mut client: Connection, text: &str) -> Result<()> {
+    client.write_all(text.as_bytes())?;
+    client.close();
+    Ok(())
+}
+
+/// Ends when the client has gone.
+fn babble(client: &mut Connection) -> Result<()> {
+    client.write_all(b"HTTP/1.1 200 Connection established\r\n")?;
+    loop {
+        client.write_all(b"X-More: and more and more and more and more and more and more and more and more\r\n")?;
+    }
+}
