@@ -7,7 +7,9 @@
 
 #define CHAINS CERTS "verify/"
 #define VERSIONS "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version"
+#define CIPHERS "to allow others: netlib_tls_options_set_ciphers"
 #define PROTOCOLS "to offer others: netlib_tls_options_add_alpn_protocol"
+#define A_CERTIFICATE "to present one: netlib_tls_options_set_identity"
 #define IDENTITY "to present another certificate: netlib_tls_options_set_identity"
 #define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
 
@@ -72,7 +74,7 @@ static void put_certificates(struct bytes *bytes, const char *path) {
     if (file != NULL) fclose(file);
 }
 
-/* The first flight of a TLS 1.2 server whose signature is worth nothing. `list` is what its certificate message lists. */
+/* The first flight, but for its end, of a TLS 1.2 server whose signature is worth nothing. `list` is what its certificate message lists. */
 static void put_flight(struct bytes *flight, const struct bytes *list, bool rsa) {
     static struct bytes body;
     body.len = 0;
@@ -88,7 +90,10 @@ static void put_flight(struct bytes *flight, const struct bytes *list, bool rsa)
     put(&body, rsa ? "\x08\x04\x00\x08" : "\x04\x03\x00\x08", 4);
     PUT(&body, "\x30\x06\x02\x01\x01\x02\x01\x01");
     put_message(flight, 12, &body);
-    body.len = 0;
+}
+
+static void put_hello_done(struct bytes *flight) {
+    static struct bytes body;
     put_message(flight, 14, &body);
 }
 
@@ -183,6 +188,7 @@ static void certificates_that_no_honest_server_shows(void) {
         if (rows[i].chain != NULL) put_certificates(&list, path);
         else put(&list, rows[i].raw, rows[i].raw_len);
         put_flight(&flight, &list, rows[i].rsa);
+        put_hello_done(&flight);
         netlib_tls_options *options = netlib_tls_options_new();
         netlib_tls_options_add_ca_file(options, CHAINS "root.pem");
         netlib_tls_options_set_verify_mode(options, rows[i].mode);
@@ -222,13 +228,18 @@ static void servers_that_cannot_be_spoken_with(void) {
         {"\x15\x03\x03\x00\x02\x02\x47", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 71,
          ENDED "71 (insufficient_security): the two sides have no version, cipher suite or parameters in common", ""},
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 70,
+         ENDED "70 (protocol_version): it offers neither TLS 1.2 nor TLS 1.3", ""},
+        /* What the options leave out might be what it wants. */
+        {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_1_3, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", VERSIONS},
+        {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_1_3, NETLIB_TLS_ALERT, 40,
+         ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", VERSIONS},
         {"\x15\x03\x03\x00\x02\x02\x70", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 112,
          ENDED "112 (unrecognized_name): it has no site of the name that was asked for", ""},
         {"\x15\x03\x03\x00\x02\x02\x78", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 120,
          ENDED "120 (no_application_protocol): no ALPN protocol in common", PROTOCOLS},
         {"\x15\x03\x03\x00\x02\x02\x74", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 116,
-         ENDED "116 (certificate_required): it asks for a certificate", "to present one: netlib_tls_options_set_identity"},
+         ENDED "116 (certificate_required): it asks for a certificate", A_CERTIFICATE},
         {"\x15\x03\x03\x00\x02\x02\x2a", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 42,
          ENDED "42 (bad_certificate): it does not accept this side's certificate", IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x2c", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 44,
@@ -266,7 +277,50 @@ static void servers_that_cannot_be_spoken_with(void) {
     }
 }
 
-/* The hello of a TLS 1.2 client that offers one of each. */
+/* A server of TLS 1.2 says handshake_failure, or bad_certificate, when it was shown no certificate. */
+static void servers_that_asked_for_a_certificate(void) {
+    static const struct {
+        const char *identity;
+        const char *scheme; /* that the server takes */
+        const char *alert;
+        const char *message, *advice;
+    } rows[] = {
+        {NULL, "\x04\x03", "\x28", ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none", A_CERTIFICATE},
+        {NULL, "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it had asked for a certificate, and was shown none", A_CERTIFICATE},
+        {"client", "\x08\x07", "\x28",
+         ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none: this side's key cannot sign as "
+               "it demands", IDENTITY},
+        {"client", "\x04\x03", "\x28",
+         ENDED "40 (handshake_failure): it had asked for a certificate, and perhaps does not accept the one that it was shown",
+         IDENTITY},
+        {"client", "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it does not accept this side's certificate", IDENTITY},
+        {NULL, "\x04\x03", "\x50", ENDED "80 (internal_error)", ""},
+    };
+    netlib_error *err = NULL;
+    static struct bytes flight, list, body;
+    list.len = 0;
+    put_certificates(&list, CHAINS "good.pem");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        flight.len = body.len = 0;
+        put_flight(&flight, &list, false);
+        PUT(&body, "\x01\x40\x00\x02");
+        put(&body, rows[i].scheme, 2);
+        PUT(&body, "\x00\x00");
+        put_message(&flight, 13, &body);
+        PUT(&flight, "\x15\x03\x03\x00\x02\x02");
+        put(&flight, rows[i].alert, 1);
+        netlib_tls_options *options = client_options();
+        if (rows[i].identity != NULL) netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
+        netlib_tls_context *client = context_of(options);
+        struct script script = {.bytes = &flight};
+        netlib_status status = against(client, &script, &err);
+        check_error(err, (unsigned char)rows[i].alert[0], rows[i].message, rows[i].advice);
+        CHECK_STATUS(NETLIB_TLS_ALERT, status);
+        netlib_tls_context_free(client);
+    }
+}
+
+/* The hello of a TLS 1.2 client that offers one of each; a group of 0 is none. */
 static void put_hello(struct bytes *bytes, const char *suite, const char *group, const char *scheme, const char *alpn) {
     static struct bytes body;
     unsigned char len[2];
@@ -274,11 +328,13 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
     PUT(&body, "\x03\x03" "0123456789abcdef0123456789abcdef" "\x00" "\x00\x02");
     put(&body, suite, 2);
     PUT(&body, "\x01\x00");
-    size_t extensions = 8 + 6 + 8 + 4 + (alpn != NULL ? 7 + strlen(alpn) : 0);
+    size_t extensions = (group[0] != 0 || group[1] != 0 ? 8 : 0) + 6 + 8 + 4 + (alpn != NULL ? 7 + strlen(alpn) : 0);
     len[0] = (unsigned char)(extensions >> 8), len[1] = (unsigned char)extensions;
     put(&body, len, 2);
-    PUT(&body, "\x00\x0a\x00\x04\x00\x02");
-    put(&body, group, 2);
+    if (group[0] != 0 || group[1] != 0) {
+        PUT(&body, "\x00\x0a\x00\x04\x00\x02");
+        put(&body, group, 2);
+    }
     PUT(&body, "\x00\x0b\x00\x02\x01\x00" "\x00\x0d\x00\x04\x00\x02");
     put(&body, scheme, 2);
     PUT(&body, "\x00\x17\x00\x00");
@@ -291,6 +347,8 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
     put_message(bytes, 1, &body);
 }
 
+#define NO_ECDHE "the client offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here"
+
 static void clients_that_cannot_be_spoken_with(void) {
     static const struct {
         const char *suite, *group, *scheme, *alpn;
@@ -300,6 +358,11 @@ static void clients_that_cannot_be_spoken_with(void) {
         {"\x00\x2f", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, "the client and this side have no cipher suite in common", ""},
         {"\xc0\x2b", "\x00\x01", "\x04\x03", NULL, NETLIB_TLS_1_2, 40,
          "the client and this side have no key-exchange group in common", ""},
+        {"\xc0\x2b", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_1_2, 40,
+         "the client and this side have no key-exchange group in common", ""},
+        /* RSA's own key exchange needs no group, nor does one in finite fields. */
+        {"\x00\x2f", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, NO_ECDHE, ""},
+        {"\x00\x9e", "\x01\x00", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, NO_ECDHE, ""},
         {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_1_2, -1,
          "the client cannot be spoken with: incompatible signing key", ""},
         {"\xc0\x2b", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_1_3, 70,
@@ -332,6 +395,41 @@ static void clients_that_cannot_be_spoken_with(void) {
     }
 }
 
+/* Each side is told of its own cipher string, and only of that. */
+static void cipher_strings_with_nothing_in_common(void) {
+    static const struct {
+        const char *client, *server;
+    } rows[] = {{"aRSA", NULL}, {NULL, "TLS_AES_128_GCM_SHA256:aRSA"}, {"AES128", "AES256:CHACHA20"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_options *options = client_options();
+        if (rows[i].client != NULL) netlib_tls_options_set_ciphers(options, rows[i].client);
+        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_context *client = context_of(options);
+        options = client_options();
+        netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+        if (rows[i].server != NULL) netlib_tls_options_set_ciphers(options, rows[i].server);
+        netlib_tls_context *far = context_of(options);
+        struct pair pair = unix_pair();
+        struct server server = {.does = SERVE_HANDSHAKE, .context = far, .fd = pair.far};
+        server_start(&server);
+        netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        check_error(err, 40, ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common",
+                    rows[i].client != NULL ? CIPHERS : VERSIONS);
+        CHECK_STATUS(NETLIB_TLS_ALERT, status);
+        netlib_tls_stream_free(stream);
+        close(pair.near);
+        server_join(&server);
+        CHECK_STR("the client and this side have no cipher suite in common", server.message);
+        CHECK_STR(rows[i].server != NULL ? CIPHERS : "", server.advice);
+        CHECK_INT(NETLIB_TLS_INCOMPATIBLE, server.status);
+        netlib_tls_context_free(client);
+        netlib_tls_context_free(far);
+    }
+}
+
 /* One message in records of a byte each: no message of its size, but more than is kept. */
 static void a_message_in_too_many_pieces(void) {
     netlib_error *err = NULL;
@@ -352,7 +450,9 @@ static void a_message_in_too_many_pieces(void) {
 int main(void) {
     certificates_that_no_honest_server_shows();
     servers_that_cannot_be_spoken_with();
+    servers_that_asked_for_a_certificate();
     clients_that_cannot_be_spoken_with();
+    cipher_strings_with_nothing_in_common();
     a_message_in_too_many_pieces();
     return report("tls explain");
 }

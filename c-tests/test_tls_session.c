@@ -204,8 +204,118 @@ static void streams_tell_the_same(void) {
     }
 }
 
+/* In TLS 1.2 a ticket is a handshake message in the clear: a NewSessionTicket (4) before the server's Finished. */
+static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
+    netlib_tls_context *contexts[2];
+    for (int is_server = 0; is_server < 2; is_server++) {
+        netlib_tls_options *options = client_options();
+        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_options_set_session_tickets(options, is_server ? at_server : at_client);
+        if (is_server) {
+            netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+            netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+            netlib_tls_options_set_resumption(options, resumes);
+        }
+        contexts[is_server] = context_of(options);
+    }
+    struct wire wire = wire_of(contexts[0], contexts[1], 20000);
+    unsigned char flight[20000];
+    bool found = false;
+    netlib_error *err = NULL;
+    for (int turn = 0; turn < 4; turn++) {
+        netlib_status status = netlib_tls_engine_handshake(wire.client, &err);
+        CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ);
+        (void)move_piece(&wire, wire.client, wire.server);
+        status = netlib_tls_engine_handshake(wire.server, &err);
+        CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ);
+        size_t len = drain_all(wire.server, flight, sizeof flight);
+        for (size_t at = 0; at + 6 <= len && flight[at] == 22; at += 5u + (size_t)(flight[at + 3] << 8 | flight[at + 4])) {
+            found |= flight[at + 5] == 4;
+        }
+        CHECK_INT((long long)len, (long long)feed_all(wire.client, flight, len));
+    }
+    CHECK_OK(netlib_tls_engine_handshake(wire.client, &err));
+    CHECK_OK(netlib_tls_engine_handshake(wire.server, &err));
+    free_wire(&wire);
+    netlib_tls_context_free(contexts[0]);
+    netlib_tls_context_free(contexts[1]);
+    return found;
+}
+
+static void tickets_are_given_if_both_sides_want_them(void) {
+    for (int row = 0; row < 8; row++) {
+        bool at_client = row & 1, at_server = row & 2, resumes = row & 4;
+        CHECK_INT(at_client && at_server && resumes, gives_ticket(at_client, at_server, resumes));
+    }
+}
+
+/* A session is resumed if neither side has said no. */
+static void both_sides_may_refuse_to_resume(void) {
+    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    for (int row = 0; row < 16; row++) {
+        bool at_client = row & 2, at_server = row & 4, tickets = row & 8;
+        netlib_tls_options *near = client_options(), *far = client_options();
+        netlib_tls_options_set_maximum_version(near, versions[row & 1]);
+        netlib_tls_options_set_resumption(near, at_client);
+        netlib_tls_options_set_resumption(far, at_server);
+        netlib_tls_options_set_session_tickets(near, tickets);
+        netlib_tls_options_set_session_tickets(far, tickets);
+        netlib_tls_options_set_identity_files(far, CERTS "server.pem", CERTS "server.key");
+        netlib_tls_options_set_verify_mode(far, NETLIB_CERT_NONE);
+        netlib_tls_context *client = context_of(near), *server = context_of(far);
+        for (int round = 0; round < 3; round++) {
+            struct wire wire = wire_of(client, server, 20000);
+            char got[10];
+            CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+            CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+            CHECK_INT(round > 0 && at_client && at_server, netlib_tls_engine_is_resumed(wire.client));
+            CHECK_INT(round > 0 && at_client && at_server, netlib_tls_engine_is_resumed(wire.server));
+            free_wire(&wire);
+        }
+        netlib_tls_context_free(client);
+        netlib_tls_context_free(server);
+    }
+}
+
+/* By these a client that has several certificates chooses one. TLS 1.2 sends them in the clear, in a CertificateRequest. */
+static void a_server_names_the_authorities_that_it_accepts(void) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_context *client = context_of(options);
+    netlib_tls_context *server = both_of(NETLIB_TLS_1_2, true, NULL, NETLIB_CERT_OPTIONAL);
+    struct wire wire = wire_of(client, server, 20000);
+    netlib_error *err = NULL;
+    unsigned char flight[20000];
+    static const char name[] = "netlib test CA";
+    bool asked = false, named = false;
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
+    CHECK(move_piece(&wire, wire.client, wire.server) > 0);
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
+    size_t len = drain_all(wire.server, flight, sizeof flight);
+    for (size_t at = 0; at + 9 <= len;) {
+        size_t end = at + 5u + (size_t)(flight[at + 3] << 8 | flight[at + 4]);
+        /* A record may have several messages. */
+        for (size_t m = at + 5; m + 4 <= end && end <= len;) {
+            size_t size = (size_t)(flight[m + 1] << 16 | flight[m + 2] << 8 | flight[m + 3]);
+            if (flight[m] == 13) {
+                asked = true;
+                named = memmem(flight + m, size + 4, name, sizeof name - 1) != NULL;
+            }
+            m += 4 + size;
+        }
+        at = end;
+    }
+    CHECK(asked && named);
+    free_wire(&wire);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
 int main(void) {
+    both_sides_may_refuse_to_resume();
+    a_server_names_the_authorities_that_it_accepts();
     full_and_resumed();
+    tickets_are_given_if_both_sides_want_them();
     the_server_picks_the_protocol();
     what_is_not_resumed();
     streams_tell_the_same();

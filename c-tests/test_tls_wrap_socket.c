@@ -36,6 +36,7 @@ enum {
     ENCRYPTED = 8192, /* the identity's key, with its password */
     LOCKED = 16384,   /* the same without the password */
     EMBEDDED = 32768,
+    NO_SYSTEM = 65536,
 };
 
 /* A folder with the authority's certificate. */
@@ -64,6 +65,7 @@ static netlib_tls_options *options_with(int has) {
     if (has & TLS12) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
     if (has & TLS13) netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
     if (has & NOT_VERIFIED) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    if (has & NO_SYSTEM) netlib_tls_options_set_system_trust(options, 0);
     if (has & SYSTEM) netlib_tls_options_set_system_trust(options, 1);
     if (has & EXACT12) netlib_tls_options_set_ssl_version(options, NETLIB_PROTOCOL_TLSv1_2);
     if (has & CHACHA) netlib_tls_options_set_ciphers(options, "TLS_CHACHA20_POLY1305_SHA256");
@@ -122,6 +124,10 @@ static void as_urllib3_wraps(void) {
         {EMBEDDED, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
         {CA, EMBEDDED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
         {EMBEDDED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        /* A context that trusts nobody, as a server's may: those that are added are all there are. */
+        {0, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_NO_TRUST_ANCHORS, "", 0, 0},
+        {EMBEDDED, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
+        {CA, IDENTITY | NO_SYSTEM, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
         {ENCRYPTED, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
         {IDENTITY, CA | ENCRYPTED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
         {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
@@ -203,6 +209,72 @@ static void the_limit_ends_the_handshake_alone(void) {
     netlib_tls_context_free(context);
 }
 
+/* What the context has made for clients without a name is not used for another protocol. */
+static void a_contexts_protocols_give_way_without_a_name_too(void) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    netlib_tls_context *context = context_of(options_with(NOT_VERIFIED | H2)), *server_side = server_of(false);
+    static const char *const expected[] = {"h2", "http/1.1", "h2"};
+    for (size_t i = 0; i < 3; i++) {
+        struct pair pair = unix_pair();
+        struct server server = {.does = SERVE_HANDSHAKE, .context = server_side, .fd = pair.far};
+        server_start(&server);
+        if (i == 1) {
+            CHECK_OK(netlib_ssl_wrap_socket(pair.near, NULL, context, NULL, NULL, &stream, &err));
+        } else {
+            stream = wrap(context, pair.near, NULL);
+            CHECK_OK(netlib_tls_stream_handshake(stream, &err));
+        }
+        CHECK_STR(expected[i], netlib_tls_stream_alpn_protocol(stream, NULL));
+        netlib_tls_stream_free(stream);
+        close(pair.near);
+        server_join(&server);
+        CHECK_STR(expected[i], server.alpn);
+    }
+    netlib_tls_context_free(server_side);
+    netlib_tls_context_free(context);
+}
+
+/* Lists of revoked certificates come with the authorities, as in Python's load_verify_locations. */
+static void lists_are_added_to_a_context(void) {
+    static const struct {
+        const char *authority, *list; /* in the options */
+        netlib_status status;
+        int32_t problem;
+    } rows[] = {
+        {NULL, NULL, NETLIB_OK, 0},
+        {NULL, CERTS "verify/all.crl", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED},
+        {CERTS "other-ca.pem", CERTS "verify/all.crl", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED},
+        {CERTS "other-ca.pem", NULL, NETLIB_OK, 0},
+    };
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, CERTS "verify/root.pem");
+    netlib_tls_context *context = context_of(options);
+    options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "verify/revoked.pem", CERTS "verify/leaf.key");
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_context *server_side = context_of(options);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_stream *stream = NULL;
+        struct pair pair = unix_pair();
+        struct server server = {.does = SERVE_HANDSHAKE, .context = server_side, .fd = pair.far};
+        server_start(&server);
+        options = netlib_tls_options_new();
+        if (rows[i].authority != NULL) netlib_tls_options_add_ca_file(options, rows[i].authority);
+        if (rows[i].list != NULL) netlib_tls_options_add_crl_file(options, rows[i].list);
+        netlib_status status = netlib_ssl_wrap_socket(pair.near, options, context, "localhost", NULL, &stream, &err);
+        CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
+        CHECK_STATUS(rows[i].status, status);
+        netlib_tls_options_free(options);
+        netlib_tls_stream_free(stream);
+        close(pair.near);
+        server_join(&server);
+    }
+    netlib_tls_context_free(server_side);
+    netlib_tls_context_free(context);
+}
+
 static void what_cannot_be_wrapped(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
@@ -234,6 +306,8 @@ int main(void) {
     CHECK(realpath(CERTS "ca.pem", authority) != NULL && symlink(authority, in_directory) == 0);
     as_urllib3_wraps();
     the_limit_ends_the_handshake_alone();
+    a_contexts_protocols_give_way_without_a_name_too();
+    lists_are_added_to_a_context();
     what_cannot_be_wrapped();
     unlink(in_directory);
     CHECK(rmdir(directory) == 0);

@@ -8,11 +8,12 @@ use std::sync::{Arc, OnceLock};
 use rustls::client::{Resumption, Tls12Resumption};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::NoServerSessionStorage;
-use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, KeyLog, ServerConfig};
 
 use super::asked::{self, Asked};
 use super::ciphers::{self, Selection};
+use super::diagnose::Narrowed;
 use super::engine::greeting::ServerNameCallback;
 use super::keylog::{self, KeylogFile};
 use super::names::{self, Version};
@@ -114,12 +115,12 @@ impl Context {
             keylog: keylog.clone(),
         };
 
-        let client = match parts.client() {
+        let asked = Arc::new(Asked::default());
+        let client = match parts.client(&asked) {
             // Kept for whoever connects with it, because a server's side does not need it.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
-        let asked = Arc::new(Asked::default());
         Ok(Context {
             client,
             nameless: OnceLock::new(),
@@ -231,6 +232,14 @@ impl Context {
         Ok(Arc::clone(nameless))
     }
 
+    /// What a caller has taken from the versions and suites that there are.
+    pub(crate) fn narrowed(&self) -> Narrowed {
+        Narrowed {
+            versions: self.minimum_version() == self.maximum_version(),
+            ciphers: self.options.ciphers.is_some(),
+        }
+    }
+
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>> {
         self.server.clone().ok_or_else(|| {
             Error::new(Status::InvalidArgument, "a server needs a certificate")
@@ -285,19 +294,15 @@ impl Parts<'_> {
         if self.options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
     }
 
-    fn client(&self) -> Result<ClientConfig> {
+    fn client(&self, asked: &Arc<Asked>) -> Result<ClientConfig> {
         let verifier = ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
+        let identity = asked::Identity { key: self.identity.clone(), asked: Arc::clone(asked) };
+        let mut config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_protocol_versions(&self.offer.rustls_versions())
             .map_err(|error| internal("the client's configuration", error))?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier));
-        let mut config = match &self.identity {
-            Some(identity) => {
-                builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(Arc::clone(identity))))
-            }
-            None => builder.with_no_client_auth(),
-        };
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_client_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.resumption = self.resumption();
         if let Some(keylog) = self.keylog() {
@@ -322,7 +327,7 @@ impl Parts<'_> {
                 builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
-        let identity = asked::Identity { key: Arc::clone(identity), asked: Arc::clone(asked) };
+        let identity = asked::Identity { key: Some(Arc::clone(identity)), asked: Arc::clone(asked) };
         let mut config = builder.with_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.ignore_client_order = self.options.bits & bits::CIPHER_SERVER_PREFERENCE != 0;

@@ -3,10 +3,28 @@
 
 use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible};
 
+use super::asked::{Request, Shown};
 use super::names;
 use super::verify::peer::Note;
 use crate::error::{CertificateProblem, Error};
 use crate::status::Status;
+
+/// What the options leave out of what there is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Narrowed {
+    pub(crate) versions: bool,
+    pub(crate) ciphers: bool,
+}
+
+impl Narrowed {
+    fn versions(self) -> Option<&'static str> {
+        self.versions.then_some(VERSIONS)
+    }
+
+    fn ciphers(self) -> Option<&'static str> {
+        self.ciphers.then_some(CIPHERS)
+    }
+}
 
 /// What is known about the session beside the error.
 pub(crate) struct Situation<'a> {
@@ -14,13 +32,18 @@ pub(crate) struct Situation<'a> {
     pub(crate) is_server: bool,
     /// The name that the peer was to prove.
     pub(crate) name: Option<&'a str>,
+    pub(crate) narrowed: Narrowed,
+    /// What the peer asked for, if it came so far.
+    pub(crate) asked: Option<&'a Request>,
     pub(crate) handshaking: bool,
     /// What the peer sent, when nothing of it was a TLS record.
     pub(crate) first_bytes: Option<&'a [u8]>,
 }
 
+const A_CERTIFICATE: &str = "to present one: netlib_tls_options_set_identity";
 const OWN_CERTIFICATE: &str = "to present another certificate: netlib_tls_options_set_identity";
 const PROTOCOLS: &str = "to offer others: netlib_tls_options_add_alpn_protocol";
+const CIPHERS: &str = "to allow others: netlib_tls_options_set_ciphers";
 const VERSIONS: &str =
     "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version";
 
@@ -120,17 +143,23 @@ impl Situation<'_> {
             return self.truncated(false).with_tls_alert(number);
         }
         let own = Some(OWN_CERTIFICATE);
-        let (hint, advice) = match number {
-            40 | 71 => ("the two sides have no version, cipher suite or parameters in common", None),
-            44 => ("it has found this side's certificate among the revoked ones", own),
-            45 => ("by its clock this side's certificate has expired or is not yet valid", own),
-            48 => ("it does not know the authority of this side's certificate, or lacks a certificate between", own),
-            42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
-            70 => ("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", Some(VERSIONS)),
-            112 => ("it has no site of the name that was asked for", None),
-            116 => ("it asks for a certificate", Some("to present one: netlib_tls_options_set_identity")),
-            120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
-            _ => ("", None),
+        let shown = match self.asked {
+            Some(Request::Certificate(shown)) => Some(shown),
+            _ => None,
+        };
+        let (hint, advice) = match (number, shown) {
+            // Of these alerts each is somebody's answer to a missing certificate.
+            (40..=43 | 46 | 48 | 49, Some(Shown::Nothing)) => {
+                ("it had asked for a certificate, and was shown none", Some(A_CERTIFICATE))
+            }
+            (40..=43 | 46 | 48 | 49, Some(Shown::NothingFit)) => {
+                ("it had asked for a certificate, and was shown none: this side's key cannot sign as it demands", own)
+            }
+            // A server asks when everything else is agreed on.
+            (40, Some(Shown::Certificate)) => {
+                ("it had asked for a certificate, and perhaps does not accept the one that it was shown", own)
+            }
+            _ => self.hint(number),
         };
         let mut message =
             format!("{peer} ended the session{} with alert {number} ({})", self.during(), names::alert(number));
@@ -138,6 +167,29 @@ impl Situation<'_> {
             message = format!("{message}: {hint}");
         }
         Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
+    }
+
+    /// What a peer means by an alert, and what would help.
+    fn hint(&self, number: u8) -> (&'static str, Option<&'static str>) {
+        let own = Some(OWN_CERTIFICATE);
+        match number {
+            40 | 71 if self.handshaking => {
+                let parameters = "the two sides have no version, cipher suite or parameters in common";
+                (parameters, self.narrowed.ciphers().or(self.narrowed.versions()))
+            }
+            44 => ("it has found this side's certificate among the revoked ones", own),
+            45 => ("by its clock this side's certificate has expired or is not yet valid", own),
+            48 => ("it does not know the authority of this side's certificate, or lacks a certificate between", own),
+            42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
+            70 if self.narrowed.versions => {
+                ("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", Some(VERSIONS))
+            }
+            70 => ("it offers neither TLS 1.2 nor TLS 1.3", None),
+            112 => ("it has no site of the name that was asked for", None),
+            116 => ("it asks for a certificate", Some(A_CERTIFICATE)),
+            120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
+            _ => ("", None),
+        }
     }
 
     /// Only the kind of what came is told: a client's first line may hold a secret.
@@ -172,10 +224,17 @@ impl Situation<'_> {
             | PeerIncompatible::Tls12NotOffered
             | PeerIncompatible::Tls12NotOfferedOrEnabled
             | PeerIncompatible::SupportedVersionsExtensionRequired => {
-                (common("TLS version"), AlertDescription::ProtocolVersion, Some(VERSIONS))
+                (common("TLS version"), AlertDescription::ProtocolVersion, self.narrowed.versions())
             }
             PeerIncompatible::NoCipherSuitesInCommon => {
-                (common("cipher suite"), AlertDescription::HandshakeFailure, None)
+                (common("cipher suite"), AlertDescription::HandshakeFailure, self.narrowed.ciphers())
+            }
+            PeerIncompatible::NoKxGroupsInCommon
+                if matches!(self.asked, Some(Request::Session { ecdhe: false, .. })) =>
+            {
+                let message =
+                    "offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here";
+                (format!("{peer} {message}"), AlertDescription::HandshakeFailure, None)
             }
             PeerIncompatible::NoKxGroupsInCommon
             | PeerIncompatible::NamedGroupsExtensionRequired
@@ -207,7 +266,14 @@ mod tests {
     use super::*;
 
     fn situation() -> Situation<'static> {
-        Situation { is_server: false, name: Some("a.example"), handshaking: true, first_bytes: None }
+        Situation {
+            is_server: false,
+            name: Some("a.example"),
+            narrowed: Narrowed::default(),
+            asked: None,
+            handshaking: true,
+            first_bytes: None,
+        }
     }
 
     #[test]
@@ -236,5 +302,33 @@ mod tests {
         // A closing message in the middle of the handshake is an end, not a refusal.
         let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify), None);
         assert_eq!((error.status(), error.tls_alert()), (Status::TlsHandshakeEof, Some(0)));
+    }
+
+    #[test]
+    fn an_alert_is_explained_by_what_came_before_it() {
+        let asked = |shown| Some(Request::Certificate(shown));
+        let parameters = "no version, cipher suite or parameters in common";
+        for (number, handshaking, asked, expected) in [
+            (40, true, None, Some(parameters)),
+            (71, true, None, Some(parameters)),
+            (40, false, None, None),
+            (71, false, None, None),
+            (40, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (40, false, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (40, true, asked(Shown::NothingFit), Some("was shown none: this side's key cannot sign as it demands")),
+            (40, true, asked(Shown::Certificate), Some("perhaps does not accept the one that it was shown")),
+            // Java's and Go's servers in TLS 1.2.
+            (42, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (42, true, asked(Shown::Certificate), Some("it does not accept this side's certificate")),
+            (70, true, asked(Shown::Nothing), Some("it offers neither TLS 1.2 nor TLS 1.3")),
+        ] {
+            let situation = Situation { asked: asked.as_ref(), handshaking, ..situation() };
+            let error = situation.alert(number);
+            let hint = error.message().split_once("): ").map(|(_, hint)| hint);
+            match expected {
+                None => assert_eq!(hint, None, "{number}"),
+                Some(expected) => assert!(hint.is_some_and(|hint| hint.contains(expected)), "{number}: {hint:?}"),
+            }
+        }
     }
 }

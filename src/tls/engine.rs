@@ -8,8 +8,10 @@ mod network;
 
 use std::sync::Arc;
 
+use rustls::ProtocolVersion;
 use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
 
+use super::asked::Request;
 use super::context::Context;
 use super::diagnose::Situation;
 use super::pool::Filled;
@@ -28,8 +30,8 @@ pub(crate) struct Engine {
     is_server: bool,
     /// The name that the server must prove.
     name: Option<String>,
-    /// The name that the client asked for.
-    asked: Option<String>,
+    /// What the peer asked for.
+    asked: Option<Request>,
     /// What there is to do before the session may see anything.
     greeting: Option<Greeting>,
     /// Records that came; `None` while there are none, or while they are lent.
@@ -139,7 +141,10 @@ impl Engine {
 
     /// Of a client: the name that the server must prove. Of a server: the name that the client asked for.
     pub(crate) fn server_name(&self) -> Option<&str> {
-        self.name.as_deref().or(self.asked.as_deref())
+        match (&self.name, &self.asked) {
+            (Some(name), _) | (None, Some(Request::Session { name: Some(name), .. })) => Some(name),
+            _ => None,
+        }
     }
 
     /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
@@ -309,9 +314,11 @@ impl Engine {
             let first = record::whole_record(records).unwrap_or(records.len());
             records = records.get_mut(..first).unwrap_or(&mut []);
         }
+        let handshaking = self.session.state().is_handshaking();
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
-        if self.is_server && self.asked.is_none() {
-            self.asked = self.context.asked().take();
+        if handshaking && let Some(request) = self.context.asked().take() {
+            // The last of them: a client that is answered with a retry asks once more.
+            self.asked = Some(request);
         }
         let step = match outcome {
             Ok(step) => step,
@@ -399,16 +406,27 @@ impl Engine {
         }
     }
 
+    /// Whether the peer may still refuse what it asked for. A client's handshake ends before a server of TLS 1.3 has looked
+    /// at its certificate.
+    fn may_be_judged(&self) -> bool {
+        let state = self.session.state();
+        state.is_handshaking() || state.protocol_version() == Some(ProtocolVersion::TLSv1_3)
+    }
+
     fn situation(&self) -> Situation<'_> {
         let bytes = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
         Situation {
             is_server: self.is_server,
             name: self.name.as_deref(),
+            narrowed: self.context.narrowed(),
+            asked: self.asked.as_ref().filter(|_| self.may_be_judged()),
             handshaking: self.is_handshaking(),
             first_bytes: (!self.received_record).then_some(bytes),
         }
     }
 }
 
+#[cfg(test)]
+mod strangers;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ const CA: &[u8] = include_bytes!("../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../tests/certs/server.pem");
 const KEY: &[u8] = include_bytes!("../../../tests/certs/server.key");
 
-fn context(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
+pub(super) fn context(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     let mut options = TlsOptions::default();
     options.add_ca_data(CA).unwrap();
     options.set_identity(CHAIN, Some(KEY)).unwrap();
@@ -21,7 +21,7 @@ fn pair(context: &Arc<Context>) -> (Engine, Engine) {
 }
 
 /// Takes all output.
-fn drain(engine: &mut Engine) -> Vec<u8> {
+pub(super) fn drain(engine: &mut Engine) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some(piece) = engine.next_output() {
         bytes.extend_from_slice(piece.bytes());
@@ -30,7 +30,7 @@ fn drain(engine: &mut Engine) -> Vec<u8> {
 }
 
 /// Puts bytes in, as many as there is room for; how many.
-fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
+pub(super) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
     let mut input = engine.lend_input().unwrap();
     let count = bytes.len().min(input.space().len());
     input.space()[..count].copy_from_slice(&bytes[..count]);

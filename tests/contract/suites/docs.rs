@@ -100,6 +100,9 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if (owned || function.returns == "netlib_status") && !function.must_use {
         problems.push("a status, or a handle to free, is NETLIB_MUST_USE".to_owned());
     }
+    if function.name.starts_with("netlib_tls_options_") && function.params.len() > 1 {
+        problems.extend(unplaced_option(&function.doc.whole));
+    }
     if function.deprecated != (function.section == "deprecated") {
         problems.push("the section deprecated is of the functions with the attribute, and of no others".to_owned());
     }
@@ -115,6 +118,17 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
         problems.push("a function that can fail takes `netlib_error **err` last".to_owned());
     }
     problems
+}
+
+/// Who sets an option of TLS has most often set it elsewhere before.
+fn unplaced_option(doc: &str) -> Option<String> {
+    let states_default = doc.contains("Default: ") || doc.contains("Default:\n");
+    if !states_default {
+        return Some("an option without its default".to_owned());
+    }
+    let elsewhere = ["OpenSSL", "Python", "urllib3", "curl"];
+    let is_named = elsewhere.iter().any(|name| doc.contains(name));
+    (!is_named).then(|| format!("an option without its nearest name in one of {}", elsewhere.join(", ")))
 }
 
 fn callback_problems(header: &Header, callback: &Function) -> Vec<String> {

@@ -1,0 +1,83 @@
+//! What the library answers, held against what others say: openssl's keys, urllib3's answers, other implementations.
+
+use std::fs;
+use std::path::Path;
+
+use super::finds;
+use crate::env::Env;
+use crate::report::Report;
+use crate::suites::interop::mistaken;
+use crate::suites::{interop, keys, vectors};
+
+pub(super) fn loaded_keys(env: &Env, scratch: &Path, report: &mut Report) {
+    let list = scratch.join("list");
+    for (row, complaint) in [
+        (
+            "NETLIB_OK\tfile\tserver.pem\tserver-encrypted.key\t-\t",
+            "expected NETLIB_OK, got NETLIB_PASSWORD_REQUIRED",
+        ),
+        ("NETLIB_WRONG_PASSWORD\tfile\tserver.pem\tserver-encrypted.key\t+secret\t", "got NETLIB_OK"),
+        ("NETLIB_WRONG_PASSWORD\tmemory\tserver.pem\tserver-encrypted.key\t+x\tsomething else", "does not open"),
+        ("NETLIB_OK\tmemory\tserver.pem\trsa.key\t-\t", "expected NETLIB_OK, got NETLIB_KEY_MISMATCH"),
+    ] {
+        fs::write(
+            &list,
+            row.replace("\tserver", "\ttests/certs/server").replace("\trsa", "\ttests/certs/rsa") + "\n",
+        )
+        .expect("target is writable");
+        finds(report, "keys", &[complaint], |inner| keys::load(env, scratch, &list, inner));
+    }
+    fs::write(&list, "").expect("target is writable");
+    finds(report, "keys", &["checked nothing"], |inner| keys::load(env, scratch, &list, inner));
+}
+
+/// Three cases, one of them another than urllib3's, and what must not be beside them.
+pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
+    let folder = scratch.join("vectors");
+    let write = |version: &str, text: &str| {
+        fs::create_dir_all(folder.join(version)).expect("target is writable");
+        fs::write(folder.join(version).join("split_first.txt"), text).expect("target is writable");
+    };
+    write("urllib3-2.8.0", "> a/b /\n< a b /\n> ab /\n< ab \\e -\n> a?b ?\n< wrong\n");
+    write("urllib3-1.26.20", "> a/b /\n< a c /\n> gone /\n< a\n");
+    write("differences", "> ab /\n= made-up\n< other\n");
+    let complaints = [
+        "asked: a?b ?\nurllib3: wrong\nnetlib: a b ?",
+        "netlib answers as urllib3 does, where it should not",
+        "expected 2, got 1",
+        "split_first vectors, urllib3 2.8.0: 2 equal, 0 differ in 0 classes, 1 unexplained",
+        "split_first vectors, urllib3 1.26.20: 1 equal, 1 differ in 1 classes, 1 unexplained",
+    ];
+    finds(report, "vectors", &complaints, |inner| {
+        let source = env.root.join("c-tests/vectors/split_first.c");
+        let arguments = ["1".as_ref(), folder.as_path()];
+        match vectors::program(env, &source, scratch, env.library(), &[], &arguments) {
+            Ok(ran) => vectors::take("split_first", &ran, &mut vectors::Hits::new(), inner),
+            Err(text) => inner.fail(text),
+        }
+    });
+    let mut document: String =
+        (0..21).map(|i| format!("\n## class-{i}\n- netlib: \n- urllib3: \n- Reason: \n")).collect();
+    document += "- Tests: c-tests/test_nowhere.c\n";
+    let hits = vectors::Hits::from([("class-1".to_owned(), 2), ("met".to_owned(), 3)]);
+    let complaints = [
+        "21 classes",
+        "no case of the vectors is of the class class-0",
+        "class-1 has no \"- Tests: \"",
+        "the reason of class-2 is neither",
+        "class-20 has no test \"c-tests/test_nowhere.c\"",
+        "has no class met, of which there are 3 cases",
+    ];
+    finds(report, "vectors", &complaints, |inner| vectors::check(env, &document, &hits, inner));
+}
+
+/// Rows that expect something else than what happens, at netlib's end or at the other.
+pub(super) fn other_implementations(env: &Env, _: &Path, report: &mut Report) {
+    let Some(stage) = interop::Stage::new(env, env.library(), "interop-negative", &[], report) else { return };
+    for (row, complaint) in mistaken::rows() {
+        finds(report, "interop", &[complaint], |inner| stage.play_all(&[row], inner));
+    }
+    for (refusal, complaint) in mistaken::refusals() {
+        finds(report, "interop", &[complaint], |inner| stage.refuse_all(&[refusal], inner));
+    }
+}

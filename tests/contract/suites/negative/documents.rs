@@ -1,0 +1,168 @@
+//! What is written: the header, its documentation, the map of the specification, the incidents, the sources.
+
+use std::path::Path;
+
+use super::finds;
+use crate::env::Env;
+use crate::model::Header;
+use crate::report::Report;
+use crate::suites::{docs, generated, guards, incidents, spec_map, unsafe_code};
+
+pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
+    let generated = env.header_text();
+    let committed = generated.replace("netlib_version(void)", "netlib_version(int32_t)");
+    finds(report, "header", &["make header", "committed \"const char *netlib_version(int32_t);\""], |inner| {
+        generated::drift("include/netlib.h", &committed, &generated, inner);
+    });
+}
+
+pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
+    let good = "/**\n * Says something.\n *\n * @param text what. Not NULL.\n * @param err out, owned. May be NULL.\n\
+                \x20* @return `NETLIB_OK`.\n * @threads any\n * @since 0.1.0\n */\n\
+                NETLIB_MUST_USE\nnetlib_status netlib_say(const char *text, netlib_error **err);\nenum e {\n    /** Fine. */\n    NETLIB_OK = 0\n};\n";
+    let check = |text: &str| {
+        let mut inner = Report::default();
+        docs::check(&Header::parse(text), &mut inner);
+        inner
+    };
+    let untouched = check(good);
+    report.check(
+        untouched.failures == ["e: it has no documentation"],
+        format!("the documentation gate accepts good documentation: {:?}", untouched.failures),
+    );
+    for (from, to, complaint) in [
+        ("Says something.", "", "it has no documentation"),
+        ("Says something.", "Says something", "does not end as a sentence"),
+        ("Says something.", "See `netlib_missing`.", "speaks of netlib_missing"),
+        (" * @param text what. Not NULL.\n", "", "no @param text"),
+        ("@param text what", "@param txet what", "@param txet, which is no parameter"),
+        ("@param text what. Not NULL", "@param text what", "parameter text: it says neither"),
+        ("what. Not NULL", "what. Not NULL. May be NULL", "parameter text: it says neither"),
+        ("@param err out, owned", "@param err the error", "\"out, owned\""),
+        (" * @return `NETLIB_OK`.\n", "", "no @return"),
+        ("@return `NETLIB_OK`.", "@return something.", "@return names no status"),
+        (
+            "netlib_status netlib_say",
+            "NETLIB_DEPRECATED_NOTE(\"x\")\nnetlib_status netlib_say",
+            "the section deprecated",
+        ),
+        ("Says something.", "Says something, as Python.", "an option without its default"),
+        ("Says something.", "Says something. Default: none.", "an option without its nearest name"),
+        (" * @threads any\n", "", "no @threads"),
+        (" * @since 0.1.0\n", "", "no @since"),
+        ("/** Fine. */", "", "NETLIB_OK: it has no documentation"),
+        ("netlib_status netlib_say", "double netlib_say", "May be NULL: … is returned"),
+    ] {
+        let mut text = good.replace(from, to);
+        if complaint.contains("is returned") {
+            text = text.replace("const char *text", "const netlib_h *text") + "/** A handle. */\nstruct netlib_h;\n";
+        }
+        if complaint.starts_with("an option") {
+            text = text.replace("netlib_say(", "netlib_tls_options_say(");
+        }
+        report.check(text != good, format!("\"{from}\" is a part of the good documentation"));
+        finds(report, "docs", &[complaint], |inner| inner.merge(check(&text)));
+    }
+    finds(report, "docs", &["page: it speaks of netlib_missing"], |inner| {
+        docs::check_page(&Header::parse(good), "page", "`netlib_say`, \"netlib_missing\", `NETLIB_OK`", inner);
+    });
+}
+
+pub(super) fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report) {
+    let map = env.read("docs/spec-map.md");
+    let header = env.header();
+    let row = map.lines().find(|line| line.ends_with("| done |")).expect("something is done");
+    let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+    let with = |names: &str, tests: &str, state: &str| format!("|{} | {names} | {tests} | {state} |", cells[0]);
+    for (broken, complaint) in [
+        (with("`netlib_nowhere`", "test_basics.c", "done"), "netlib.h has no netlib_nowhere"),
+        (with("`netlib_version`", "test_nowhere.c", "done"), "no test test_nowhere.c runs"),
+        (with("`netlib_error_tls_alert`", "src/status.rs", "done"), "none of its tests uses netlib_error_tls_alert"),
+        (with("`netlib_version`", "test_basics.c:nowhere", "done"), "no test test_basics.c:nowhere runs"),
+        (
+            with("`netlib_url_path`", "test_url.c:parsing test_url.c:origins", "done"),
+            "test_url.c:origins uses none of its names",
+        ),
+        (with("`netlib_version`", "—", "done"), "without a name or without a test"),
+        (with("`netlib_version`", "test_basics.c test_url.c", "done"), "test_url.c uses none of its names"),
+        (with("`netlib_version`", "test_basics.c", "almost"), "its state is none of the three"),
+        (with("—", "—", "no C meaning: "), "its state is none of the three"),
+        (String::new(), "rows in the specification"),
+    ] {
+        let map = map.replacen(row, &broken, 1);
+        finds(report, "spec-map", &[complaint], |inner| spec_map::check(env, &map, &header, None, inner));
+    }
+    let spec = "# 1. What\n\n| a | b |\n|---|---|\n| another row | b |\n";
+    finds(report, "spec-map", &["the specification has \"1 another row\""], |inner| {
+        spec_map::check(env, &map, &header, Some(spec), inner);
+    });
+}
+
+pub(super) fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
+    let table = env.read("docs/incidents.md");
+    for row in ["R1", "R15", "R29"] {
+        let without: String = table
+            .lines()
+            .filter(|line| !line.starts_with(&format!("| {row} ")))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let complaint = format!("docs/incidents.md has no {row}");
+        finds(report, "incidents", &[&complaint], |inner| incidents::check(env, &without, inner));
+    }
+    for (row, complaint) in [
+        ("| R1 | x | `c-tests/test_url.c`: `nowhere` |", "R1: no test nowhere runs in c-tests/test_url.c"),
+        ("| R1 | x | `src/url/tests.rs`: `fields` |", "R1: no test fields runs in src/url/tests.rs"),
+        ("| R1 | x | `src/nowhere.rs`: `a_test` |", "R1: there is no src/nowhere.rs"),
+        ("| R1 | x | `parsing` |", "R1: parsing is in no file"),
+        ("| R1 | x | — |", "R1: it names no test"),
+        ("| R1 |  | `c-tests/test_url.c`: `parsing` |", "R1: it has no rule"),
+        ("| R1 | `c-tests/test_url.c`: `parsing` |", "not a row, a rule and tests"),
+        ("| R0x | x | `c-tests/test_url.c`: `parsing` |", "R0x: a number, once"),
+        ("| R2 | x | `c-tests/test_url.c`: `parsing` |", "R2: a number, once"),
+    ] {
+        let first = table.lines().find(|line| line.starts_with("| R1 ")).expect("R1 is there");
+        let broken = table.replacen(first, row, 1);
+        finds(report, "incidents", &[complaint], |inner| incidents::check(env, &broken, inner));
+    }
+    // A test that nothing calls does not run.
+    let uncalled = "static void r1(void) {\n    CHECK(1);\n}\n\nint main(void) {\n    return 0;\n}\n";
+    let called = uncalled.replace("    return 0;", "    r1();\n    return 0;");
+    report.check(incidents::body_of_test("a.c", uncalled, "r1").is_none(), "a test that is not called does not run");
+    report.check(incidents::body_of_test("a.c", &called, "r1").is_some(), "a test that is called runs");
+}
+
+pub(super) fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {
+    let function =
+        |body: &str| format!("pub unsafe extern \"C\" fn netlib_bad(x: *const netlib_x) -> i32 {{\n    {body}\n}}\n");
+    for body in [
+        "guard::value(0, || Ok(1))",
+        "const N: i32 = [1; 2][0];\n    static M: i32 = 1;\n    const fn f() -> i32 {\n        { 1 }\n    }\n    read(x, N, |x| x.f(')'))",
+        "options::set(x, \"netlib_bad\", |x| x.set(\"(\"));",
+    ] {
+        let mut inner = Report::default();
+        report.check(guards::check("a.rs", &function(body), &mut inner) == 1, "a function is found");
+        report.check(inner.failed() == 0, format!("the gate accepts {body}: {:?}", inner.failures));
+    }
+    for (body, complaint) in [
+        ("x.number()", "outside the guard: x.number()"),
+        ("let n = x.number();\n    guard::value(0, || Ok(n))", "outside the guard: let n = x.number();"),
+        ("guard::value(0, || Ok(1)) + x.number()", "outside the guard: + x.number()"),
+        ("guard::value(0, || Ok(1));\n    x.number()", "outside the guard: ;"),
+        ("handle::give(x)", "outside the guard: handle::give(x)"),
+        ("", "outside the guard: nothing is called"),
+    ] {
+        finds(report, "guards", &[complaint], |inner| {
+            guards::check("a.rs", &function(body), inner);
+        });
+    }
+}
+
+pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
+    for (file, text, complaint) in [
+        ("src/url/mod.rs", "#![allow(unsafe_code)]\n", "may not allow unsafe code: line 1"),
+        ("src/url/mod.rs", "fn f() {\n    unsafe { g() }\n}\n", "has no unsafe code: line 2"),
+        ("src/url/mod.rs", "use crate::ffi::Handle;\n", "knows nothing of the C ABI: line 1"),
+    ] {
+        finds(report, "unsafe", &[complaint], |inner| unsafe_code::check(file, text, inner));
+    }
+}

@@ -1,0 +1,100 @@
+//! The library as it is built, loaded and installed.
+
+use std::fs;
+use std::path::Path;
+
+use super::finds;
+use crate::env::{Env, has};
+use crate::report::Report;
+use crate::suites::{install, matrix, panics, symbols, threads};
+
+pub(super) fn header_matrix(env: &Env, scratch: &Path, report: &mut Report) {
+    let include = scratch.join("include");
+    fs::create_dir_all(&include).expect("target is writable");
+    let text = env.header_text();
+    let before_the_end = text.rfind("#ifdef __cplusplus").expect("the header ends so");
+    for (declaration, complaint) in [
+        ("int netlib_old_style();", "strict-prototypes"),
+        ("void netlib_keyword(int class);", "g++"),
+        ("enum netlib_wide {\n    NETLIB_WIDE = 99999999999\n};", "gcc"),
+        ("#define NETLIB_HUGE ((double)1e999)\n", "floating constant exceeds range"),
+        ("__attribute__((deprecated)) void netlib_attribute(void);", "has no attributes"),
+        ("struct netlib_twice { int x; };", "redefinition"),
+    ] {
+        // Inside the include guard; the last one stands outside of it.
+        let broken = match complaint {
+            "redefinition" => format!("{text}{declaration}\n"),
+            _ => format!("{}{declaration}\n{}", &text[..before_the_end], &text[before_the_end..]),
+        };
+        if complaint == "g++" && !has("g++") {
+            continue;
+        }
+        fs::write(include.join("netlib.h"), broken).expect("target is writable");
+        finds(report, "matrix", &[complaint], |inner| matrix::check(env, &include, scratch, None, inner));
+    }
+}
+
+pub(super) fn exported_symbols(env: &Env, scratch: &Path, report: &mut Report) {
+    let committed = ["netlib_here", "netlib_gone"].map(str::to_owned).into();
+    let source = scratch.join("stray.c");
+    fs::write(&source, "int netlib_here(void);\nint netlib_here(void) { return 0; }\nint stray(void);\nint stray(void) { return 0; }\n")
+        .expect("target is writable");
+    let (library, object, archive) =
+        (scratch.join("libstray.so"), scratch.join("stray.o"), scratch.join("libstray.a"));
+    let shared = env.cc().args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).run(60);
+    report.check(shared.ok, &shared.text);
+    let complaints = [
+        "exports only netlib_*: stray",
+        "lists netlib_gone",
+        "the SONAME is [libnetlib.so.",
+        "dlclose keeps it mapped",
+    ];
+    finds(report, "symbols", &complaints, |inner| symbols::shared(env, &library, &committed, inner));
+    let made = env.cc().args(["-c", "-o"]).arg(&object).arg(&source).run(60).ok
+        && env.command("ar").arg("crs").arg(&archive).arg(&object).run(60).ok;
+    report.check(made, "an archive with a stray symbol is made");
+    let complaints = ["globals are only netlib_*: stray", "lists netlib_gone"];
+    finds(report, "symbols", &complaints, |inner| symbols::archive(env, &archive, &committed, inner));
+}
+
+/// A function that ends the process instead of catching its panic.
+pub(super) fn panic_guard(env: &Env, scratch: &Path, report: &mut Report) {
+    let (source, object, archive) = (scratch.join("abort.c"), scratch.join("abort.o"), scratch.join("libabort.a"));
+    fs::write(
+        &source,
+        "#include <stdlib.h>\nint netlib_self_test_panic(void);\nint netlib_self_test_panic(void) { abort(); }\n",
+    )
+    .expect("target is writable");
+    fs::copy(env.library().join("libnetlib.a"), &archive).expect("target is writable");
+    let made = env.cc().args(["-c", "-o"]).arg(&object).arg(&source).run(60).ok
+        && env.command("ar").arg("rs").arg(&archive).arg(&object).run(60).ok;
+    report.check(made, "a library that aborts is made");
+    finds(report, "panic", &["printed no count", "signal: 6"], |inner| panics::check(env, &archive, scratch, inner));
+}
+
+/// A library that dlclose unmaps.
+pub(super) fn threads_and_dlopen(env: &Env, scratch: &Path, report: &mut Report) {
+    let (source, library) = (scratch.join("unmapped.c"), scratch.join("libunmapped.so"));
+    let text = "#include <netlib.h>\n\
+                netlib_status netlib_error_new(netlib_status s, const char *m, const netlib_error *c, netlib_error **e, netlib_error **err) {\n\
+                    (void)m, (void)c, (void)err;\n    *e = NULL;\n    return s == NETLIB_OK ? NETLIB_INVALID_ARGUMENT : NETLIB_OK;\n}\n\
+                void netlib_error_free(netlib_error *e) { (void)e; }\n\
+                const char *netlib_error_message(const netlib_error *e, size_t *n) { (void)e, (void)n; return \"in a thread\"; }\n";
+    fs::write(&source, text).expect("target is writable");
+    let built = env.strict_cc().args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).run(60);
+    report.check(built.ok, &built.text);
+    finds(report, "threads", &["stays mapped after dlclose"], |inner| threads::dlopen(env, &library, scratch, inner));
+}
+
+pub(super) fn installed_tree(env: &Env, scratch: &Path, report: &mut Report) {
+    let tree = scratch.join("tree");
+    fs::create_dir_all(tree.join("lib/pkgconfig")).expect("target is writable");
+    fs::write(tree.join("lib/pkgconfig/netlib.pc"), "prefix=@PREFIX@\n").expect("target is writable");
+    let complaints = [
+        "libnetlib.so is a link",
+        "netlib.h is installed",
+        "netlib.pc is relocatable",
+        "a program in c, shared, does not build",
+    ];
+    finds(report, "install", &complaints, |inner| install::check(env, &tree, "lib", scratch, inner));
+}

@@ -1,0 +1,50 @@
+//! A gate that cannot fail is no gate: each suite's checking code is given something broken, and must say so.
+
+mod answers;
+mod documents;
+mod library;
+mod programs;
+
+use crate::env::Env;
+use crate::report::Report;
+
+pub fn run(env: &Env, report: &mut Report) {
+    let scratch = env.scratch("negative");
+    for gate in [
+        programs::unit_tests,
+        documents::header_drift,
+        documents::documentation,
+        library::header_matrix,
+        library::exported_symbols,
+        programs::null_sweep,
+        programs::status_table,
+        library::panic_guard,
+        documents::map_of_the_specification,
+        documents::named_incidents,
+        documents::unguarded_functions,
+        documents::unsafe_sources,
+        library::threads_and_dlopen,
+        library::installed_tree,
+        programs::example_programs,
+        programs::c_programs,
+        programs::memory_errors,
+        answers::loaded_keys,
+        answers::recorded_answers,
+        answers::other_implementations,
+    ] {
+        gate(env, &scratch, report);
+    }
+}
+
+/// One check for each complaint that the gate owes.
+fn finds(report: &mut Report, gate: &str, complaints: &[&str], check: impl FnOnce(&mut Report)) {
+    let mut inner = Report::default();
+    check(&mut inner);
+    let text = inner.failures.join("\n") + "\n" + &inner.notes.join("\n");
+    for complaint in complaints {
+        report.check(
+            inner.failed() > 0 && text.contains(complaint),
+            format!("the gate \"{gate}\" did not say \"{complaint}\"; it said:\n{text}"),
+        );
+    }
+}

@@ -1,0 +1,159 @@
+//! The programs that ask the library.
+
+use std::fs;
+use std::path::Path;
+
+use super::finds;
+use crate::env::{Env, Ran, has};
+use crate::model::Header;
+use crate::report::Report;
+use crate::suites::examples::Example;
+use crate::suites::{c_tests, examples, nulls, statuses, unit};
+
+pub(super) fn unit_tests(_: &Env, _: &Path, report: &mut Report) {
+    let ran = |ok: bool, text: &str| Ran { ok, code: Some(0), out: text.to_owned(), text: text.to_owned() };
+    let one_failed = ran(false, "test result: FAILED. 3 passed; 1 failed; 0 ignored;");
+    finds(report, "unit", &["1 failed"], |inner| unit::check(&one_failed, inner));
+    let nothing_ran = ran(true, "");
+    finds(report, "unit", &["cargo test --lib"], |inner| unit::check(&nothing_ran, inner));
+}
+
+pub(super) fn null_sweep(env: &Env, scratch: &Path, report: &mut Report) {
+    let makers = env.read("c-tests/null_makers.h");
+    // Functions as C would have them, each broken in its way.
+    let function = |name: &str, second: &str, second_doc: &str| {
+        format!(
+            "/**\n * Bad.\n *\n * @param text what. Not NULL.\n{second_doc} * @param err out, owned. May be NULL.\n\
+             \x20* @return `NETLIB_OK`.\n */\nnetlib_status netlib_bad_{name}(const char *text, {second}netlib_error **err);\n"
+        )
+    };
+    let count = "size_t *count, ";
+    let count_doc = " * @param count out. Not NULL.\n";
+    let declared = [
+        function("crash", "", ""),
+        function("accept", "", ""),
+        function("hang", "", ""),
+        function("nameless", "", ""),
+        function("unzeroed", count, count_doc),
+    ]
+    .concat()
+        + "/**\n * Bad.\n *\n * @param error what. May be NULL: -1 is returned.\n * @return a number.\n */\n\
+           int32_t netlib_bad_fallback(const netlib_error *error);\n";
+    let body = |name: &str, second: &str, body: &str| {
+        format!(
+            "static netlib_status netlib_bad_{name}(const char *text, {second}netlib_error **err) {{\n    \
+             if (err != NULL) *err = NULL;\n    {body}\n    return NETLIB_OK;\n}}\n"
+        )
+    };
+    let complain = |about: &str| {
+        format!(
+            "if (text == NULL && err != NULL) (void)netlib_error_new(NETLIB_NULL_ARGUMENT, \"{about} must not be NULL\", NULL, err, NULL);\n    \
+             if (text == NULL) return NETLIB_NULL_ARGUMENT;"
+        )
+    };
+    let defined = [
+        "#define SWEEP_SECONDS 1\n".to_owned(),
+        body("crash", "", "if (*(const volatile char *)text == 0) return NETLIB_IO;"),
+        body("accept", "", "(void)text;"),
+        body("hang", "", "while (text == NULL) sleep(1);"),
+        body("nameless", "", &complain("something")),
+        body("unzeroed", count, &(complain("text") + "\n    if (count != NULL) *count = 0;")),
+        "static int32_t netlib_bad_fallback(const netlib_error *error) { return error == NULL ? 0 : 1; }\n"
+            .to_owned(),
+    ]
+    .concat();
+    let complaints = [
+        "netlib_bad_crash with text NULL: failed: it crashes",
+        "netlib_bad_accept with text NULL: failed: NETLIB_NULL_ARGUMENT is returned",
+        "netlib_bad_hang with text NULL: failed: it hangs",
+        "netlib_bad_nameless with text NULL: failed: the message names the parameter",
+        "netlib_bad_unzeroed with text NULL: failed: count is zeroed",
+        "netlib_bad_unzeroed with count NULL: failed: NETLIB_NULL_ARGUMENT is returned",
+        "netlib_bad_fallback with error NULL: failed: -1 is returned",
+    ];
+    finds(report, "nulls", &complaints, |inner| {
+        nulls::check(env, &Header::parse(&declared), &makers, &defined, env.library(), scratch, inner);
+    });
+    for (declared, complaint) in [
+        (
+            "/**\n * Bad.\n *\n * @param x what. Not NULL.\n */\nvoid netlib_bad(const netlib_strange *x);\n",
+            "nothing makes its parameter",
+        ),
+        ("/**\n * Bad.\n *\n * @param x what.\n */\nvoid netlib_bad(const char *x);\n", "it says neither"),
+    ] {
+        finds(report, "nulls", &[complaint], |inner| {
+            nulls::check(env, &Header::parse(declared), &makers, "", env.library(), scratch, inner);
+        });
+    }
+}
+
+pub(super) fn status_table(env: &Env, _: &Path, report: &mut Report) {
+    let mut rows = statuses::rows();
+    rows.remove(7);
+    let program = statuses::program(&rows);
+    finds(report, "statuses", &["a number that is no status"], |inner| statuses::check(env, &program, inner));
+}
+
+pub(super) fn example_programs(env: &Env, scratch: &Path, report: &mut Report) {
+    let example = |name: &str, text: &str| {
+        let source = scratch.join(format!("{name}.c"));
+        fs::write(&source, text).expect("target is writable");
+        Example { name: name.to_owned(), sources: vec![source] }
+    };
+    let programs = [
+        example("sloppy", "int main(void) { int unused; return 0; }\n"),
+        example("crashing", "#include <stdlib.h>\nint main(void) { abort(); }\n"),
+    ];
+    finds(report, "examples", &["sloppy does not compile", "crashing without arguments ends by itself"], |inner| {
+        examples::check(env, &programs, scratch, inner);
+    });
+}
+
+pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
+    finds(report, "c", &["no C test calls netlib_version_number"], |inner| {
+        c_tests::untested(&env.header(), "netlib_version();", inner);
+    });
+    let start = "#include \"harness.h\"\nint main(void) {\n";
+    for (name, code, complaint) in [
+        ("test_fails", "CHECK(1 == 2); return report(\"x\");", "failed: 1 == 2"),
+        ("test_crashes", "CHECK(true); abort();", "printed no count"),
+        ("test_empty", "return report(\"x\");", "checked nothing"),
+        ("test_silent", "return 0;", "printed no count"),
+        ("test_exits", "CHECK(true); (void)report(\"x\"); return 3;", "ended with Some(3)"),
+        ("test_warns", "int unused; return report(\"x\");", "does not compile"),
+        (
+            "test_ignores",
+            "netlib_error_new(1, \"\", NULL, NULL, NULL); return report(\"x\");",
+            "ignoring return value",
+        ),
+    ] {
+        let source = scratch.join(format!("{name}.c"));
+        fs::write(&source, format!("{start}    {code}\n}}\n")).expect("target is writable");
+        finds(report, "c", &[complaint], |inner| {
+            inner.merge(c_tests::test(env, &source, scratch, env.library(), &[]))
+        });
+    }
+}
+
+pub(super) fn memory_errors(env: &Env, scratch: &Path, report: &mut Report) {
+    if !has("valgrind") {
+        return report.skip("valgrind is not installed");
+    }
+    let start = "#include \"harness.h\"\nint main(void) {\n    netlib_error *error = NULL;\n    \
+                 CHECK(netlib_error_new(NETLIB_IO, \"x\", NULL, &error, NULL) == NETLIB_OK);\n";
+    for (name, code, complaint) in [
+        ("test_leaks", "error = NULL;", "definitely lost"),
+        (
+            "test_freed",
+            "netlib_error_free(error);\n    CHECK(netlib_error_message(error, NULL)[0] != 1);",
+            "Invalid read",
+        ),
+    ] {
+        let source = scratch.join(format!("{name}.c"));
+        fs::write(&source, format!("{start}    {code}\n    return report(\"x\");\n}}\n"))
+            .expect("target is writable");
+        finds(report, "valgrind", &[complaint], |inner| {
+            inner.merge(c_tests::valgrind_test(env, &source, scratch, env.library()));
+        });
+    }
+}
