@@ -328,7 +328,7 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
     PUT(&body, "\x03\x03" "0123456789abcdef0123456789abcdef" "\x00" "\x00\x02");
     put(&body, suite, 2);
     PUT(&body, "\x01\x00");
-    size_t extensions = (group[0] != 0 || group[1] != 0 ? 8 : 0) + 6 + 8 + 4 + (alpn != NULL ? 7 + strlen(alpn) : 0);
+    size_t extensions = (group[0] != 0 || group[1] != 0 ? 8u : 0u) + 6 + 8 + 4 + (alpn != NULL ? 7 + strlen(alpn) : 0);
     len[0] = (unsigned char)(extensions >> 8), len[1] = (unsigned char)extensions;
     put(&body, len, 2);
     if (group[0] != 0 || group[1] != 0) {
