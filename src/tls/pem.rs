@@ -108,15 +108,19 @@ pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDe
         for section in Sections::of(bytes) {
             let section = section.map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
             if section.label == b"CERTIFICATE" {
+                // Its text without line ends, and what that says.
+                memory::probe(section.whole.len().saturating_mul(2), "a certificate")?;
                 let certificate = CertificateDer::from_pem_slice(section.whole)
                     .map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
-                certificates.push(certificate);
+                memory::push(&mut certificates, certificate, "certificates")?;
             }
         }
     } else {
         let elements = x509::split_sequences(bytes).ok_or_else(|| bad("holds neither PEM nor DER certificates"))?;
-        let elements = elements.into_iter().filter(|der| !key::looks_like_one(der));
-        certificates.extend(elements.map(|der| CertificateDer::from(der.to_vec())));
+        for der in elements.into_iter().filter(|der| !key::looks_like_one(der)) {
+            let certificate = CertificateDer::from(memory::copy(der, "a certificate")?);
+            memory::push(&mut certificates, certificate, "certificates")?;
+        }
     }
     if certificates.is_empty() {
         return Err(bad("holds no certificate"));
@@ -253,7 +257,8 @@ mod tests {
                 .map_err(|error| error.status());
             (status, waits, bytes)
         };
-        assert_eq!(read(3), (Ok(()), 4 - 1, b"abc".to_vec()));
+        assert_eq!(read(3), (Ok(()), 3, b"abc".to_vec()));
+        assert_eq!(read(2), (Err(Status::Io), 3, b"ab".to_vec()));
     }
 
     #[test]

@@ -169,11 +169,9 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     if work > MAX_WORK {
         return too_much("its work N*r*p is", work, MAX_WORK);
     }
-    // The crate allocates without asking; what is there for a moment is likely to be there in the next.
+    // The crate allocates without asking.
     let bytes = 128 * r * (n + p + 1);
-    let mut room: Vec<u8> = Vec::new();
-    memory::reserve(&mut room, usize::try_from(bytes).unwrap_or(usize::MAX), "scrypt")
-        .map_err(Refusal::OutOfMemory)?;
+    memory::probe(usize::try_from(bytes).unwrap_or(usize::MAX), "scrypt").map_err(Refusal::OutOfMemory)?;
     let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
     Ok(ScryptParams {
         salt: bounded_salt(salt)?,
