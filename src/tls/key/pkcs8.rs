@@ -15,14 +15,14 @@ use super::shape::fields;
 use super::{Opened, Password, Refusal, Secret, copy, opened};
 use crate::memory;
 
-/// Of PBKDF2; a few seconds. Tools do 2,048 to some 600,000 unless told otherwise.
-const MAX_ITERATIONS: u64 = 10_000_000;
+/// Of PBKDF2; up to two seconds with SHA-512. Tools do 2,048 to some 600,000 unless told otherwise.
+const MAX_ITERATIONS: u64 = 2_000_000;
 
 /// Of scrypt; what N = 2^17 and r = 8 take, which is the most that is recommended anywhere. OpenSSL opens up to 32 MiB.
 const MAX_MEMORY: u128 = 128 * 1024 * 1024;
 
-/// N·r·p of scrypt; a few seconds.
-const MAX_WORK: u128 = 1 << 23;
+/// N·r·p of scrypt: twice what the recommended parameters take. About a second, and more where r is 1.
+const MAX_WORK: u128 = 1 << 21;
 
 /// Two elements, an algorithm and bytes; a certificate has three.
 pub(super) fn is_encrypted(der: &[u8]) -> bool {

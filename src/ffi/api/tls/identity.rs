@@ -19,7 +19,7 @@ use crate::tls::TlsOptions;
 /// The key is looked at by `netlib_tls_context_new`, which fails with `NETLIB_PASSWORD_REQUIRED` when it is encrypted and
 /// no password was given, `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` when it does not belong to the first certificate,
 /// `NETLIB_INVALID_PEM` when it is malformed, and `NETLIB_UNSUPPORTED`, with the reason, when it is of another kind or
-/// encrypted in another way, or when more than 10,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 8,388,608 of scrypt,
+/// encrypted in another way, or when more than 2,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 2,097,152 of scrypt,
 /// would be needed to open it.
 ///
 /// @param options the options. May be NULL: nothing happens.
