@@ -11,6 +11,7 @@ use super::pem;
 use super::x509::der::{Der, tag};
 use super::x509::{split_sequences, time};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::status::Status;
 
 /// OpenSSL's and Python's numbers.
@@ -89,9 +90,18 @@ pub(crate) fn load(sources: &[Source]) -> Result<Vec<Crl>> {
     Ok(crls)
 }
 
+/// An entry of 21 bytes, the shortest, is a place in a table and three allocations. webpki makes them without asking.
+const IN_MEMORY: usize = 16;
+
+/// Not worth to be asked for.
+const SMALL: usize = 64 * 1024;
+
 /// PEM, where other sections are passed over, or DER, one after the other.
 fn read(bytes: &[u8], what: &str, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
+    if bytes.len() > SMALL {
+        memory::probe(bytes.len().saturating_mul(IN_MEMORY), "lists of revoked certificates")?;
+    }
     let lists: Vec<CertificateRevocationListDer<'_>> = if pem::is_pem(bytes) {
         pem::objects(bytes, b"X509 CRL")
             .collect::<std::result::Result<_, _>>()

@@ -63,25 +63,49 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
     let expected = if is_regular { metadata.len().min(MAX_FILE) } else { PIPE };
     memory::reserve(&mut bytes, expected as usize + 1, what)?;
     let deadline = Instant::now() + patience;
-    loop {
-        // A pipe that nobody has opened for writing yet would look as one at its end: it is polled before it is read.
-        let left = deadline.saturating_duration_since(Instant::now());
-        if !is_regular && !wait(file.as_raw_fd(), sys::POLL_IN, Some(left), None)? {
+    // A pipe that nobody has opened for writing yet would look as one at its end: it is polled before it is read.
+    read_to_end(
+        &mut input,
+        &mut bytes,
+        !is_regular,
+        || {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if wait(file.as_raw_fd(), sys::POLL_IN, Some(left), None)? {
+                return Ok(());
+            }
             let seconds = patience.as_secs_f64();
             let message = format!("cannot read {what} {}: it did not end within {seconds} s", path.display());
-            return Err(Error::new(Status::Io, message).with_errno(libc::ETIMEDOUT));
-        }
-        match input.read_to_end(&mut bytes) {
-            Ok(_) => break,
-            // What was read before stays read.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
+            Err(Error::new(Status::Io, message).with_errno(libc::ETIMEDOUT))
+        },
+        failed,
+    )?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(Error::new(Status::InvalidPem, format!("{what} {} is larger than 16 MiB", path.display())));
     }
     Ok(bytes)
+}
+
+/// `wait` is called before the next try where there was nothing to read, of which some files of the system make
+/// readers wait that look like regular ones; and before each if `waits_first`.
+fn read_to_end(
+    input: &mut impl Read,
+    bytes: &mut Vec<u8>,
+    waits_first: bool,
+    mut wait: impl FnMut() -> Result<()>,
+    failed: impl Fn(io::Error) -> Error,
+) -> Result<()> {
+    let mut waits = waits_first;
+    loop {
+        if waits {
+            wait()?;
+        }
+        match input.read_to_end(bytes) {
+            Ok(_) => return Ok(()),
+            // What was read before stays read.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => waits = true,
+            Err(error) => return Err(failed(error)),
+        }
+    }
 }
 
 /// All certificates in PEM text, where other sections are passed over, or in DER, one after the other, where a key
@@ -90,13 +114,19 @@ pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDe
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let mut certificates = Vec::new();
     if is_pem(bytes) {
+        // Of the largest one, its text without line ends, and what that says: the decoder does not ask.
+        let largest = Sections::of(bytes).flatten().map(|section| section.whole.len()).max().unwrap_or(0);
+        memory::probe(largest.saturating_mul(2), "a certificate")?;
         for certificate in objects(bytes, b"CERTIFICATE") {
-            certificates.push(certificate.map_err(|error| bad(&format!("is not valid PEM: {error}")))?);
+            let certificate = certificate.map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
+            memory::push(&mut certificates, certificate, "certificates")?;
         }
     } else {
         let elements = x509::split_sequences(bytes).ok_or_else(|| bad("holds neither PEM nor DER certificates"))?;
-        let elements = elements.into_iter().filter(|der| !key::looks_like_one(der));
-        certificates.extend(elements.map(|der| CertificateDer::from(der.to_vec())));
+        for der in elements.into_iter().filter(|der| !key::looks_like_one(der)) {
+            let certificate = CertificateDer::from(memory::copy(der, "a certificate")?);
+            memory::push(&mut certificates, certificate, "certificates")?;
+        }
     }
     if certificates.is_empty() {
         return Err(bad("holds no certificate"));
@@ -225,6 +255,37 @@ mod tests {
         assert_eq!((error.status(), error.errno()), (Status::Io, libc::ETIMEDOUT));
         let expected = format!("cannot read CA file {}: it did not end within 0.02 s", path.display());
         assert_eq!(error.message(), expected);
+    }
+
+    /// Gives what stands there, one after the other; `None` is nothing for now.
+    struct Hesitant(Vec<Option<&'static [u8]>>);
+
+    impl Read for Hesitant {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.pop() {
+                None => Ok(0),
+                Some(None) => Err(io::ErrorKind::WouldBlock.into()),
+                Some(Some(mut bytes)) => bytes.read(buffer),
+            }
+        }
+    }
+
+    /// As /proc/kmsg, which says that it is a regular file.
+    #[test]
+    fn what_has_nothing_for_now_is_waited_for() {
+        let read = |patience: usize| {
+            let mut input = Hesitant(vec![Some(b"c"), None, None, Some(b"b"), None, Some(b"a")]);
+            let (mut bytes, mut waits) = (Vec::new(), 0);
+            let wait = || {
+                waits += 1;
+                if waits > patience { Err(Error::new(Status::Io, "no")) } else { Ok(()) }
+            };
+            let status = read_to_end(&mut input, &mut bytes, false, wait, |_| Error::new(Status::Internal, "failed"))
+                .map_err(|error| error.status());
+            (status, waits, bytes)
+        };
+        assert_eq!(read(3), (Ok(()), 3, b"abc".to_vec()));
+        assert_eq!(read(2), (Err(Status::Io), 3, b"ab".to_vec()));
     }
 
     #[test]
