@@ -3760,7 +3760,7 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
  * `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
  * `NETLIB_INVALID_PEM` for a malformed one, and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another
- * way, or so that opening it takes more than 10,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 8,388,608 of
+ * way, or so that opening it takes more than 2,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 2,097,152 of
  * scrypt.
  *
  * @param options the options. May be NULL: nothing happens.
