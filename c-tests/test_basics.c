@@ -52,7 +52,7 @@ static void facts_of_an_error(void) {
     CHECK_INT(0, netlib_error_errno(error));
     CHECK_INT(0, netlib_error_resolver_code(error));
     CHECK_INT(-1, netlib_error_tls_alert(error));
-    CHECK_INT(NETLIB_CERTIFICATE_OK, netlib_error_certificate_problem(error));
+    CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_NONE, netlib_error_certificate_problem(error));
     CHECK_INT(-1, netlib_error_certificate_index(error));
     CHECK_INT(-1, netlib_error_offset(error));
     CHECK_STR(NULL, netlib_error_advice(error, &len));

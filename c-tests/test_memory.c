@@ -133,9 +133,49 @@ static netlib_status identity_key(void) {
     return context(options);
 }
 
+/* ---- of what was copied: what is read from it is as large ---- */
+
+static netlib_tls_options *tls_options;
+
+static const char ONE[] = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+
+/* A section of PEM, all of it base64, or an element of DER. */
+static void fill(const char *label) {
+    memset(text, 'A', size);
+    if (label == NULL) {
+        unsigned char head[] = {0x30, 0x84, 0, (unsigned char)((size - 6) >> 16), (unsigned char)((size - 6) >> 8), (unsigned char)(size - 6)};
+        memcpy(text, head, sizeof head);
+        return;
+    }
+    char line[64];
+    size_t begin = (size_t)snprintf(line, sizeof line, "-----BEGIN %s-----\n", label);
+    memcpy(text, line, begin);
+    size_t end = (size_t)snprintf(line, sizeof line, "\n-----END %s-----\n", label), body = size - begin - end;
+    /* Groups of four. */
+    memset(text + begin + body / 4 * 4, '\n', body % 4);
+    memcpy(text + size - end, line, end);
+}
+
+#define FILLED(name, label, call)                 \
+    static void name(void) {                      \
+        fill(label);                              \
+        tls_options = netlib_tls_options_new();   \
+        call;                                     \
+    }
+FILLED(ca_pem, "CERTIFICATE", netlib_tls_options_add_ca_data(tls_options, text, size))
+FILLED(ca_der, NULL, netlib_tls_options_add_ca_data(tls_options, text, size))
+FILLED(crl_pem, "X509 CRL", netlib_tls_options_add_ca_file(tls_options, "tests/certs/ca.pem");
+       netlib_tls_options_add_crl_data(tls_options, text, size))
+FILLED(crl_der, NULL, netlib_tls_options_add_ca_file(tls_options, "tests/certs/ca.pem");
+       netlib_tls_options_add_crl_data(tls_options, text, size))
+FILLED(chain_pem, "CERTIFICATE", netlib_tls_options_set_identity(tls_options, text, size, "x", 1))
+FILLED(chain_der, NULL, netlib_tls_options_set_identity(tls_options, text, size, "x", 1))
+FILLED(key_pem, "PRIVATE KEY", netlib_tls_options_set_identity(tls_options, ONE, sizeof ONE - 1, text, size))
+
+static netlib_status make_context(void) { return context(tls_options); }
+
 /* A key whose scrypt takes 128 MiB (N is 2^17, r 8, p 1). Where no memory is taken away, N is no power of two. */
 static netlib_status key_derivation(void) {
-    static const char chain[] = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
     unsigned char key[] = {
         0x30, 0x74, 0x30, 0x50, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d, 0x30, 0x43, 0x30, 0x22, 0x06,
         0x09, 0x2b, 0x06, 0x01, 0x04, 0x01, 0xda, 0x47, 0x04, 0x0b, 0x30, 0x15, 0x04, 0x08, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36,
@@ -147,7 +187,7 @@ static netlib_status key_derivation(void) {
     enum { N = 44 };
     if (size == SMALL) key[N]++;
     netlib_tls_options *options = netlib_tls_options_new();
-    netlib_tls_options_set_identity(options, chain, NETLIB_NTS, key, sizeof key);
+    netlib_tls_options_set_identity(options, ONE, NETLIB_NTS, key, sizeof key);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     return context(options);
 }
@@ -208,6 +248,13 @@ static void copies_are_made_or_refused(void) {
         {"add_ca_data", nothing, ca_data},
         {"set_identity, chain", nothing, identity_chain},
         {"set_identity, key", nothing, identity_key},
+        {"add_ca_data, decoded", ca_pem, make_context},
+        {"add_ca_data, DER", ca_der, make_context},
+        {"add_crl_data, decoded", crl_pem, make_context},
+        {"add_crl_data, DER", crl_der, make_context},
+        {"set_identity, chain, decoded", chain_pem, make_context},
+        {"set_identity, chain, DER", chain_der, make_context},
+        {"set_identity, key, decoded", key_pem, make_context},
         {"scrypt", nothing, key_derivation},
         {"url_compare_readers", nothing, readings},
     };

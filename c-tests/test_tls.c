@@ -10,7 +10,7 @@
 static void contexts_tell_what_they_are(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = client_context();
-    CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_sources(context));
+    CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_kinds(context));
     CHECK_INT(1, (long long)netlib_tls_context_trust_anchor_count(context));
     CHECK_INT(NETLIB_CERT_REQUIRED, netlib_tls_context_verify_mode(context));
     CHECK(netlib_tls_context_check_hostname(context));
@@ -50,7 +50,7 @@ static void contexts_tell_what_they_are(void) {
         if (rows[i].with_custom) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
         if (rows[i].system_trust >= 0) netlib_tls_options_set_system_trust(options, rows[i].system_trust);
         CHECK_STATUS(rows[i].status, netlib_tls_context_new(options, &context, &err));
-        int32_t sources = netlib_tls_context_trust_sources(context);
+        int32_t sources = netlib_tls_context_trust_kinds(context);
         if (sources & NETLIB_TRUST_EMBEDDED) sources ^= NETLIB_TRUST_EMBEDDED | NETLIB_TRUST_SYSTEM;
         CHECK_INT(rows[i].sources, sources);
         size_t anchors = netlib_tls_context_trust_anchor_count(context);

@@ -37,9 +37,9 @@ static void decode(char *text) {
 static const char *offered(const netlib_tls_context *context) {
     static char text[1000];
     text[0] = '\0';
-    for (size_t i = 0; i < netlib_tls_context_cipher_count(context); i++) {
+    for (size_t i = 0; i < netlib_tls_context_cipher_suite_count(context); i++) {
         size_t len = 0, used = strlen(text);
-        const char *name = netlib_tls_context_cipher_openssl_name(context, i, &len);
+        const char *name = netlib_tls_context_cipher_suite_openssl_name(context, i, &len);
         CHECK(name != NULL && strlen(name) == len);
         snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", name);
     }
@@ -149,12 +149,12 @@ static void defaults_and_names(void) {
         netlib_tls_options_set_ciphers(options, RSA128);
         netlib_tls_options_set_ciphers(options, usual[i]); /* the later call wins */
         netlib_tls_context *context = context_of(options);
-        CHECK_INT(9, (long long)netlib_tls_context_cipher_count(context));
+        CHECK_INT(9, (long long)netlib_tls_context_cipher_suite_count(context));
         CHECK_STR(NULL, netlib_tls_context_unknown_ciphers(context, NULL));
         size_t len = 7;
-        CHECK_STR(NULL, netlib_tls_context_cipher(context, 9, &len));
+        CHECK_STR(NULL, netlib_tls_context_cipher_suite(context, 9, &len));
         CHECK_INT(0, (long long)len);
-        CHECK_STR(NULL, netlib_tls_context_cipher_openssl_name(context, SIZE_MAX, NULL));
+        CHECK_STR(NULL, netlib_tls_context_cipher_suite_openssl_name(context, SIZE_MAX, NULL));
         netlib_tls_context_free(context);
     }
     netlib_tls_options *options = bare_options();
@@ -162,7 +162,7 @@ static void defaults_and_names(void) {
     netlib_tls_options_set_ciphers(options, "ECHDE+AESGCM:" RSA128 ":!3DES:DES-CBC3-SHA");
     netlib_tls_context *context = context_of(options);
     size_t len = 0;
-    CHECK_STR("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", netlib_tls_context_cipher(context, 0, &len));
+    CHECK_STR("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", netlib_tls_context_cipher_suite(context, 0, &len));
     CHECK_INT(37, (long long)len);
     CHECK_STR("ECHDE:DES-CBC3-SHA", netlib_tls_context_unknown_ciphers(context, &len));
     CHECK_INT(18, (long long)len);

@@ -9,6 +9,7 @@
 #define VERSIONS "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version"
 #define CIPHERS "to allow others: netlib_tls_options_set_ciphers"
 #define PROTOCOLS "to offer others: netlib_tls_options_add_alpn_protocol"
+#define A_CERTIFICATE "to present one: netlib_tls_options_set_identity"
 #define IDENTITY "to present another certificate: netlib_tls_options_set_identity"
 #define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
 
@@ -160,22 +161,22 @@ static void certificates_that_no_honest_server_shows(void) {
         int32_t alert;
         const char *message, *advice;
     } rows[] = {
-        {"weak.pem", NULL, 0, true, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_WEAK_KEY, 0, 42,
+        {"weak.pem", NULL, 0, true, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
          "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed", ""},
-        {"weak.pem", NULL, 0, true, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_WEAK_KEY, 0, 42,
+        {"weak.pem", NULL, 0, true, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
          "the certificate of the server \"localhost\" (CN=localhost) has an RSA key of 1024 bits; at least 2048 are needed", ""},
-        {"curve.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_WEAK_KEY, 0, 42,
+        {"curve.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 42,
          "the certificate of the server \"localhost\" (CN=localhost) has a key of 256 bits on the curve secp256k1, which is "
          "not supported", ""},
-        {"good.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_BAD_SIGNATURE, 0, 51,
+        {"good.pem", NULL, 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
          "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
          "its key (the handshake's signature is wrong)", ""},
-        {"expired-int.pem", NULL, 0, false, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_BAD_SIGNATURE, 0, 51,
+        {"expired-int.pem", NULL, 0, false, NETLIB_CERT_NONE, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
          "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
          "its key (the handshake's signature is wrong)", ""},
-        {NULL, "\x00\x00\x02\x30\x00", 5, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_MALFORMED, 0, 42,
+        {NULL, "\x00\x00\x02\x30\x00", 5, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 0, 42,
          "the certificate of the server \"localhost\" cannot be parsed (BadDer)", ""},
-        {NULL, "", 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_MISSING, -1, -1,
+        {NULL, "", 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MISSING, -1, -1,
          "the server \"localhost\" presented no certificate", ""},
     };
     netlib_error *err = NULL;
@@ -238,7 +239,7 @@ static void servers_that_cannot_be_spoken_with(void) {
         {"\x15\x03\x03\x00\x02\x02\x78", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 120,
          ENDED "120 (no_application_protocol): no ALPN protocol in common", PROTOCOLS},
         {"\x15\x03\x03\x00\x02\x02\x74", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 116,
-         ENDED "116 (certificate_required): it asks for a certificate", IDENTITY},
+         ENDED "116 (certificate_required): it asks for a certificate", A_CERTIFICATE},
         {"\x15\x03\x03\x00\x02\x02\x2a", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 42,
          ENDED "42 (bad_certificate): it does not accept this side's certificate", IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x2c", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 44,
@@ -284,8 +285,8 @@ static void servers_that_asked_for_a_certificate(void) {
         const char *alert;
         const char *message, *advice;
     } rows[] = {
-        {NULL, "\x04\x03", "\x28", ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none", IDENTITY},
-        {NULL, "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it had asked for a certificate, and was shown none", IDENTITY},
+        {NULL, "\x04\x03", "\x28", ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none", A_CERTIFICATE},
+        {NULL, "\x04\x03", "\x2a", ENDED "42 (bad_certificate): it had asked for a certificate, and was shown none", A_CERTIFICATE},
         {"client", "\x08\x07", "\x28",
          ENDED "40 (handshake_failure): it had asked for a certificate, and was shown none: this side's key cannot sign as "
                "it demands", IDENTITY},
@@ -327,7 +328,7 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
     PUT(&body, "\x03\x03" "0123456789abcdef0123456789abcdef" "\x00" "\x00\x02");
     put(&body, suite, 2);
     PUT(&body, "\x01\x00");
-    size_t extensions = (group[0] != 0 || group[1] != 0 ? 8u : 0u) + 6u + 8u + 4u + (alpn != NULL ? 7 + strlen(alpn) : 0);
+    size_t extensions = (group[0] != 0 || group[1] != 0 ? 8u : 0u) + 6 + 8 + 4 + (alpn != NULL ? 7 + strlen(alpn) : 0);
     len[0] = (unsigned char)(extensions >> 8), len[1] = (unsigned char)extensions;
     put(&body, len, 2);
     if (group[0] != 0 || group[1] != 0) {

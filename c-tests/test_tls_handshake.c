@@ -124,16 +124,16 @@ static void refused_certificates_explain_themselves(void) {
         int32_t alert;
         const char *says[2], *advice;
     } rows[] = {
-        {"expired", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 45,
+        {"expired", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 45,
          {"2021-01-01 00:00:00 UTC", "localhost"}, ACCEPT_ANY},
-        {"future", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, 45,
+        {"future", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, 45,
          {"2110-01-01 00:00:00 UTC", "localhost"}, ACCEPT_ANY},
-        {"wrong-name", NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_NAME_MISMATCH, 42,
+        {"wrong-name", NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, 42,
          {"other.test", "more.test"},
          "to accept any name: netlib_tls_options_set_check_hostname with 0"},
-        {"wrong-purpose", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 43,
+        {"wrong-purpose", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 43,
          {"purpose", "serverAuth"}, ACCEPT_ANY},
-        {"self-signed", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_SELF_SIGNED, 48,
+        {"self-signed", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 48,
          {"self-signed", "CN=localhost"}, "to trust it: netlib_tls_options_add_ca_file"},
     };
     netlib_error *err = NULL;
@@ -189,7 +189,7 @@ static void refused_certificates_explain_themselves(void) {
         server_start(&peer);
         netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
         netlib_status status = netlib_tls_stream_handshake(stream, &err);
-        CHECK_INT(NETLIB_CERTIFICATE_INCOMPLETE_CHAIN, netlib_error_certificate_problem(err));
+        CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, netlib_error_certificate_problem(err));
         CHECK(strstr(netlib_error_message(err, NULL), "netlib test CA") != NULL);
         CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
         netlib_tls_stream_free(stream);

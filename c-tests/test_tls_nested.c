@@ -226,7 +226,7 @@ static void r19_each_layer_proves_its_own_name(void) {
         const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
         CHECK(strstr(message, rows[i].says) != NULL);
         if (strstr(message, rows[i].says) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
-        if (status != NETLIB_OK) CHECK_INT(NETLIB_CERTIFICATE_NAME_MISMATCH, netlib_error_certificate_problem(err));
+        if (status != NETLIB_OK) CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, netlib_error_certificate_problem(err));
         CHECK_STATUS(rows[i].status, status);
         size_t n = 0;
         CHECK_STATUS(rows[i].status, netlib_tls_stream_write(inner, "x", 1, &n, &err));

@@ -33,8 +33,8 @@ static void defaults(void) {
     CHECK_INT(0, (long long)netlib_tls_context_alpn_protocol_count(context));
     CHECK_STR(NULL, netlib_tls_context_alpn_protocol(context, 0, NULL));
     CHECK_STR(NULL, netlib_tls_context_keylog_file(context, NULL));
-    CHECK_INT(9, (long long)netlib_tls_context_cipher_count(context));
-    CHECK_STR("TLS_AES_256_GCM_SHA384", netlib_tls_context_cipher(context, 0, NULL));
+    CHECK_INT(9, (long long)netlib_tls_context_cipher_suite_count(context));
+    CHECK_STR("TLS_AES_256_GCM_SHA384", netlib_tls_context_cipher_suite(context, 0, NULL));
     netlib_tls_context_free(context);
 }
 
@@ -275,11 +275,11 @@ static void options_of_a_context(void) {
         netlib_tls_context *same = context_of(options);
         CHECK_INT(NETLIB_TLS_1_3, netlib_tls_context_minimum_version(same));
         CHECK_INT(ALWAYS | NETLIB_OP_NO_TICKET, netlib_tls_context_options(same));
-        CHECK_INT(1, (long long)netlib_tls_context_cipher_count(same));
+        CHECK_INT(1, (long long)netlib_tls_context_cipher_suite_count(same));
         CHECK_STR("NOPE", netlib_tls_context_unknown_ciphers(same, NULL));
         CHECK_INT(1, (long long)netlib_tls_context_alpn_protocol_count(same));
         CHECK_STR("h2", netlib_tls_context_alpn_protocol(same, 0, NULL));
-        CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_sources(same));
+        CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_kinds(same));
         CHECK_INT(1, (long long)netlib_tls_context_trust_anchor_count(same));
         CHECK(!netlib_tls_context_check_hostname(same));
         CHECK(!netlib_tls_context_resumption(same));
@@ -292,7 +292,7 @@ static void options_of_a_context(void) {
         netlib_tls_options_add_alpn_protocol(options, "http/1.1");
         netlib_tls_context *other = context_of(options);
         CHECK_INT(NETLIB_TLS_1_2, netlib_tls_context_minimum_version(other));
-        CHECK_INT(9, (long long)netlib_tls_context_cipher_count(other));
+        CHECK_INT(9, (long long)netlib_tls_context_cipher_suite_count(other));
         CHECK_INT(2, (long long)netlib_tls_context_alpn_protocol_count(other));
         netlib_tls_context_free(other);
     }

@@ -148,7 +148,7 @@ static void the_directory_is_read(void) {
         netlib_tls_options_free(options);
         CHECK_STR(rows[i].told, told(context));
         CHECK_INT((long long)rows[i].anchors, (long long)netlib_tls_context_trust_anchor_count(context));
-        CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_sources(context));
+        CHECK_INT(NETLIB_TRUST_CUSTOM, netlib_tls_context_trust_kinds(context));
         netlib_tls_context_free(context);
     }
 }
@@ -293,7 +293,7 @@ static void sources_are_chosen(void) {
         CHECK(strncmp(rows[i].told, all, strlen(rows[i].told)) == 0);
         bool embedded = (rows[i].sources & NETLIB_TRUST_EMBEDDED) != 0;
         if (!embedded) CHECK_STR(rows[i].told, all);
-        CHECK_INT(rows[i].sources, netlib_tls_context_trust_sources(context));
+        CHECK_INT(rows[i].sources, netlib_tls_context_trust_kinds(context));
         CHECK_INT(embedded, netlib_tls_context_trust_anchor_count(context) > 50);
         netlib_tls_context_free(context);
     }

@@ -86,101 +86,101 @@ static const struct row servers[] = {
     {"self-signed.pem", "self-signed.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
     {"self-signed-ca.pem", "self-signed-ca.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
     {"only-leaf.pem", "only-leaf.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"self-signed-expired.pem", "self-signed-expired.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 0,
+    {"self-signed-expired.pem", "self-signed-expired.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 0,
      45, SERVER "expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
     {"self-signed-client.pem", "self-signed-client.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
-     NETLIB_CERTIFICATE_WRONG_PURPOSE, 0, 43,
+     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43,
      "the certificate of the server \"localhost\" (CN=a client) was issued for another purpose than for servers (its "
      "extendedKeyUsage lacks serverAuth)", ACCEPT_ANY},
 
-    {"expired.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 0, 45,
+    {"expired.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 0, 45,
      SERVER "expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"future.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, 0, 45,
+    {"future.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, 0, 45,
      SERVER "is valid only from 2110-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"expired-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 1, 45,
+    {"expired-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 1, 45,
      ISSUER "(CN=expired intermediate) expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"future-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, 1, 45,
+    {"future-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, 1, 45,
      ISSUER "(CN=future intermediate) is valid only from 2110-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"unknown.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_UNKNOWN_ISSUER, 1, 48,
+    {"unknown.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 1, 48,
      ISSUER "(CN=unknown intermediate) was issued by \"CN=unknown root\", which is not trusted and was not sent: unless "
      "that is an intermediate that the server should send, it is the authority that must be trusted", TRUST_ISSUER},
-    {"unknown-root.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_UNKNOWN_ISSUER, 2, 48,
+    {"unknown-root.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 2, 48,
      "certificate 2 of the chain of the server \"localhost\" (CN=unknown root) is the authority at the end of the chain, "
      "and not a trusted one", TRUST_ISSUER},
-    {"only-leaf.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_INCOMPLETE_CHAIN, 0, 48,
+    {"only-leaf.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
      SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate was not sent: either that "
      "authority must be trusted, or the server's administrator must have it send the intermediate certificates",
      TRUST_ISSUER},
-    {"unrelated.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_INCOMPLETE_CHAIN, 0, 48,
+    {"unrelated.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
      SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate is not among the others "
      "that were sent: the server's administrator must have it send the right intermediate certificates", TRUST_ISSUER},
-    {"self-signed.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_SELF_SIGNED, 0, 48,
+    {"self-signed.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 0, 48,
      SERVER "is self-signed and not among the trusted ones", TRUST_IT},
-    {"self-signed-ca.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_SELF_SIGNED, 0, 48,
+    {"self-signed-ca.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 0, 48,
      SERVER "is self-signed and not among the trusted ones", TRUST_IT},
-    {"authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_AUTHORITY_AS_LEAF, 0, 43,
+    {"authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF, 0, 43,
      SERVER "is an authority's (CA:TRUE), which is for issuing others and not for a session", ACCEPT_ANY},
-    {"names.pem", "root.pem", NULL, 0, NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_NAME_MISMATCH, 0, 42,
+    {"names.pem", "root.pem", NULL, 0, NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, 0, 42,
      SERVER "is for other.test, *.more.test, 192.0.2.1", ANY_NAME},
-    {"nameless.pem", "root.pem", NULL, 0, NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_NAME_MISMATCH, 0, 42,
+    {"nameless.pem", "root.pem", NULL, 0, NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, 0, 42,
      SERVER "names no host: it has no subjectAltName, and the common name does not count", ANY_NAME},
-    {"purpose.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 0, 43,
+    {"purpose.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43,
      SERVER "was issued for another purpose than for servers (its extendedKeyUsage lacks serverAuth)", ACCEPT_ANY},
-    {"purpose-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 1, 43,
+    {"purpose-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 1, 43,
      ISSUER "(CN=intermediate for clients) was issued for another purpose than for servers (its extendedKeyUsage lacks "
      "serverAuth)", ACCEPT_ANY},
-    {"not-authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 1, 43,
+    {"not-authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 1, 43,
      ISSUER "(CN=no authority) has issued another one, but is no authority's (it lacks CA:TRUE)", ACCEPT_ANY},
-    {"too-long.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 2, 46,
+    {"too-long.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 2, 46,
      "certificate 2 of the chain of the server \"localhost\" (CN=last intermediate) allows 0 authorities below it "
      "(pathlen); there are 1", ACCEPT_ANY},
-    {"constrained.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 0, 46,
+    {"constrained.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
      SERVER "is for a name that an authority above it may not certify (nameConstraints)", ACCEPT_ANY},
-    {"weak-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WEAK_KEY, 1, 42,
+    {"weak-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 1, 42,
      ISSUER "(CN=weak intermediate) has an RSA key of 1024 bits; at least 2048 are needed", ACCEPT_ANY},
-    {"curve-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WEAK_KEY, 1, 42,
+    {"curve-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 1, 42,
      ISSUER "(CN=intermediate of another curve) has a key of 256 bits on the curve secp256k1, which is not supported",
      ACCEPT_ANY},
-    {"sha1.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WEAK_SIGNATURE, 0, 42,
+    {"sha1.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE, 0, 42,
      SERVER "has a signature that can be forged (sha1WithRSAEncryption)", ACCEPT_ANY},
-    {"md5.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WEAK_SIGNATURE, 0, 42,
+    {"md5.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE, 0, 42,
      SERVER "has a signature that can be forged (md5WithRSAEncryption)", ACCEPT_ANY},
-    {"bad-signature.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_BAD_SIGNATURE, 0, 51,
+    {"bad-signature.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
      SERVER "has a signature that is not its issuer's: it was altered or forged", ""},
-    {"malformed-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_MALFORMED, 1, 42,
+    {"malformed-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 1, 42,
      ISSUER "cannot be parsed (BadDer)", ""},
 
     {"revoked.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"revoked.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED, 0, 44,
+    {"revoked.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 0, 44,
      SERVER "has been revoked by its authority", ""},
-    {"revoked.pem", "root.pem", "int.crl.der", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED, 0, 44,
+    {"revoked.pem", "root.pem", "int.crl.der", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 0, 44,
      SERVER "has been revoked by its authority", ""},
-    {"revoked-int.pem", "root.pem", "root-and-crls.pem", CHAIN, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED, 1, 44,
+    {"revoked-int.pem", "root.pem", "root-and-crls.pem", CHAIN, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 1, 44,
      ISSUER "(CN=revoked intermediate) has been revoked by its authority", ""},
-    {"good.pem", "root.pem", "other-root.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 1, 48,
+    {"good.pem", "root.pem", "other-root.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 1, 48,
      ISSUER "(CN=netlib intermediate) may have been revoked: no list of \"CN=netlib root\" was added", ADD_CRL},
-    {"good.pem", "root.pem", "int-expired.crl", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 0, 48,
+    {"good.pem", "root.pem", "int-expired.crl", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 0, 48,
      SERVER "may have been revoked: the list of \"CN=netlib intermediate\" ended on 2021-01-01 00:00:00 UTC" IT_IS, ADD_CRL},
-    {"no-lists.pem", "root.pem", "all.crl", CHAIN, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 0, 48,
+    {"no-lists.pem", "root.pem", "all.crl", CHAIN, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 0, 48,
      SERVER "may have been revoked: \"CN=intermediate without lists\" may not sign lists (its keyUsage lacks cRLSign)",
      ADD_CRL},
-    {"good.pem", "root.pem", "int-forged.crl", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 0, 48,
+    {"good.pem", "root.pem", "int-forged.crl", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 0, 48,
      SERVER "may have been revoked: a list's signature is not its authority's", ADD_CRL},
 
-    {"strict-no-authority-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 0, 46,
+    {"strict-no-authority-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
      SERVER "breaks a rule of RFC 5280: it does not name its issuer's key: no authorityKeyIdentifier (4.2.1.1)", NOT_STRICT},
-    {"strict-no-handshake.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 0, 46,
+    {"strict-no-handshake.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
      SERVER "breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage lacks digitalSignature (4.2.1.3)",
      NOT_STRICT},
-    {"strict-serial.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 0, 46,
+    {"strict-serial.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
      SERVER "breaks a rule of RFC 5280: its serial number is not positive or longer than 20 bytes (4.1.2.2)", NOT_STRICT},
-    {"strict-not-critical.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 1, 46,
+    {"strict-not-critical.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 1, 46,
      ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: its basicConstraints are not marked critical "
      "(4.2.1.9)", NOT_STRICT},
-    {"strict-no-sign.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 1, 46,
+    {"strict-no-sign.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 1, 46,
      ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: it may not sign certificates: its keyUsage lacks "
      "keyCertSign (4.2.1.3)", NOT_STRICT},
-    {"strict-no-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_OTHER, 1, 46,
+    {"strict-no-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 1, 46,
      ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: it does not name its own key: no "
      "subjectKeyIdentifier (4.2.1.2)", NOT_STRICT},
 };
@@ -231,23 +231,23 @@ static const struct row clients[] = {
     {"client.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
     {"client.pem", "root.pem", "all.crl", STRICT, NETLIB_OK, 0, -1, -1, "", ""},
     {"self-signed-client.pem", "self-signed-client.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"revoked-client.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED, 0, 44,
+    {"revoked-client.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 0, 44,
      CLIENT "has been revoked by its authority", ""},
-    {"client.pem", "root.pem", "int.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, 1, 48,
+    {"client.pem", "root.pem", "int.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 1, 48,
      "certificate 1 of the chain of the client (CN=netlib intermediate) may have been revoked: no list of \"CN=netlib root\" "
      "was added", ADD_CRL},
-    {"good.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_WRONG_PURPOSE, 0, 43,
+    {"good.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43,
      CLIENT "was issued for another purpose than for clients (its extendedKeyUsage lacks clientAuth)", ACCEPT_ANY},
-    {"self-signed-client.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_SELF_SIGNED, 0, 48,
+    {"self-signed-client.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 0, 48,
      "the certificate of the client (CN=a client) is self-signed and not among the trusted ones", TRUST_IT},
-    {"client-only.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_INCOMPLETE_CHAIN, 0, 48,
+    {"client-only.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
      CLIENT "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate was not sent: either that "
      "authority must be trusted, or the client's administrator must have it send the intermediate certificates",
      TRUST_ISSUER},
-    {"client-expired-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, 1, 45,
+    {"client-expired-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 1, 45,
      "certificate 1 of the chain of the client (CN=expired intermediate) expired on 2021-01-01 00:00:00 UTC" IT_IS,
      ACCEPT_ANY},
-    {NULL, "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_MISSING, -1, 116,
+    {NULL, "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MISSING, -1, 116,
      "the client presented no certificate",
      "to do without: netlib_tls_options_set_verify_mode with NETLIB_CERT_OPTIONAL"},
 };
@@ -321,15 +321,15 @@ static void the_clock_decides(void) {
         const char *chain;
     } rows[] = {
         {1577836800, NETLIB_OK, 0, NULL, -1, "good.pem"},
-        {1577836799, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, NULL, 0, "good.pem"},
-        {0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_NOT_YET_VALID, NULL, 0, "good.pem"},
+        {1577836799, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, NULL, 0, "good.pem"},
+        {0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, NULL, 0, "good.pem"},
         {4733510400.5, NETLIB_OK, 0, NULL, -1, "good.pem"},
-        {4733510401, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, NULL, 0, "good.pem"},
-        {1e15, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_EXPIRED, NULL, 0, "good.pem"},
+        {4733510401, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, NULL, 0, "good.pem"},
+        {1e15, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, NULL, 0, "good.pem"},
         {1600000000, NETLIB_OK, 0, NULL, -1, "expired-int.pem"},
         {1600000000, NETLIB_OK, 0, "int-expired.crl", -1, "good.pem"},
         {1609459199, NETLIB_OK, 0, "int-expired.crl", -1, "good.pem"},
-        {1609459200, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOCATION_UNKNOWN, "int-expired.crl", 0, "good.pem"},
+        {1609459200, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, "int-expired.crl", 0, "good.pem"},
         {-1, NETLIB_CALLBACK_FAILED, 0, NULL, -1, "good.pem"},
         {-0.5, NETLIB_CALLBACK_FAILED, 0, NULL, -1, "good.pem"},
         {NAN, NETLIB_CALLBACK_FAILED, 0, NULL, -1, "good.pem"},
@@ -360,6 +360,54 @@ static void the_clock_decides(void) {
     netlib_tls_options_set_wall_clock(options, cannot_tell, NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     CHECK_OK(handshake(options, "expired.pem", &err));
+}
+
+struct watch {
+    netlib_tls_stream *stream;
+    unsigned calls;
+};
+
+static int32_t look(void *ctx, double *seconds) {
+    struct watch *watch = ctx;
+    watch->calls++;
+    /* Would wait for itself if the stream's lock were held. */
+    CHECK_INT(0, netlib_tls_stream_version(watch->stream));
+    CHECK_INT(NETLIB_BUSY, netlib_tls_stream_handshake(watch->stream, NULL));
+    *seconds = NOW;
+    return 0;
+}
+
+/* Each side asks its own clock, once, however often it is called meanwhile. */
+static void the_clock_is_asked_without_a_lock(void) {
+    netlib_error *err = NULL;
+    struct watch watches[2] = {{NULL, 0}, {NULL, 0}};
+    netlib_tls_stream *streams[2];
+    netlib_tls_context *contexts[2];
+    struct pair pair = unix_pair();
+    for (size_t i = 0; i < 2; i++) {
+        netlib_tls_options *options = judging("root.pem", NULL, 0, NULL);
+        present(options, i == 0 ? "client.pem" : "good.pem");
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
+        netlib_tls_options_set_wall_clock(options, look, &watches[i]);
+        contexts[i] = context_of(options);
+        streams[i] = i == 0 ? wrap(contexts[i], pair.near, "localhost") : accept_tls(contexts[i], pair.far);
+        watches[i].stream = streams[i];
+        CHECK_OK(netlib_tls_stream_set_blocking(streams[i], 0, &err));
+    }
+    for (size_t turn = 0; turn < 3; turn++) {
+        for (size_t i = 0; i < 2; i++) {
+            netlib_status status = netlib_tls_stream_handshake(streams[i], &err);
+            CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ);
+            CHECK_INT(1, watches[i].calls);
+        }
+    }
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_OK(netlib_tls_stream_handshake(streams[i], &err));
+        CHECK(netlib_tls_stream_peer_certificate_count(streams[i]) > 0);
+        netlib_tls_stream_free(streams[i]);
+        netlib_tls_context_free(contexts[i]);
+    }
+    close_pair(pair);
 }
 
 static void lists_and_flags_are_checked(void) {
@@ -433,7 +481,7 @@ static void lists_and_flags_are_checked(void) {
     options = judging("root.pem", NULL, 0, &now);
     netlib_tls_options_add_crl_data(options, text, len);
     netlib_status status = handshake(options, "revoked.pem", &err);
-    CHECK_INT(NETLIB_CERTIFICATE_REVOKED, netlib_error_certificate_problem(err));
+    CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_REVOKED, netlib_error_certificate_problem(err));
     CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
 }
 
@@ -457,10 +505,10 @@ static void r20_custom_trust_replaces_the_systems(void) {
         if (rows[i].system) netlib_tls_options_set_system_trust(options, 1);
         netlib_tls_context *context = NULL;
         CHECK_OK(netlib_tls_context_new(options, &context, &err));
-        CHECK_INT(rows[i].sources, netlib_tls_context_trust_sources(context));
+        CHECK_INT(rows[i].sources, netlib_tls_context_trust_kinds(context));
         netlib_tls_context_free(context);
         netlib_status status = handshake(options, "good.pem", &err);
-        int32_t problem = rows[i].status == NETLIB_OK ? 0 : NETLIB_CERTIFICATE_UNKNOWN_ISSUER;
+        int32_t problem = rows[i].status == NETLIB_OK ? 0 : NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER;
         CHECK_INT(problem, netlib_error_certificate_problem(err));
         CHECK_STATUS(rows[i].status, status);
     }
@@ -500,6 +548,7 @@ int main(void) {
     servers_are_judged();
     clients_are_judged();
     the_clock_decides();
+    the_clock_is_asked_without_a_lock();
     lists_and_flags_are_checked();
     r20_custom_trust_replaces_the_systems();
     r21_no_session_without_a_name();

@@ -243,8 +243,8 @@ static void lists_are_added_to_a_context(void) {
         int32_t problem;
     } rows[] = {
         {NULL, NULL, NETLIB_OK, 0},
-        {NULL, CERTS "verify/all.crl", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED},
-        {CERTS "other-ca.pem", CERTS "verify/all.crl", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_REVOKED},
+        {NULL, CERTS "verify/all.crl", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED},
+        {CERTS "other-ca.pem", CERTS "verify/all.crl", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED},
         {CERTS "other-ca.pem", NULL, NETLIB_OK, 0},
     };
     netlib_tls_options *options = netlib_tls_options_new();

@@ -64,7 +64,8 @@
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
  *     how long     netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give the
  *                  values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
- *     connect      netlib_create_connection; netlib_tls_context_new once, then netlib_tls_wrap_fd
+ *     connect      netlib_create_connection; netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https
+ *                  proxy's stream netlib_tls_wrap_stream
  *     send         netlib_make_headers, netlib_headers_wire; netlib_set_file_position to record where a body
  *                  begins, netlib_body_read for its bytes
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
@@ -171,8 +172,8 @@ typedef struct netlib_connect_options netlib_connect_options;
 typedef struct netlib_tls_context netlib_tls_context;
 typedef struct netlib_tls_options netlib_tls_options;
 typedef struct netlib_tls_stream netlib_tls_stream;
-typedef struct netlib_tls_engine netlib_tls_engine;
 typedef struct netlib_certificate netlib_certificate;
+typedef struct netlib_tls_engine netlib_tls_engine;
 
 #ifdef __cplusplus
 extern "C" {
@@ -334,39 +335,39 @@ enum netlib_retry_kind {
 /** Why a peer's certificate was refused. Returned by `netlib_error_certificate_problem`. */
 enum netlib_certificate_problem {
     /** The error is not about a certificate. */
-    NETLIB_CERTIFICATE_OK = 0,
+    NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
     /** Its validity has ended. */
-    NETLIB_CERTIFICATE_EXPIRED = 1,
+    NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
     /** Its validity has not begun. */
-    NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
+    NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
     /** No trusted certificate issued the last one of its chain: a private authority that was not added. */
-    NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
+    NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
     /** It names other hosts than the one asked for. */
-    NETLIB_CERTIFICATE_NAME_MISMATCH = 4,
+    NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
     /** Its authority has withdrawn it. */
-    NETLIB_CERTIFICATE_REVOKED = 5,
+    NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
     /** A signature in the chain is wrong. */
-    NETLIB_CERTIFICATE_BAD_SIGNATURE = 6,
+    NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
     /** It was issued for another purpose than the one it is shown for. */
-    NETLIB_CERTIFICATE_WRONG_PURPOSE = 7,
+    NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
     /** It cannot be parsed. */
-    NETLIB_CERTIFICATE_MALFORMED = 8,
+    NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
     /** Any other problem: the message says which. */
-    NETLIB_CERTIFICATE_OTHER = 9,
+    NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
     /** It is its own issuer, and was not added as trusted. */
-    NETLIB_CERTIFICATE_SELF_SIGNED = 10,
+    NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
     /** The peer did not send the certificate between its own and an authority's. */
-    NETLIB_CERTIFICATE_INCOMPLETE_CHAIN = 11,
+    NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
     /** An authority's own certificate (CA:TRUE) where a server's or a client's belongs. */
-    NETLIB_CERTIFICATE_AUTHORITY_AS_LEAF = 12,
+    NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
     /** Its key is too small, or of a kind that is no longer safe. */
-    NETLIB_CERTIFICATE_WEAK_KEY = 13,
+    NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
     /** Its signature uses a digest that is no longer safe, such as SHA-1 or MD5. */
-    NETLIB_CERTIFICATE_WEAK_SIGNATURE = 14,
+    NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE = 14,
     /** Whether it was revoked cannot be told: no current revocation list of its issuer was added. */
-    NETLIB_CERTIFICATE_REVOCATION_UNKNOWN = 15,
+    NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
     /** The peer sent none. */
-    NETLIB_CERTIFICATE_MISSING = 16
+    NETLIB_CERTIFICATE_PROBLEM_MISSING = 16
 };
 
 /**
@@ -550,7 +551,7 @@ int32_t netlib_error_tls_alert(const netlib_error *error);
 /**
  * Why the peer's certificate was refused.
  *
- * @param error the error. May be NULL: `NETLIB_CERTIFICATE_OK` is returned.
+ * @param error the error. May be NULL: `NETLIB_CERTIFICATE_PROBLEM_NONE` is returned.
  * @return one of `enum netlib_certificate_problem`.
  * @threads any
  * @since 0.1.0
@@ -3597,38 +3598,21 @@ double netlib_current_time(void);
  * tls: Contexts, and streams on a socket you already have.
  * ================================================================================================================== */
 
-/** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
-enum netlib_verify_mode {
-    /** Nothing: the peer may be anyone. A server does not ask for a certificate. */
-    NETLIB_CERT_NONE = 0,
-    /** A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one. */
-    NETLIB_CERT_OPTIONAL = 1,
-    /** It must be there, and a trusted authority must have issued it. */
-    NETLIB_CERT_REQUIRED = 2
-};
-
-/** TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`. */
-enum netlib_tls_version {
-    /** The oldest that netlib offers. */
-    NETLIB_TLS_MINIMUM_SUPPORTED = -2,
-    /** The newest that netlib offers. */
-    NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
-    /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it. */
-    NETLIB_TLS_1_2 = 771,
-    /** RFC 8446. */
-    NETLIB_TLS_1_3 = 772
-};
-
 /**
- * Everything that TLS streams share: trust, identity, versions, the sessions that can be resumed. **Immutable**: make
- * one, use it for any number of streams from any threads. A client's side is `netlib_tls_wrap_fd`, a server's is
- * `netlib_tls_accept_fd`; over a transport of your own, `netlib_tls_engine_client_new` and `netlib_tls_engine_server_new`.
+ * What TLS streams share: whom they trust, who they are, versions, the sessions that can be resumed. As OpenSSL's
+ * SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one, use it for any number of streams from any threads.
+ *
+ * A client makes one with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
+ * `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
+ * server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Where there is no
+ * descriptor: `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for functions of your own,
+ * `netlib_tls_engine_client_new` for bytes in memory.
  */
 struct netlib_tls_context;
 
 /**
- * What a TLS context is made from. **Single**: one call at a time. Setters return nothing; the first bad value is
- * reported by `netlib_tls_context_new`. Files are read by that, not by the setters.
+ * What a context is made from. **Single**: one call at a time. Setters return nothing; `netlib_tls_context_new`
+ * reports the first bad value, and reads the files.
  */
 struct netlib_tls_options;
 
@@ -3652,35 +3636,400 @@ netlib_tls_options *netlib_tls_options_new(void);
 void netlib_tls_options_free(netlib_tls_options *options);
 
 /**
- * The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
- * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
+ * Makes a context. Files, and the system's store, are read now and never again. As OpenSSL's SSL_CTX_new and urllib3's
+ * create_urllib3_context.
  *
- * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
- * @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+ * @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client of
+ *        TLS 1.2 and 1.3 that trusts the system's authorities.
+ * @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
+ * @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
+ *         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
+ *         that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing usable; `NETLIB_NO_TRUST_ANCHORS`;
+ *         of the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
  * @threads any
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
+netlib_status netlib_tls_context_new(const netlib_tls_options *options,
+                                     netlib_tls_context **context,
+                                     netlib_error **err);
 
 /**
- * The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
- * module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. These are not
- * the numbers of `enum netlib_tls_version`.
+ * Another reference to the same context.
  *
- * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
- * @param number out: the number. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+ * @param context the context. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_tls_context_free`.
  * @threads any
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_resolve_ssl_version(const char *candidate,
-                                         int32_t *number,
-                                         netlib_error **err);
+netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
+
+/**
+ * Releases a context. Its streams keep their own references.
+ *
+ * @param context owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_context_free(netlib_tls_context *context);
+
+/**
+ * Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile, curl's --cacert. Default:
+ * none. Once one is added, the system's are not trusted: see `netlib_tls_options_set_system_trust`.
+ *
+ * A peer's own certificate may be in the file too, whoever issued it and also if it says CA:TRUE, as `openssl req
+ * -x509` makes them: it is then accepted itself, if its time, its name, its purpose and its key are right.
+ *
+ * A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
+ * OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
+ * any usable certificate makes `netlib_tls_context_new` fail with the path.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5
+ *        seconds. Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
+
+/**
+ * Trusts the authorities in the files of a directory, beside those of earlier calls. As OpenSSL's CApath, but all is
+ * read when the context is made. Default: none.
+ *
+ * If there are names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are read, so
+ * that the same is trusted as by OpenSSL. If there are none, every file is read that is not hidden; subdirectories are
+ * not. A file that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`; a directory that
+ * cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail with the path.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. Copied.
+ *        Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_ca_dir(netlib_tls_options *options,
+                                   const char *path);
+
+/**
+ * As `netlib_tls_options_add_ca_file`, from memory. As Python's cadata. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
+
+/**
+ * Whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other authorities
+ * were added or the built-in ones were asked for, or nothing is verified; with 1 both are trusted. Where the system
+ * has none, those built into netlib take their place.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_system_trust(netlib_tls_options *options,
+                                         int32_t on);
+
+/**
+ * Whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every machine,
+ * and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where the system
+ * has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t on);
+
+/**
+ * The certificate of this side and its private key, from files. A server needs them; a client shows them to a server
+ * that asks. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
+ *
+ * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. If
+ * it is encrypted, `netlib_tls_options_set_key_password` opens it: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
+ * DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt), or PEM's traditional way, a DEK-Info with one of these
+ * ciphers. Of several keys in PEM the first is used; other sections, such as EC PARAMETERS, are passed over.
+ *
+ * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
+ * `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
+ * `NETLIB_INVALID_PEM` for a malformed one, and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another
+ * way, or so that opening it takes more than 2,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 2,097,152 of
+ * scrypt.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; up to
+ *        16 MiB, or a pipe that ends within 5 seconds. Copied. Not NULL.
+ * @param key_path the file with the key, likewise. Copied. May be NULL: the key is in the same file.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
+
+/**
+ * As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
+ * SSL_CTX_use_PrivateKey.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
+ *        up to 16 MiB. Copied. Not NULL unless `chain_len` is 0.
+ * @param chain_len its length in bytes, or `NETLIB_NTS`.
+ * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
+ *        `chain`.
+ * @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_identity(netlib_tls_options *options,
+                                     const void *chain,
+                                     size_t chain_len,
+                                     const void *key,
+                                     size_t key_len);
+
+/**
+ * The password of the private key; it may be set before or after the key. As the `password` of Python's
+ * `load_cert_chain`, curl's --pass. Default: none. Not looked at when the key is not encrypted.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
+ *        May be NULL: none.
+ * @param len its length in bytes, or `NETLIB_NTS`; 0 when `password` is NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
+
+/** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
+enum netlib_verify_mode {
+    /** Nothing: the peer may be anyone. A server does not ask for a certificate. */
+    NETLIB_CERT_NONE = 0,
+    /** A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one. */
+    NETLIB_CERT_OPTIONAL = 1,
+    /** It must be there, and a trusted authority must have issued it. */
+    NETLIB_CERT_REQUIRED = 2
+};
+
+/**
+ * Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
+ * `ssl.VerifyFlags`.
+ */
+enum netlib_verify_flag {
+    /** Nothing more than a chain to a trusted authority. */
+    NETLIB_VERIFY_DEFAULT = 0,
+    /** The peer's own certificate must be in no list of revoked ones, and its authority's list must be there. */
+    NETLIB_VERIFY_CRL_CHECK_LEAF = 4,
+    /** The same for every certificate of the chain but the trusted authority's. */
+    NETLIB_VERIFY_CRL_CHECK_CHAIN = 12,
+    /**
+     * Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
+     * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
+     * basicConstraints, and keyUsage with keyCertSign; of the peer's own, keyUsage with digitalSignature if it has any.
+     */
+    NETLIB_VERIFY_X509_STRICT = 32,
+    /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
+    NETLIB_VERIFY_ALLOW_PROXY_CERTS = 64,
+    /** Trusted authorities are looked for before those that the peer sent. Always so. */
+    NETLIB_VERIFY_X509_TRUSTED_FIRST = 32768,
+    /** A trusted authority ends the chain, also when another one has issued it. Always so. */
+    NETLIB_VERIFY_X509_PARTIAL_CHAIN = 524288
+};
+
+/**
+ * What is asked of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client requires one, a
+ * server asks for none. As in Python, `NETLIB_CERT_NONE` is refused after `netlib_tls_options_set_check_hostname` with
+ * 1.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param mode one of `enum netlib_verify_mode`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_verify_mode(netlib_tls_options *options,
+                                        int32_t mode);
+
+/**
+ * Whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
+ * `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
+ * accepted, and `netlib_tls_wrap_fd` can do without a name.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t on);
+
+/**
+ * Adds revocation lists (CRLs, RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
+ * load_verify_locations. Default: none; nothing is ever fetched.
+ *
+ * Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_CRL_CHECK_LEAF` the peer's
+ * own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority has no
+ * list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists of one
+ * authority the newest counts. A certificate that is itself among the added authorities is not looked up.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
+ *        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`. Copied. Not
+ *        NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_crl_file(netlib_tls_options *options,
+                                     const char *path);
+
+/**
+ * As `netlib_tls_options_add_crl_file`, from memory. As OpenSSL's X509_STORE_add_crl. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param data lists in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
+
+/**
+ * What else is asked of certificates, by clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
+ * `NETLIB_VERIFY_DEFAULT`, or `NETLIB_VERIFY_CRL_CHECK_CHAIN` once revocation lists were added. A CRL flag without a
+ * list makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_X509_STRICT` is off unless set; urllib3 sets it with Python
+ * 3.13 or newer.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param flags bits of `enum netlib_verify_flag`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
+                                         int32_t flags);
+
+/**
+ * The clock by which certificates have expired or are not yet valid, and revocation lists have ended. As OpenSSL's
+ * X509_VERIFY_PARAM_set_time. Default: the system's clock.
+ *
+ * It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
+ * time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
+ * neither shake hands, read nor write on it; of an engine it must not use the handle at all. A resumed session verifies
+ * nothing: its certificate was verified when the session was new.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
+ *        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+ * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
+                                       netlib_wall_clock_fn clock,
+                                       void *ctx);
+
+/** TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`. */
+enum netlib_tls_version {
+    /** The oldest that netlib offers. */
+    NETLIB_TLS_MINIMUM_SUPPORTED = -2,
+    /** The newest that netlib offers. */
+    NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
+    /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it. */
+    NETLIB_TLS_1_2 = 771,
+    /** RFC 8446. */
+    NETLIB_TLS_1_3 = 772
+};
+
+/**
+ * The oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS 1.2;
+ * older ones are `NETLIB_UNSUPPORTED`. A minimum above the maximum is reported by `netlib_tls_context_new`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param version one of `enum netlib_tls_version`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_minimum_version(netlib_tls_options *options,
+                                            int32_t version);
+
+/**
+ * The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param version one of `enum netlib_tls_version`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t version);
+
+/**
+ * Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
+ * time. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param protocol its name, as "http/1.1": 1 to 255 bytes, 8192 of all of them together. Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
+
+/**
+ * Whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
+ * SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
+ * context.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
+
+/**
+ * Whether TLS 1.2 has session tickets (RFC 5077). As OpenSSL's SSL_OP_NO_TICKET, inverted: this and the bit
+ * `NETLIB_OP_NO_TICKET` are one setting, of which the later call counts. Default: no, as in urllib3, because such
+ * tickets are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by
+ * their id. The tickets of TLS 1.3 are not affected.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t on);
+
+/**
+ * Appends the secrets of the context's sessions to a file, so that a program such as Wireshark can decrypt what was
+ * captured: whoever reads the file reads the sessions. As Python's `keylog_filename`. Default: the file that the
+ * environment variable SSLKEYLOGFILE names, if any, as in urllib3, but "$" in it stands for itself; see
+ * `netlib_tls_options_set_use_environment`.
+ *
+ * `netlib_tls_context_new` opens the file, or fails with `NETLIB_IO`; it stays open as long as the context and its
+ * streams. A new file may be read and written by its owner only. The lines are those of NSS' key log format, one write
+ * each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
+ * for which it has no room are lost.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param path the file. Copied. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
+                                        const char *path);
+
+/**
+ * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, as in OpenSSL, and SSLKEYLOGFILE
+ * where secrets are written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). Only
+ * `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of the first two is set and
+ * neither leads to a certificate.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
 
 /** OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here. */
 #define NETLIB_OP_ALL 2147483728
@@ -3694,22 +4043,10 @@ netlib_status netlib_resolve_ssl_version(const char *candidate,
 /** As `NETLIB_OP_SINGLE_DH_USE`. */
 #define NETLIB_OP_SINGLE_ECDH_USE 0
 
-/** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
-enum netlib_ssl_version {
-    /** The newest version that both sides know. */
-    NETLIB_PROTOCOL_TLS = 2,
-    /** Exactly TLS 1.2. */
-    NETLIB_PROTOCOL_TLSv1_2 = 5,
-    /** As `NETLIB_PROTOCOL_TLS`. */
-    NETLIB_PROTOCOL_TLS_CLIENT = 16,
-    /** As `NETLIB_PROTOCOL_TLS`. */
-    NETLIB_PROTOCOL_TLS_SERVER = 17
-};
-
 /**
- * Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. Those of
- * OpenSSL that are not listed are answered in the same way: they are accepted if they are always true or make no
- * difference, and `NETLIB_UNSUPPORTED` otherwise.
+ * Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. OpenSSL's
+ * other bits are answered alike: accepted if they are always true or make no difference, `NETLIB_UNSUPPORTED`
+ * otherwise.
  */
 enum netlib_tls_option {
     /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
@@ -3747,188 +4084,24 @@ enum netlib_tls_option {
 };
 
 /**
- * What is asked of the peer's certificate. Default: a client requires one, a server asks for none. As Python's
- * `ssl.SSLContext.verify_mode`, with its tie to the host name: `NETLIB_CERT_NONE` is refused once
- * `netlib_tls_options_set_check_hostname` was called with 1.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param mode one of `enum netlib_verify_mode`.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_verify_mode(netlib_tls_options *options, int32_t mode);
-
-/**
- * Whether a server must prove its name. Default: yes, unless the verify mode is `NETLIB_CERT_NONE`; 1 after that makes
- * the mode `NETLIB_CERT_REQUIRED`, as Python's `check_hostname`. With 0 any name will do, and `netlib_tls_wrap_fd` can
- * do without one.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_check_hostname(netlib_tls_options *options,
-                                           int32_t on);
-
-/**
- * The oldest version that is accepted. Default: TLS 1.2. Older ones are `NETLIB_UNSUPPORTED`. As Python's
- * `minimum_version`, urllib3's ssl_minimum_version. One above the maximum is reported by `netlib_tls_context_new`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param version one of `enum netlib_tls_version`.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_minimum_version(netlib_tls_options *options, int32_t version);
-
-/**
- * The newest version that is offered. Default: TLS 1.3. As Python's `maximum_version`, urllib3's ssl_maximum_version.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param version one of `enum netlib_tls_version`.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t version);
-
-/**
- * OpenSSL's options, all of them at once, as an assignment to Python's `SSLContext.options`; urllib3 adds its argument to
- * Python's defaults instead. Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off.
- * Bits that are always true here need not be given, and make no difference. What cannot be is `NETLIB_UNSUPPORTED`, and
- * unknown bits are `NETLIB_INVALID_ARGUMENT`; so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` together, or one
- * of them where only that version is allowed.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param bits of `enum netlib_tls_option`.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_options(netlib_tls_options *options,
-                                    int64_t bits);
-
-/**
- * Whether TLS 1.2 has session tickets (RFC 5077), on both sides. Default: no, because they are sent in the clear, under
- * a key that outlives many sessions. It is the bit `NETLIB_OP_NO_TICKET`, the other way round: the later call wins. Without
- * them sessions of TLS 1.2 are resumed by their id; those of TLS 1.3, which has tickets of its own, are not concerned.
- * `netlib_tls_options_set_resumption` with 0 turns all of it off, whatever is said here.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_session_tickets(netlib_tls_options *options,
-                                            int32_t on);
-
-/**
- * Whether sessions are remembered and resumed, in both versions and on both sides. Default: yes, between streams of one
- * context. As OpenSSL's SSL_CTX_set_session_cache_mode with SSL_SESS_CACHE_OFF, without tickets of TLS 1.3 either.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_resumption(netlib_tls_options *options,
-                                       int32_t on);
-
-/**
- * Offers an application protocol (RFC 7301) after those of earlier calls, the most wanted first. Default: none. As
- * Python's `set_alpn_protocols`, one at a time.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param protocol its name, as "http/1.1": 1 to 255 bytes, and 8192 of all of them together. Copied. Not NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
-
-/**
- * Next Protocol Negotiation, which ALPN has replaced: no protocols are accepted, others are `NETLIB_UNSUPPORTED`. As
- * Python's `set_npn_protocols`, which does nothing any more.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param protocols `count` names. Not NULL unless `count` is 0.
- * @param count how many; 0 is the default.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
-
-/**
- * Whether a certificate without subject alternative names may prove a name by its common name. Default: no, and yes is
- * `NETLIB_UNSUPPORTED`. As Python's `hostname_checks_common_name`, which urllib3 sets to false.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0; 1 is refused.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options,
-                                                        int32_t on);
-
-/**
- * Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). Default: no, and yes is
- * `NETLIB_UNSUPPORTED`. As Python's `post_handshake_auth`, which urllib3 sets to true.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0; 1 is refused.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
-
-/**
- * Writes the secrets of all sessions of the context, on both sides, to a file, so that a program such as Wireshark can
- * decrypt what was captured: whoever reads the file reads the sessions. Lines in NSS' key log format are appended, one
- * write each. As Python's `keylog_filename`. Default: to the file that the environment variable SSLKEYLOGFILE names, if
- * it is set and not empty, as urllib3; but "$" in it stands for itself. See `netlib_tls_options_set_use_environment`.
- *
- * The file is opened by `netlib_tls_context_new`, which fails with `NETLIB_IO` if that cannot be, and stays open as long as
- * the context and its streams. A new file may be read and written by its owner only. A pipe must have a reader, and is not
- * waited for: lines for which there is no room are lost. A line that cannot be written does not end the session.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param path the file. Copied. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
-                                        const char *path);
-
-/**
- * Whether SSL_CERT_FILE and SSL_CERT_DIR say where the system's authorities are, and SSLKEYLOGFILE where secrets are
- * written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). They are read by
- * `netlib_tls_context_new` only. If one of the first two is set and neither leads to a certificate, that fails with
- * `NETLIB_NO_TRUST_ANCHORS`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
-
-/**
- * The cipher suites in OpenSSL's string language, as Python's `set_ciphers` and urllib3's ciphers. Default: the nine that
- * exist here, all of them with forward secrecy and an AEAD.
+ * The cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
+ * suites that exist here, all with forward secrecy and an AEAD.
  *
  * Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
- * ("ECDHE-RSA-AES128-GCM-SHA256") or that of the IANA registry, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM",
- * "aRSA", …); words joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that
- * for good, after `-` until it is added again, and after `+` it moves it to the end. "DEFAULT" at the start is all of them.
- * "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing: what is accepted is about level 2;
- * higher levels are `NETLIB_UNSUPPORTED`, and so is "SUITEB128" with its relatives.
+ * ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
+ * joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that for good,
+ * after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them.
+ * "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is accepted is
+ * about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
  *
- * The string governs TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only those
- * that are named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
- * A version without a suite is not offered.
+ * The string is about TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only
+ * those named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
+ * A version left without a suite is not offered.
  *
- * As in OpenSSL, words of suites that do not exist here select nothing, and so do misspelt ones: ask
- * `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose message
- * lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which suites work also
- * depends on the server's certificate: "aECDSA" finds none in common with one that has an RSA key only.
+ * As in OpenSSL, a word for a suite that does not exist here selects nothing, and so does a misspelt one: ask
+ * `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose
+ * message lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which
+ * suites work also depends on the server's key: "aECDSA" needs an EC key.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param ciphers the string; at most 16 KiB. Copied. May be NULL, or empty: the default.
@@ -3939,404 +4112,50 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options,
                                     const char *ciphers);
 
 /**
- * How many cipher suites are offered. As the length of Python's `get_ciphers()`.
- *
- * @param context the context. May be NULL: 0 is returned.
- * @return the count.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_context_cipher_count(const netlib_tls_context *context);
-
-/**
- * One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` gives
- * it. Those of TLS 1.3 come first.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed: a constant.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_context_cipher(const netlib_tls_context *context,
-                                      size_t index,
-                                      size_t *len);
-
-/**
- * The same suite by the name that OpenSSL and Python have for it.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed: a constant.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_context_cipher_openssl_name(const netlib_tls_context *context, size_t index, size_t *len);
-
-/**
- * The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
-
-/** Where trusted certificates came from: bits of `netlib_tls_context_trust_sources`. */
-enum netlib_trust {
-    /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
-    NETLIB_TRUST_SYSTEM = 1,
-    /**
-     * The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has no
-     * store.
-     */
-    NETLIB_TRUST_EMBEDDED = 2,
-    /** `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
-    NETLIB_TRUST_CUSTOM = 4
-};
-
-/**
- * Trusts the authorities in a file, beside those of earlier calls, as OpenSSL's CAfile. A peer's own certificate may be
- * among them, whoever issued it, and also one that says CA:TRUE, as `openssl req -x509` makes them: it is then accepted
- * as it is, if its time, its name, its purpose and its key are right. A certificate in the file that cannot be used is
- * skipped and told by `netlib_tls_context_trust_source_skipped`; a missing file, malformed PEM, or a file of which nothing
- * can be used makes `netlib_tls_context_new` fail with the path. OpenSSL's "TRUSTED CERTIFICATE" is skipped too: its
- * conditions would be lost. Default: none, which leaves the system's trust.
+ * OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
+ * defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; 0 turns both off. Bits
+ * that are always true here may be given or not. Bits that ask for the impossible are `NETLIB_UNSUPPORTED`. Unknown
+ * bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
+ * version.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5 seconds.
- *        Copied. Not NULL.
+ * @param bits of `enum netlib_tls_option`, joined by `|`.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_add_ca_file(netlib_tls_options *options,
-                                    const char *path);
+void netlib_tls_options_set_options(netlib_tls_options *options,
+                                    int64_t bits);
 
 /**
- * Trusts the authorities in the files of a directory, beside those of earlier calls, as OpenSSL's CApath. Names such as
- * `5ed36f99.0` are what OpenSSL looks for, and `c_rehash` makes: if there are any, only these are read, so that the same
- * is trusted as by OpenSSL. If there are none, every file is read that is not hidden; directories in it are not. All is
- * read when the context is made. A file that cannot be used is skipped and told by
- * `netlib_tls_context_trust_source_skipped`; a directory that cannot be read, or of which nothing can be used, makes
- * `netlib_tls_context_new` fail with the path. Default: none.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. Copied. Not
- *        NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_add_ca_dir(netlib_tls_options *options,
-                                   const char *path);
-
-/**
- * Trusts authorities from memory, beside those of earlier calls, as `netlib_tls_options_add_ca_file` those of a file. As
- * Python's cadata. Default: none.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_add_ca_data(netlib_tls_options *options,
-                                    const void *data,
-                                    size_t len);
-
-/**
- * Whether the system's authorities are trusted. Default: they are exactly when none were added by
- * `netlib_tls_options_add_ca_file`, `_add_ca_dir` or `_add_ca_data`, those built in were not asked for, and certificates
- * are verified at all; so what you choose replaces the system's, and 1 trusts both. If the system has none, those built
- * into netlib take their place. As Python's load_default_certs.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_system_trust(netlib_tls_options *options,
-                                         int32_t on);
-
-/**
- * Whether the authorities of Mozilla's programme that are built into netlib are trusted, in place of the system's unless
- * `netlib_tls_options_set_system_trust` asks for both: the same on every machine, and as old as this library. As the
- * package certifi of Python. Default: 0, where they are trusted only if the system has none.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_embedded_trust(netlib_tls_options *options,
-                                           int32_t on);
-
-/**
- * How many sources of trust were loaded: first those that the options name, in their order; then each place of the
- * system's; then the authorities built in.
- *
- * @param context the context. May be NULL: 0 is returned.
- * @return the count.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
-
-/**
- * Of what kind a source is.
- *
- * @param context the context. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
- * @return one of `enum netlib_trust`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
-
-/**
- * Where a source is.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for a
- *         store that is no file; "embedded".
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context,
-                                                 size_t index,
-                                                 size_t *len);
-
-/**
- * How many authorities a source gave. One that it holds twice counts once; one that two sources hold counts in both, and
- * once in `netlib_tls_context_trust_anchor_count`. Two certificates of the same name and key are one authority.
- *
- * @param context the context. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
- * @return the count; 0 only for a place of the system's that could not be read or holds none.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context,
-                                                    size_t index);
-
-/**
- * How many texts `netlib_tls_context_trust_source_skipped` has of a source.
- *
- * @param context the context. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
- * @return the count, at most 101: after a hundred, the last text says how many more there are.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
-
-/**
- * One line about something in a source that is not trusted, and why: the file, in a directory, and the certificate.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`, for people.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context,
-                                                    size_t index,
-                                                    size_t skipped,
-                                                    size_t *len);
-
-/**
- * Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
- * `ssl.VerifyFlags`.
- */
-enum netlib_verify_flag {
-    /** Nothing more than a chain to a trusted authority. */
-    NETLIB_VERIFY_DEFAULT = 0,
-    /** The peer's own certificate must be in no list of revoked ones, and its authority's list must be there. */
-    NETLIB_VERIFY_CRL_CHECK_LEAF = 4,
-    /** The same for every certificate of the chain but the trusted authority's. */
-    NETLIB_VERIFY_CRL_CHECK_CHAIN = 12,
-    /**
-     * Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
-     * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
-     * basicConstraints, and keyUsage with keyCertSign; of the peer's own, keyUsage with digitalSignature if it has any.
-     */
-    NETLIB_VERIFY_X509_STRICT = 32,
-    /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
-    NETLIB_VERIFY_ALLOW_PROXY_CERTS = 64,
-    /** Trusted authorities are looked for before those that the peer sent. Always so. */
-    NETLIB_VERIFY_X509_TRUSTED_FIRST = 32768,
-    /** A trusted authority ends the chain, also when another one has issued it. Always so. */
-    NETLIB_VERIFY_X509_PARTIAL_CHAIN = 524288
-};
-
-/**
- * Adds lists of revoked certificates (RFC 5280) from a file, beside those of earlier calls, as curl's --crlfile and
- * Python's load_verify_locations. Lists that are there are used: unless `netlib_tls_options_set_verify_flags` asks for
- * `NETLIB_VERIFY_CRL_CHECK_LEAF`, for the whole chain. A peer that is in one is refused with the problem
- * `NETLIB_CERTIFICATE_REVOKED`; one whose authority has no list here, or one that has ended, with
- * `NETLIB_CERTIFICATE_REVOCATION_UNKNOWN`. Of several lists of one authority the newest counts. Nothing is ever fetched,
- * and a certificate that is itself among the added authorities is looked up in no list. Default: none.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
- *        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`. Copied. Not NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_add_crl_file(netlib_tls_options *options,
-                                     const char *path);
-
-/**
- * As `netlib_tls_options_add_crl_file`, from memory. Default: none. Nearest: OpenSSL's X509_STORE_add_crl.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param data lists in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
-
-/**
- * What else is asked of certificates, on both sides of a session, as Python's `ssl.SSLContext.verify_flags`. Default:
- * `NETLIB_VERIFY_DEFAULT`, or `NETLIB_VERIFY_CRL_CHECK_CHAIN` if lists of revoked certificates were added. A flag for
- * such lists without one makes `netlib_tls_context_new` fail. STRICT is off unless set: urllib3 sets it only with Python
- * 3.13 or newer.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param flags bits of `enum netlib_verify_flag`.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
-                                         int32_t flags);
-
-/**
- * Replaces the time of day by which certificates have expired or are not yet valid, and lists of revoked ones have
- * ended. Nearest: OpenSSL's X509_VERIFY_PARAM_set_time. It is asked once a handshake, on the thread that shakes hands,
- * and until the last context and options holding it are freed; streams of several threads ask it at the same time. A
- * resumed session verifies nothing: its certificate was verified when it was new. Default: the system's clock.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails the
- *        handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
- * @param ctx given to it; borrowed as long as the function is used. May be NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
-                                       netlib_wall_clock_fn clock,
-                                       void *ctx);
-
-/**
- * The verify flags in force: those that were set, those that are always so, and those for lists of revoked certificates
- * if such were added.
- *
- * @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
- * @return bits of `enum netlib_verify_flag`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
-
-/**
- * The certificate of this side and its private key, from memory. A server needs one; a client shows it to a server that
- * asks. Default: none. Nearest: OpenSSL's `SSL_CTX_use_certificate` and `SSL_CTX_use_PrivateKey`.
- *
- * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. It may
- * be encrypted: as PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or
- * scrypt), or in PEM the traditional way, with a DEK-Info of one of these ciphers. Then
- * `netlib_tls_options_set_key_password` opens it. Of several keys in PEM the first is used; other sections, such as EC
- * PARAMETERS, are passed over.
- *
- * The key is looked at by `netlib_tls_context_new`, which fails with `NETLIB_PASSWORD_REQUIRED` when it is encrypted and
- * no password was given, `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` when it does not belong to the first certificate,
- * `NETLIB_INVALID_PEM` when it is malformed, and `NETLIB_UNSUPPORTED`, with the reason, when it is of another kind or
- * encrypted in another way, or when more than 10,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 8,388,608 of scrypt,
- * would be needed to open it.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param chain in PEM or DER, one after the other: this side's certificate, then those that lead to an authority; up to
- *        16 MiB. Copied. Not NULL unless `chain_len` is 0.
- * @param chain_len its length in bytes, or `NETLIB_NTS`.
- * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: it stands in
- *        `chain`.
- * @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_identity(netlib_tls_options *options,
-                                     const void *chain,
-                                     size_t chain_len,
-                                     const void *key,
-                                     size_t key_len);
-
-/**
- * As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds. As
- * Python's `load_cert_chain`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param chain_path the file with the certificates. Copied. Not NULL.
- * @param key_path the file with the key. Copied. May be NULL: it stands in the same file.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
-
-/**
- * What opens the private key of `netlib_tls_options_set_identity` or `netlib_tls_options_set_identity_files`, whichever
- * is called, before or after. Default: none. Ignored when the key is not encrypted. Nearest: the `password` of Python's
- * `load_cert_chain`, OpenSSL's `SSL_CTX_set_default_passwd_cb`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
- *        May be NULL: there is none.
- * @param len its length in bytes, or `NETLIB_NTS`; 0 when `password` is NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_key_password(netlib_tls_options *options,
-                                         const void *password,
-                                         size_t len);
-
-/**
- * Chooses the context by the name that a client asks for (SNI, RFC 6066 section 3), as soon as the client's first message
- * is complete: once in a handshake, on the thread that shakes hands, without a lock. It may use the stream that it is
- * called for, but neither shake hands, read nor write on it; of an engine it must not use the handle at all. Several
- * threads may call it at once: what is behind `ctx` must then be safe to share.
+ * Chooses the context by the name that a client asks for (SNI, RFC 6066 section 3). It is called once in a handshake,
+ * as soon as the client's first message is complete, on the thread that makes the handshake, without a lock; so by
+ * several threads at the same time. It may call the getters of the stream that it is called for, but not read, write
+ * or handshake on it; an engine's handle it must not use at all.
  *
  * @param ctx as given to the setter.
  * @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the
  *        client sent none, or an IP address.
- * @param replacement in/out: NULL. A context stored here goes on with the handshake: certificate, versions, application
- *        protocols and what is asked of the client are then all of its own; its own callback is not called. netlib
- *        takes the reference over, whatever is returned: store what `netlib_tls_context_clone` gave.
- * @return 0 to go on; the number of an alert, 1 to 255, to refuse the client with it: 112 is unrecognized_name (RFC 8446
- *         section 6). This side's handshake then fails with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. So
- *         it does after any other number, and for a context without an identity, and the client is told 80,
- *         internal_error.
+ * @param replacement in/out: NULL. A context stored here takes over: certificate, versions, application protocols and
+ *        what is asked of the client are then all its own; its own callback is not called. netlib takes over the
+ *        reference, whatever is returned: store what `netlib_tls_context_clone` gave.
+ * @return 0 to go on; the number of an alert, 1 to 255, to refuse the client with it: 112 is unrecognized_name (RFC
+ *         8446 section 6). The handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`.
+ *         After any other number, and for a context without an identity, it fails in the same way and the client is
+ *         sent 80, internal_error.
  */
 typedef int32_t (*netlib_tls_servername_fn)(void *ctx, const char *server_name, netlib_tls_context **replacement);
 
 /**
- * Lets the program choose a server's context by the name that the client asks for. As Python's
- * `SSLContext.set_servername_callback` and `sni_callback`, and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default:
- * none; every client gets this context, whatever it asks for.
+ * Lets a server choose its context by the name that the client asks for. As Python's `sni_callback`, OpenSSL's
+ * SSL_CTX_set_tlsext_servername_callback. Default: none; every client gets this context, whatever it asks for.
  *
- * This context needs an identity too, for the clients that are not given another. A client's first message is held until
- * it is complete, up to 64 KiB; clients are not asked anything, so for their side the setting has no effect.
+ * This context needs an identity too, for clients that are not given another. A client's first message is held until
+ * it is complete, up to 64 KiB. On a client the setting has no effect.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param callback the function. May be NULL: none.
- * @param ctx given to it; borrowed as long as contexts that are made from these options, their streams and their engines
- *        exist. May be NULL.
+ * @param ctx given to it; borrowed as long as contexts that are made from these options, their streams and their
+ *        engines exist. May be NULL.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -4345,235 +4164,48 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
                                                 void *ctx);
 
 /**
- * Makes a context. All files that it needs, the system's store included, are read now and never again.
- *
- * @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client that
- *        trusts the system's authorities.
- * @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
- * @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
- *         `NETLIB_NO_CIPHER_SUITES` if the cipher string leaves no suite; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file
- *         that cannot be read, or a key log that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing
- *         usable; `NETLIB_KEY_MISMATCH`; `NETLIB_NO_TRUST_ANCHORS`.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_context_new(const netlib_tls_options *options,
-                                     netlib_tls_context **context,
-                                     netlib_error **err);
-
-/**
- * Another reference to the same context.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_tls_context_free`.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
-
-/**
- * Releases a context. Its streams keep their own references.
- *
- * @param context owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
-void netlib_tls_context_free(netlib_tls_context *context);
-
-/**
- * Where the trusted authorities came from.
- *
- * @param context the context. May be NULL: 0 is returned.
- * @return bits of `enum netlib_trust`; 0 when nothing is trusted because nothing is verified.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_context_trust_sources(const netlib_tls_context *context);
-
-/**
- * How many authorities are trusted.
- *
- * @param context the context. May be NULL: 0 is returned.
- * @return the count.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
-
-/**
- * What a client asks of a server's certificate.
- *
- * @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
- * @return one of `enum netlib_verify_mode`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_context_verify_mode(const netlib_tls_context *context);
-
-/**
- * Whether a server must prove its name.
- *
- * @param context the context. May be NULL: true is returned.
- * @return the setting.
- * @threads any
- * @since 0.1.0
- */
-bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
-
-/**
- * The oldest version that can come about: what is left of the versions once those are gone that
- * `netlib_tls_options_set_options` excludes or that have no cipher suite. As Python's `minimum_version`.
- *
- * @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
-
-/**
- * The newest version that can come about, in the same way. As Python's `maximum_version`.
- *
- * @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
-
-/**
- * Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
- *
- * @param context the context. May be NULL: `NETLIB_PROTOCOL_TLS_CLIENT` is returned.
- * @return `NETLIB_PROTOCOL_TLS_CLIENT`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_context_protocol(const netlib_tls_context *context);
-
-/**
- * What is so of `enum netlib_tls_option`: the bits of `netlib_tls_options_set_options`, and those that are always true,
- * given or not. (Python's `SSLContext.options` has of these what was given.)
- *
- * @param context the context. May be NULL: 0 is returned.
- * @return the bits.
- * @threads any
- * @since 0.1.0
- */
-int64_t netlib_tls_context_options(const netlib_tls_context *context);
-
-/**
- * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`.
- *
- * @param context the context. May be NULL: true is returned.
- * @return the setting.
- * @threads any
- * @since 0.1.0
- */
-bool netlib_tls_context_resumption(const netlib_tls_context *context);
-
-/**
- * Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
- *
- * @param context the context. May be NULL: false is returned.
- * @return false.
- * @threads any
- * @since 0.1.0
- */
-bool netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
-
-/**
- * Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
- *
- * @param context the context. May be NULL: false is returned.
- * @return false.
- * @threads any
- * @since 0.1.0
- */
-bool netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
-
-/**
- * How many application protocols are offered.
- *
- * @param context the context. May be NULL: 0 is returned.
- * @return the count.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_context_alpn_protocol_count(const netlib_tls_context *context);
-
-/**
- * One of the application protocols that are offered.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, size_t index, size_t *len);
-
-/**
- * The file to which the secrets of sessions are written: that of `netlib_tls_options_set_keylog_file`, or of the
- * variable SSLKEYLOGFILE. As Python's `keylog_filename`.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`; NULL when they are written nowhere.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
-
-/**
- * Options that make an equal context: change some, and make another. The context keeps what it was made from. What files
- * and environment held is not part of that: the other context reads them again, and has sessions of its own.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_tls_options_free`.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
-
-/**
  * A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on functions of the program
- * (`netlib_tls_wrap_callbacks`). **Concurrent, one reader and one writer**: one thread may read while another one writes;
- * a third is answered `NETLIB_BUSY`. Shutting down counts as writing. The settings and getters may be called from any
- * thread at any time.
+ * (`netlib_tls_wrap_callbacks`). As OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader and one
+ * writer**: one thread may read while another one writes; a third gets `NETLIB_BUSY`. Shutting down counts as writing.
+ * The settings and getters may be called from any thread at any time.
  *
- * A descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
- * closed by you. Its O_NONBLOCK is neither changed nor asked: whether calls wait is the stream's own setting.
+ * A descriptor is borrowed: a connected stream socket that stays open as long as the stream is used, and that you
+ * close. Its O_NONBLOCK is neither changed nor asked: whether calls wait is `netlib_tls_stream_set_blocking`.
  *
  * A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
  * `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
  */
 struct netlib_tls_stream;
 
+/** A piece of the data of one write; as POSIX's iovec, but not to be written to. */
+typedef struct netlib_slice {
+    /** The bytes; NULL only if there are none. */
+    const void *data;
+    /** How many. */
+    size_t len;
+} netlib_slice;
+
 /**
- * Makes a client's stream on a connected descriptor. No I/O: the first read or write, or `netlib_tls_stream_handshake`,
- * shakes hands. Unless set otherwise it is blocking and waits for ever: see `netlib_tls_stream_set_limit` and
- * `netlib_tls_stream_set_read_timeout`.
+ * Makes a client's stream on a connected descriptor. No I/O: the first read or write, or
+ * `netlib_tls_stream_handshake`, makes the handshake. Unless set otherwise it blocks and waits for ever: see
+ * `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
  *
  * The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
- * It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing dot
- * is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed between streams of the same context and
- * name only.
+ * It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing
+ * dot is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed only between streams of the same
+ * context and name.
+ *
+ * As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
+ * SSL_set_tlsext_host_name.
  *
  * @param context the context; the stream keeps its own reference. Not NULL.
  * @param fd a connected stream socket, borrowed.
  * @param server_hostname the host that the server must prove to be. Copied. May be NULL, or empty, only if the context
- *        does not check names: a session with nobody in particular is what `netlib_tls_options_set_check_hostname` with
- *        0 asks for.
+ *        does not check names (`netlib_tls_options_set_check_hostname` with 0).
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for a socket that listens;
- *         `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for a socket that
+ *         listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  * @threads any
  * @since 0.1.0
  */
@@ -4585,8 +4217,8 @@ netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
                                  netlib_error **err);
 
 /**
- * Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. A client that offers application
- * protocols must offer one of the context's, if that has any.
+ * Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. If the context has application
+ * protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with server_side=True.
  *
  * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
  * @param fd a connected stream socket, borrowed.
@@ -4657,9 +4289,10 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
                                                   netlib_error **err);
 
 /**
- * Whether calls wait. Default: yes. If not, a call that would have to returns `NETLIB_WANT_READ` or
- * `NETLIB_WANT_WRITE`: poll the descriptor for that and make the same call again. Before you poll for input, read until
- * `NETLIB_WANT_READ`: plaintext may be there although the descriptor has nothing more.
+ * Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
+ * `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. A read may
+ * want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
+ * plaintext may be there although the descriptor has nothing more.
  *
  * @param stream the stream. Not NULL.
  * @param blocking 0 or 1.
@@ -4674,20 +4307,24 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
                                              netlib_error **err);
 
 /**
- * Shakes hands, if that is not done yet. Reading and writing do it by themselves; this tells why it failed before
- * anything is sent. A thread that needs the handshake while another one makes it waits for that.
+ * Makes the handshake, if that is not done yet. Reading and writing do it by themselves; call it to know that the peer
+ * is the right one before anything is sent. A thread that needs the handshake while another one makes it waits for
+ * that. As SSL_do_handshake, Python's `do_handshake`.
  *
- * The error says what was wrong and which setting would change it: see `netlib_error_message`,
- * `netlib_error_certificate_problem` and `netlib_error_tls_alert`. The peer is told by an alert before this fails.
+ * When it fails, `netlib_error_message` says what was wrong, `netlib_error_advice` which setting would change it,
+ * `netlib_error_certificate_problem` and `netlib_error_tls_alert` the same for programs. The peer is sent an alert
+ * first.
  *
  * @param stream the stream. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
- *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the
- *         peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it; `NETLIB_TLS_PROTOCOL`;
- *         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it was reset;
- *         `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
- *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`.
+ *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when
+ *         the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
+ *         `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it
+ *         was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
+ *         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
+ *         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
+ *         `netlib_tls_wrap_callbacks` made, what its functions report.
  * @threads any
  * @since 0.1.0
  */
@@ -4696,33 +4333,40 @@ netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream,
                                           netlib_error **err);
 
 /**
- * Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a record's
- * plaintext then goes straight into them.
+ * Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a
+ * record's plaintext then goes straight into them. As SSL_read_ex.
  *
  * @param stream the stream. Not NULL.
  * @param buf out: the bytes. Not NULL unless `len` is 0.
  * @param len the room in bytes; with 0 nothing is read.
  * @param n out: how many bytes were read. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when
- *         the connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
- *         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
+ * @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED`
+ *         when the connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the
+ *         handshake, `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
  * @threads one reader at a time, beside one writer
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_tls_stream_read(netlib_tls_stream *stream,
-                                     void *buf,
-                                     size_t len,
-                                     size_t *n,
-                                     netlib_error **err);
+netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n, netlib_error **err);
+
+/**
+ * How many bytes a read would return without I/O. It decrypts a record that has already come. As SSL_pending.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return the count; there may be more behind it.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
 /**
  * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
- * function of the program, has taken.
- * What it does not count may have been encrypted already, so the next write must continue with the same bytes; that
- * holds too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, where nothing is counted and
- * nothing is sent twice.
+ * function of the program, has taken. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
+ * SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+ *
+ * What is not counted may have been encrypted already, so the next write must continue with the same bytes; that holds
+ * too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
  *
  * @param stream the stream. Not NULL.
  * @param buf the bytes. Copied. Not NULL unless `len` is 0.
@@ -4743,10 +4387,34 @@ netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
                                       netlib_error **err);
 
 /**
- * Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), and does not wait for its
- * answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Nothing can be written afterwards.
- * What earlier writes encrypted but did not count is sent first. Before the handshake there is nobody to tell, and
- * nothing is sent. Again is fine.
+ * Writes data that is in several pieces, as `netlib_tls_stream_write` writes one. As writev(2). Small pieces share
+ * records, so that they cost no more than one piece of their length; what fills a record by itself is encrypted from
+ * where it is. The next write after one that did not count everything must continue with the same bytes, in whatever
+ * pieces.
+ *
+ * @param stream the stream. Not NULL.
+ * @param slices the pieces, in order. Copied. Not NULL unless `count` is 0.
+ * @param count how many pieces, at most 1024.
+ * @param n out: how many bytes of them were written; fewer than all only if not blocking. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
+ *         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not
+ *         empty.
+ * @threads one writer at a time, beside one reader
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream,
+                                       const netlib_slice *slices,
+                                       size_t count,
+                                       size_t *n,
+                                       netlib_error **err);
+
+/**
+ * Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), after what earlier writes
+ * encrypted but did not count. Nothing can be written afterwards; the peer may still be sending, and reading goes on
+ * until `NETLIB_END_OF_STREAM`. Before the handshake is done nothing is sent. Calling it again is harmless. As
+ * SSL_shutdown called once.
  *
  * @param stream the stream. Not NULL.
  * @param err out, owned. May be NULL.
@@ -4761,198 +4429,12 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
                                          netlib_error **err);
 
 /**
- * How many bytes a read would return without touching what carries the stream. It opens a record that has already come, and does
- * no I/O.
+ * Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's.
+ * Needed only if what carries the stream is then used for something else. As Python's `SSLSocket.unwrap`, SSL_shutdown
+ * called until it returns 1.
  *
- * @param stream the stream. May be NULL: 0 is returned.
- * @return the count; there may be more behind it.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
-
-/**
- * Receives what the peer sent, from a transport of the program's own. Called only during calls on the stream, on their
- * thread, for one of them at a time, and while no lock is held: it may use other streams. A call on its own stream is
- * `NETLIB_BUSY`.
- *
- * @param ctx as given to `netlib_tls_wrap_callbacks`.
- * @param buf where to put bytes; what it holds before is not set.
- * @param len how many bytes fit, at least 1.
- * @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
- * @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
- *         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
- *         failure (200 or more) fails that call with this status; any other number does with `NETLIB_CALLBACK_FAILED`.
- * @threads as the stream is used
- * @since 0.1.0
- */
-typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
-
-/**
- * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
- * that runs on another thread.
- *
- * @param ctx as given to `netlib_tls_wrap_callbacks`.
- * @param buf the bytes.
- * @param len how many, at least 1.
- * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
- * @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
- *         is no room yet; failures as of `netlib_tls_read_fn`.
- * @threads as the stream is used
- * @since 0.1.0
- */
-typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
-
-/** A piece of the data of one write; as POSIX's iovec, but not to be written to. */
-typedef struct netlib_slice {
-    /** The bytes; NULL only if there are none. */
-    const void *data;
-    /** How many. */
-    size_t len;
-} netlib_slice;
-
-/**
- * Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. Its records are
- * the outer stream's data. No I/O: the first read or write, or `netlib_tls_stream_handshake`, shakes hands, with the
- * outer peer too if that is not done. Each of the two proves a name of its own.
- *
- * The new stream keeps the outer one alive and has it for itself: as long as it is not freed, reading from the outer
- * stream, writing to it, shaking hands on it, shutting it down or making another stream in it is `NETLIB_BUSY`. Its
- * getters work, and `netlib_tls_stream_free` may be called on it. The new stream's own settings (blocking or not, limit,
- * timeouts) rule its calls all the way down, the outer one's are not looked at; if it does not block, poll the
- * descriptor at the bottom. A read continues with the data that the outer stream has not given to anybody yet.
- *
- * To end both: `netlib_tls_stream_shutdown` on the inner stream, which sends its closing message as data of the outer
- * one; free it; shut down the outer one. An outer stream can be used again after the inner one was freed. What the
- * inner one had taken from it is then gone, so let the peer go on outside only after it has seen your closing message:
- * `netlib_tls_stream_shutdown_both`. When the outer stream ends, properly or not, before the inner peer's closing
- * message, that is `NETLIB_TLS_TRUNCATED` for the inner one; its error has the outer one's as a cause.
- *
- * Nearest: urllib3's SSLTransport, which ssl_wrap_socket makes for tls_in_tls=True.
- *
- * @param context the context of the inner session; the stream keeps its own reference. Not NULL.
- * @param outer the stream to run in, a client's or a server's. Not NULL.
- * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
- *        or empty, only if the context does not check names.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it
- *         has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
- *         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
-                                     netlib_tls_stream *outer,
-                                     const char *server_hostname,
-                                     netlib_tls_stream **stream,
-                                     netlib_error **err);
-
-/**
- * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
- *
- * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
- * @param outer the stream to run in, a client's or a server's. Not NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
-                                       netlib_tls_stream *outer,
-                                       netlib_tls_stream **stream,
-                                       netlib_error **err);
-
-/**
- * Makes a client's stream on a transport of the program's own. No I/O, as `netlib_tls_wrap_fd`: no function is called.
- *
- * Nothing can be waited for: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` comes back to the
- * caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait themselves make a
- * stream that does. The limit is looked at before each of their calls; how long those take is their own affair, and the
- * stream's timeouts are without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and
- * final; a failure that they report is not, but for `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
- *
- * Nearest: a BIO of OpenSSL's.
- *
- * @param context the context; the stream keeps its own reference. Not NULL.
- * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL, or
- *        empty, only if the context does not check names.
- * @param read_fn receives. Not NULL.
- * @param write_fn sends. Not NULL.
- * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
-                                        const char *server_hostname,
-                                        netlib_tls_read_fn read_fn,
-                                        netlib_tls_write_fn write_fn,
-                                        void *ctx,
-                                        netlib_tls_stream **stream,
-                                        netlib_error **err);
-
-/**
- * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
- *
- * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
- * @param read_fn receives. Not NULL.
- * @param write_fn sends. Not NULL.
- * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
-                                          netlib_tls_read_fn read_fn,
-                                          netlib_tls_write_fn write_fn,
-                                          void *ctx,
-                                          netlib_tls_stream **stream,
-                                          netlib_error **err);
-
-/**
- * Writes data that is in several pieces, as `netlib_tls_stream_write` writes one: all of them when blocking. Small pieces
- * share records, so that they cost no more than one piece of their length; what fills a record by itself is encrypted
- * from where it is. All that is said there of bytes that are not counted holds for the pieces one after the other: a
- * write continues with the same bytes, in whatever pieces.
- *
- * Nearest: writev(2).
- *
- * @param stream the stream. Not NULL.
- * @param slices the pieces, in order. Copied. Not NULL unless `count` is 0.
- * @param count how many pieces, at most 1024.
- * @param n out: how many bytes of them were written; fewer than all only if not blocking. Not NULL.
- * @param err out, owned. May be NULL.
- * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for
- *         lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not empty.
- * @threads one writer at a time, beside one reader
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream,
-                                       const netlib_slice *slices,
-                                       size_t count,
-                                       size_t *n,
-                                       netlib_error **err);
-
-/**
- * Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's. What
- * the peer still sends before that is thrown away, at most 1 MiB over all calls. Afterwards what carries the stream can
- * be used for something else. A program that closes it anyway need not wait.
- *
- * Before the handshake is done there is no session to close: nothing is sent and nothing awaited. A peer that may go on
- * sending for long (TLS 1.3 lets it) is read to its end instead.
- *
- * Nearest: `SSLSocket.unwrap` of Python, SSL_shutdown called twice of OpenSSL.
+ * What the peer still sends before its closing message is thrown away, at most 1 MiB over all calls; read to the end
+ * instead if it may be more. Before the handshake is done nothing is sent and nothing awaited.
  *
  * @param stream the stream. Not NULL.
  * @param err out, owned. May be NULL.
@@ -4968,301 +4450,31 @@ netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream,
                                               netlib_error **err);
 
 /**
- * A TLS session over a transport of your own: an event loop, a message queue, another protocol. As Python's
- * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but that
- * of certificates. **Single**: one call at a time, on any thread.
- *
- * Two things are yours: what comes from the network goes in by `netlib_tls_engine_feed`, and what
- * `netlib_tls_engine_drain` gives goes to the network. Drain after every other call, a failed one included: the alert that
- * tells the peer why is among the output. `NETLIB_WANT_READ` says "drain, then feed more".
- *
- * A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68 KiB
- * of input, one record of plaintext, and 321 KiB of output beside the handshake's.
- */
-struct netlib_tls_engine;
-
-/**
- * Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
- *
- * @param context the context; the engine keeps its own reference. Not NULL.
- * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. Copied. May be
- *        NULL, or empty, only if the context does not check names.
- * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
- *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
-                                           const char *server_hostname,
-                                           netlib_tls_engine **engine,
-                                           netlib_error **err);
-
-/**
- * Makes a server's engine.
- *
- * @param context the context, with an identity; the engine keeps its own reference. Not NULL.
- * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_server_new(const netlib_tls_context *context,
-                                           netlib_tls_engine **engine,
-                                           netlib_error **err);
-
-/**
- * Releases an engine. Output that was not drained is lost with it.
- *
- * @param engine owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
-void netlib_tls_engine_free(netlib_tls_engine *engine);
-
-/**
- * Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
- * something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
- * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing message
- * everything is taken and nothing of it counts.
- *
- * @param engine the engine. Not NULL.
- * @param data the bytes. Copied. Not NULL unless `len` is 0.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many were taken. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_end`;
- *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
-                                     const void *data,
-                                     size_t len,
-                                     size_t *n,
-                                     netlib_error **err);
-
-/**
- * Says that the network will give no more: the transport has ended. What was fed before can still be read. If the peer's
- * closing message is not among it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with
- * `NETLIB_TLS_HANDSHAKE_EOF`. Again is fine.
- *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_feed_end(netlib_tls_engine *engine,
-                                         netlib_error **err);
-
-/**
- * Gives bytes that must go to the network, in this order and once: what was drained is forgotten here.
- *
- * @param engine the engine. Not NULL.
- * @param buf out: the bytes. Not NULL unless `len` is 0.
- * @param len the room in bytes.
- * @param n out: how many bytes were given; 0 if there are none. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, whatever has become of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
-                                      void *buf,
-                                      size_t len,
-                                      size_t *n,
-                                      netlib_error **err);
-
-/**
- * How many bytes wait to be drained.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return the count.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
-
-/**
- * Shakes hands with what was fed, if that is not done yet. Reading and writing do it by themselves. Output may be waiting
- * whatever is returned.
- *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
- *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else;
- *         `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`; `NETLIB_TLS_PROTOCOL`;
- *         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer closes the session, in the middle;
- *         `NETLIB_CALLBACK_FAILED` when the server-name callback refuses the client, or fails.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine,
-                                          netlib_error **err);
-
-/**
- * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
- * fastest: a record's plaintext then goes straight into them.
- *
- * @param engine the engine. Not NULL.
- * @param buf out: the bytes. Not NULL unless `len` is 0.
- * @param len the room in bytes; with 0 nothing is read.
- * @param n out: how many bytes were read. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has
- *         closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
- *         missing; all that `netlib_tls_engine_handshake` returns.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
-                                     void *buf,
-                                     size_t len,
-                                     size_t *n,
-                                     netlib_error **err);
-
-/**
- * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
- * taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
- *
- * @param engine the engine. Not NULL.
- * @param buf the bytes. Copied. Not NULL unless `len` is 0.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first; `NETLIB_WANT_READ` when
- *         the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
- *         returns.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
-                                      const void *buf,
-                                      size_t len,
-                                      size_t *n,
-                                      netlib_error **err);
-
-/**
- * How many bytes a read would return without more input. It opens a record that has been fed.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return the count; there may be more behind it.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
-
-/**
- * Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, behind what was written.
- * Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is done there is
- * nobody to tell: the message follows when it is. Again is fine.
- *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; the failure of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine,
-                                         netlib_error **err);
-
-/**
- * Makes a client's stream on a connected descriptor and shakes hands, as urllib3's ssl_wrap_socket, whose other parameters
- * are options:
- *
- *     keyfile, certfile   netlib_tls_options_set_identity_files
- *     key_password        netlib_tls_options_set_key_password
- *     cert_reqs           netlib_tls_options_set_verify_mode
- *     ca_certs            netlib_tls_options_add_ca_file
- *     ca_cert_dir         netlib_tls_options_add_ca_dir
- *     ca_cert_data        netlib_tls_options_add_ca_data
- *     ssl_version         netlib_tls_options_set_ssl_version
- *     ciphers             netlib_tls_options_set_ciphers
- *
- * TLS inside of TLS, its tls_in_tls, is `netlib_tls_wrap_stream`, which takes a stream in the place of the descriptor.
- *
- * Without a context, one is made of the options; with neither, the system's authorities are trusted. A context wins over
- * the options, as in urllib3: of these, only the authorities (those of the system and those built in if they are asked for)
- * and the identity with its password are used, beside the context's authorities and in the place of its identity. For that
- * another context is made of what this one was made from, which reads its files again and resumes no session. Where many
- * connections are made, make the context once: `netlib_tls_context_to_options`. The application protocol that is offered is "http/1.1", not the context's, unless the
- * options have some.
- *
- * The limit ends the handshake, not what comes after: the stream has none until `netlib_tls_stream_set_limit`. The stream
- * is blocking. When the call fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
- *
- * @param fd a connected stream socket, borrowed.
- * @param tls_options what to use. May be NULL: all defaults.
- * @param context what wins over them; the stream keeps what it needs. May be NULL: one is made.
- * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL, or
- *        empty, only if names are not checked.
- * @param limit ends the handshake. May be NULL: none.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake` return.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_ssl_wrap_socket(int fd,
-                                     const netlib_tls_options *tls_options,
-                                     const netlib_tls_context *context,
-                                     const char *server_hostname,
-                                     const netlib_limit *limit,
-                                     netlib_tls_stream **stream,
-                                     netlib_error **err);
-
-/**
- * The version that the two sides have agreed on.
+ * How many certificates the peer sent; a resumed session has those of the first one.
  *
  * @param stream the stream. May be NULL: 0 is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+ * @return the count; 0 before the handshake is done.
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_stream_version(const netlib_tls_stream *stream);
+size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
 /**
- * The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". OpenSSL
- * and Python have names of their own for those of TLS 1.2.
+ * One certificate of the peer's chain as it was sent, in DER: `netlib_certificate_parse` has its text,
+ * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
+ * `getpeercert(True)`, SSL_get_peer_cert_chain.
  *
  * @param stream the stream. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `stream`; NULL before the handshake is done.
+ * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `stream`.
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream,
-                                           size_t *len);
+const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
 /**
- * The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which a quantum
- * computer does not break either, "x25519", "secp256r1". As OpenSSL's SSL_get_negotiated_group.
- *
- * @param stream the stream. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes its keys
- *         from those of the first.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream,
-                                                 size_t *len);
-
-/**
- * The application protocol that the two sides have agreed on (RFC 7301).
+ * The application protocol that the two sides have agreed on (RFC 7301). As Python's `selected_alpn_protocol`.
  *
  * @param stream the stream. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -5287,7 +4499,43 @@ const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream,
                                           size_t *len);
 
 /**
- * Whether the session goes on from an earlier one of the same context and name, without a new proof of identity. As
+ * The version that the two sides have agreed on. As SSL_version, which has the same numbers.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_stream_version(const netlib_tls_stream *stream);
+
+/**
+ * The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
+ * SSL_CIPHER_standard_name.
+ *
+ * @param stream the stream. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `stream`; NULL before the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size_t *len);
+
+/**
+ * The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
+ * resists a quantum computer too, "x25519", "secp256r1". As SSL_get0_group_name.
+ *
+ * @param stream the stream. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes
+ *         no new keys.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream,
+                                                 size_t *len);
+
+/**
+ * Whether the session continues an earlier one of the same context and name, without a new proof of identity. As
  * Python's `SSLSocket.session_reused`.
  *
  * @param stream the stream. May be NULL: false is returned.
@@ -5296,117 +4544,6 @@ const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream,
  * @since 0.1.0
  */
 bool netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
-
-/**
- * How many certificates the peer sent; of a resumed session, in the first one.
- *
- * @param stream the stream. May be NULL: 0 is returned.
- * @return the count; 0 before the handshake is done.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
-
-/**
- * One certificate of the peer's chain as it was sent, in DER: what other programs want.
- * With `NETLIB_CERT_NONE` it was not verified.
- *
- * @param stream the stream. May be NULL: NULL is returned.
- * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes. May be NULL.
- * @return borrowed from `stream`.
- * @threads any
- * @since 0.1.0
- */
-const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
-
-/**
- * As `netlib_tls_stream_version`.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-int32_t netlib_tls_engine_version(const netlib_tls_engine *engine);
-
-/**
- * As `netlib_tls_stream_cipher_suite`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
-
-/**
- * As `netlib_tls_stream_key_exchange_group`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes its keys
- *         from those of the first.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine,
-                                                 size_t *len);
-
-/**
- * As `netlib_tls_stream_alpn_protocol`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
-
-/**
- * As `netlib_tls_stream_server_name`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
-
-/**
- * As `netlib_tls_stream_is_resumed`.
- *
- * @param engine the engine. May be NULL: false is returned.
- * @return the answer; false before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-bool netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
-
-/**
- * As `netlib_tls_stream_peer_certificate_count`.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return the count; 0 before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
-
-/**
- * As `netlib_tls_stream_peer_certificate`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes. May be NULL.
- * @return borrowed from `engine`.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
 
 /** What `netlib_certificate_name` gives. */
 enum netlib_certificate_name_kind {
@@ -5472,9 +4609,9 @@ void netlib_certificate_free(netlib_certificate *certificate);
 
 /**
  * Whose certificate it is, in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE". The last part in the
- * certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the
- * certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. No rule of
- * verification looks at this: which hosts a certificate is for `netlib_certificate_name` says.
+ * certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps
+ * the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. Verification
+ * does not look at it: the hosts that a certificate is for are `netlib_certificate_name`.
  *
  * @param certificate the certificate. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -5482,8 +4619,7 @@ void netlib_certificate_free(netlib_certificate *certificate);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_certificate_subject(const netlib_certificate *certificate,
-                                       size_t *len);
+const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
 /**
  * Who issued it, in the form of `netlib_certificate_subject`.
@@ -5571,8 +4707,8 @@ const char *netlib_certificate_not_after_text(const netlib_certificate *certific
 size_t netlib_certificate_name_count(const netlib_certificate *certificate);
 
 /**
- * One of the names: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of a wrong length is "#"
- * and its bytes in hex.
+ * One of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of
+ * a wrong length is "#" and its bytes in hex.
  *
  * @param certificate the certificate. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -5586,7 +4722,7 @@ const char *netlib_certificate_name(const netlib_certificate *certificate,
                                     size_t *len);
 
 /**
- * What one of the names is of.
+ * The kind of one of the names.
  *
  * @param certificate the certificate. May be NULL: 0 is returned.
  * @param index 0 to count - 1; beyond, 0 is returned.
@@ -5688,17 +4824,19 @@ const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, siz
 const char *netlib_certificate_fingerprint(const netlib_certificate *certificate, size_t *len);
 
 /**
- * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. Use SHA-256: MD5 is broken and
- * SHA-1 is too. The digests are compared in constant time.
+ * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. To pin a server's, call it
+ * after `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well,
+ * unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
+ * time.
  *
  * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
  *        none, which is a mismatch whatever `cert_len` and the fingerprint.
  * @param cert_len its length in bytes; 0 is as NULL.
- * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere. Not
- *        NULL.
+ * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
+ *        Not NULL.
  * @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for
- *         a fingerprint of another length, or with anything else in it.
+ * @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT`
+ *         for a fingerprint of another length, or with anything else in it.
  * @threads any
  * @since 0.1.0
  */
@@ -5707,6 +4845,868 @@ netlib_status netlib_assert_fingerprint(const void *cert,
                                         size_t cert_len,
                                         const char *fingerprint,
                                         netlib_error **err);
+
+/**
+ * Receives what the peer sent, over a transport of the program's own. It is called only during calls on the stream, on
+ * their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
+ * `NETLIB_BUSY`.
+ *
+ * @param ctx as given to `netlib_tls_wrap_callbacks`.
+ * @param buf where to put bytes; what it holds before is not set.
+ * @param len how many bytes fit, at least 1.
+ * @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
+ * @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
+ *         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
+ *         failure (200 or more) fails that call with this status; any other number with `NETLIB_CALLBACK_FAILED`.
+ * @threads as the stream is used
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
+
+/**
+ * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
+ * that runs on another thread.
+ *
+ * @param ctx as given to `netlib_tls_wrap_callbacks`.
+ * @param buf the bytes.
+ * @param len how many, at least 1.
+ * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
+ * @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
+ *         is no room yet; failures as of `netlib_tls_read_fn`.
+ * @threads as the stream is used
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
+
+/**
+ * Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. As urllib3's
+ * SSLTransport, its tls_in_tls. No I/O: the first read or write, or `netlib_tls_stream_handshake`, makes the
+ * handshake, and that of the outer stream if it is not done yet. Each of the two peers proves a name of its own. Read
+ * exactly the proxy's answer from the outer stream first: what comes after it is the inner one's.
+ *
+ * As long as the new stream exists, it has the outer one for itself: reading, writing, handshaking and shutting down
+ * there, and making another stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the
+ * new one keeps it alive. The new stream's own settings (blocking or not, limit, timeouts) hold all the way down, not
+ * those of the outer one; if it does not block, poll the descriptor at the bottom.
+ *
+ * To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else
+ * instead, call `netlib_tls_stream_shutdown_both` on the inner one before it is freed: what it has taken from the
+ * outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
+ * `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
+ *
+ * @param context the context of the inner session; the stream keeps its own reference. Not NULL.
+ * @param outer the stream to run in, a client's or a server's. Not NULL.
+ * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be
+ *        NULL, or empty, only if the context does not check names.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to
+ *         it has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+ *         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
+                                     netlib_tls_stream *outer,
+                                     const char *server_hostname,
+                                     netlib_tls_stream **stream,
+                                     netlib_error **err);
+
+/**
+ * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
+ *
+ * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+ * @param outer the stream to run in, a client's or a server's. Not NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
+                                       netlib_tls_stream *outer,
+                                       netlib_tls_stream **stream,
+                                       netlib_error **err);
+
+/**
+ * Makes a client's stream on a transport of the program's own. As a BIO of OpenSSL. No I/O, as `netlib_tls_wrap_fd`:
+ * no function is called.
+ *
+ * netlib cannot wait for such a transport: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
+ * comes back to the caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait
+ * themselves make a stream that does. The limit is looked at before each of their calls; the stream's timeouts are
+ * without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
+ * the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+ *
+ * @param context the context; the stream keeps its own reference. Not NULL.
+ * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
+ *        or empty, only if the context does not check names.
+ * @param read_fn receives. Not NULL.
+ * @param write_fn sends. Not NULL.
+ * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
+                                        const char *server_hostname,
+                                        netlib_tls_read_fn read_fn,
+                                        netlib_tls_write_fn write_fn,
+                                        void *ctx,
+                                        netlib_tls_stream **stream,
+                                        netlib_error **err);
+
+/**
+ * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
+ *
+ * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+ * @param read_fn receives. Not NULL.
+ * @param write_fn sends. Not NULL.
+ * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
+                                          netlib_tls_read_fn read_fn,
+                                          netlib_tls_write_fn write_fn,
+                                          void *ctx,
+                                          netlib_tls_stream **stream,
+                                          netlib_error **err);
+
+/**
+ * A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
+ * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but
+ * that of certificates. **Single**: one call at a time, on any thread.
+ *
+ * Give `netlib_tls_engine_feed` what comes from the network, and send what `netlib_tls_engine_drain` gives. Drain
+ * after every other call, a failed one too: the alert that tells the peer why is in the output. `NETLIB_WANT_READ`
+ * says "drain, then feed more".
+ *
+ * A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68
+ * KiB of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+ */
+struct netlib_tls_engine;
+
+/**
+ * Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
+ *
+ * @param context the context; the engine keeps its own reference. Not NULL.
+ * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. Copied. May be
+ *        NULL, or empty, only if the context does not check names.
+ * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
+ *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
+                                           const char *server_hostname,
+                                           netlib_tls_engine **engine,
+                                           netlib_error **err);
+
+/**
+ * Makes a server's engine.
+ *
+ * @param context the context, with an identity; the engine keeps its own reference. Not NULL.
+ * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_server_new(const netlib_tls_context *context,
+                                           netlib_tls_engine **engine,
+                                           netlib_error **err);
+
+/**
+ * Releases an engine. Output that was not drained is lost with it.
+ *
+ * @param engine owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_engine_free(netlib_tls_engine *engine);
+
+/**
+ * Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
+ * something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
+ * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing message
+ * everything is taken and nothing of it counts.
+ *
+ * @param engine the engine. Not NULL.
+ * @param data the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many were taken. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_end`;
+ *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
+                                     const void *data,
+                                     size_t len,
+                                     size_t *n,
+                                     netlib_error **err);
+
+/**
+ * Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
+ * it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
+ * harmless.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_feed_end(netlib_tls_engine *engine,
+                                         netlib_error **err);
+
+/**
+ * Gives bytes that must go to the network, in this order, each of them once.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param len the room in bytes.
+ * @param n out: how many bytes were given; 0 if there are none. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, whatever has become of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
+                                      void *buf,
+                                      size_t len,
+                                      size_t *n,
+                                      netlib_error **err);
+
+/**
+ * How many bytes wait to be drained.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
+
+/**
+ * Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
+ * be output whatever is returned.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
+ *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something
+ *         else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in
+ *         common with it; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer
+ *         closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
+ *         `netlib_tls_options_set_servername_callback`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
+
+/**
+ * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
+ * fastest: a record's plaintext then goes straight into them.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param len the room in bytes; with 0 nothing is read.
+ * @param n out: how many bytes were read. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has
+ *         closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
+ *         missing; all that `netlib_tls_engine_handshake` returns.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
+                                     void *buf,
+                                     size_t len,
+                                     size_t *n,
+                                     netlib_error **err);
+
+/**
+ * How many bytes a read would return without more input. It decrypts a record that has been fed.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count; there may be more behind it.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
+
+/**
+ * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
+ * taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first; `NETLIB_WANT_READ` when
+ *         the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
+ *         returns.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
+                                      const void *buf,
+                                      size_t len,
+                                      size_t *n,
+                                      netlib_error **err);
+
+/**
+ * Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, after what was
+ * written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
+ * done, the message follows when it is. Calling it again is harmless.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; the failure of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
+
+/**
+ * As `netlib_tls_stream_peer_certificate_count`.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count; 0 before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
+
+/**
+ * As `netlib_tls_stream_peer_certificate`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `engine`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
+
+/**
+ * As `netlib_tls_stream_alpn_protocol`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_server_name`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_version`.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+int32_t netlib_tls_engine_version(const netlib_tls_engine *engine);
+
+/**
+ * As `netlib_tls_stream_cipher_suite`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_key_exchange_group`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL where `netlib_tls_stream_key_exchange_group` has none.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_is_resumed`.
+ *
+ * @param engine the engine. May be NULL: false is returned.
+ * @return the answer; false before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+bool netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
+
+/**
+ * Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
+ * `netlib_tls_context_trust_kinds`.
+ */
+enum netlib_trust_kind {
+    /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
+    NETLIB_TRUST_SYSTEM = 1,
+    /**
+     * The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has no
+     * store.
+     */
+    NETLIB_TRUST_EMBEDDED = 2,
+    /** `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
+    NETLIB_TRUST_CUSTOM = 4
+};
+
+/**
+ * Options that make an equal context: change some, and make another. Files and environment are then read again, and
+ * the other context has sessions of its own.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_tls_options_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
+
+/**
+ * How many authorities are trusted. An authority of several sources counts once. As the length of Python's
+ * `get_ca_certs()`.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
+
+/**
+ * The kinds of all sources of trust together.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return bits of `enum netlib_trust_kind`; 0 when nothing is trusted because nothing is verified.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
+
+/**
+ * How many sources of trust were loaded: those that the options name, in their order; then each place of the system's;
+ * then the authorities built in.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
+
+/**
+ * The kind of a source.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return one of `enum netlib_trust_kind`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
+
+/**
+ * Where a source is.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for a
+ *         store that is no file; "embedded".
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context,
+                                                 size_t index,
+                                                 size_t *len);
+
+/**
+ * How many authorities a source has, those of other sources included. Certificates of the same name and key are one.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return the count; 0 only for a place of the system's that could not be read or holds none.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context, size_t index);
+
+/**
+ * How many texts `netlib_tls_context_trust_source_skipped` has of a source.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return the count, at most 101: after a hundred, the last text says how many more there are.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
+
+/**
+ * One line about something in a source that is not trusted, and why: the file, in a directory, and the certificate.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`, for people.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context,
+                                                    size_t index,
+                                                    size_t skipped,
+                                                    size_t *len);
+
+/**
+ * What a client asks of a server's certificate. A server asks for one only if the mode was set.
+ *
+ * @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
+ * @return one of `enum netlib_verify_mode`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_verify_mode(const netlib_tls_context *context);
+
+/**
+ * Whether a server must prove its name.
+ *
+ * @param context the context. May be NULL: true is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
+
+/**
+ * The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
+ *
+ * @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
+ * @return bits of `enum netlib_verify_flag`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
+
+/**
+ * The oldest version that can be negotiated: versions that `netlib_tls_options_set_options` excludes, or that have no
+ * cipher suite, do not count. As Python's `minimum_version`.
+ *
+ * @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
+
+/**
+ * The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
+ *
+ * @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
+
+/**
+ * How many application protocols are offered.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_alpn_protocol_count(const netlib_tls_context *context);
+
+/**
+ * One of the application protocols that are offered.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, size_t index, size_t *len);
+
+/**
+ * How many cipher suites are offered. As the length of Python's `get_ciphers()`.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
+
+/**
+ * One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` gives
+ * it. Those of TLS 1.3 come first.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed: a constant.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context,
+                                            size_t index,
+                                            size_t *len);
+
+/**
+ * The same suite by its name in OpenSSL and Python.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed: a constant.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context,
+                                                         size_t index,
+                                                         size_t *len);
+
+/**
+ * The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
+
+/**
+ * The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
+ * `SSLContext.options` has only what was set.)
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the bits.
+ * @threads any
+ * @since 0.1.0
+ */
+int64_t netlib_tls_context_options(const netlib_tls_context *context);
+
+/**
+ * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`.
+ *
+ * @param context the context. May be NULL: true is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_resumption(const netlib_tls_context *context);
+
+/**
+ * The file to which the secrets of sessions are written. As Python's `keylog_filename`.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`; NULL when they are written nowhere.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
+
+/** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
+enum netlib_ssl_version {
+    /** The newest version that both sides know. */
+    NETLIB_PROTOCOL_TLS = 2,
+    /** Exactly TLS 1.2. */
+    NETLIB_PROTOCOL_TLSv1_2 = 5,
+    /** As `NETLIB_PROTOCOL_TLS`. */
+    NETLIB_PROTOCOL_TLS_CLIENT = 16,
+    /** As `NETLIB_PROTOCOL_TLS`. */
+    NETLIB_PROTOCOL_TLS_SERVER = 17
+};
+
+/**
+ * Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. Its other
+ * parameters are options:
+ *
+ *     keyfile, certfile   netlib_tls_options_set_identity_files
+ *     key_password        netlib_tls_options_set_key_password
+ *     cert_reqs           netlib_tls_options_set_verify_mode
+ *     ca_certs            netlib_tls_options_add_ca_file
+ *     ca_cert_dir         netlib_tls_options_add_ca_dir
+ *     ca_cert_data        netlib_tls_options_add_ca_data
+ *     ssl_version         netlib_tls_options_set_ssl_version
+ *     ciphers             netlib_tls_options_set_ciphers
+ *
+ * Its tls_in_tls is `netlib_tls_wrap_stream`.
+ *
+ * Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
+ * revocation lists, which are added to the context's, and an identity with its password, which replaces the context's.
+ * Another context is then made, which reads all files again and resumes no session: for many connections, make it once
+ * with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
+ * the context's are not used.
+ *
+ * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. The stream blocks. When the call
+ * fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
+ *
+ * @param fd a connected stream socket, borrowed.
+ * @param tls_options what to use. May be NULL: all defaults.
+ * @param context what takes precedence over them; the stream keeps what it needs. May be NULL: one is made.
+ * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
+ *        or empty, only if names are not checked.
+ * @param limit ends the handshake. May be NULL: none.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
+ *         return.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_ssl_wrap_socket(int fd,
+                                     const netlib_tls_options *tls_options,
+                                     const netlib_tls_context *context,
+                                     const char *server_hostname,
+                                     const netlib_limit *limit,
+                                     netlib_tls_stream **stream,
+                                     netlib_error **err);
+
+/**
+ * The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
+ * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
+ *
+ * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
+ * @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
+
+/**
+ * The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
+ * module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. It is not
+ * a number of `enum netlib_tls_version`.
+ *
+ * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
+ * @param number out: for `netlib_tls_options_set_ssl_version`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
+
+/**
+ * Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
+ *
+ * @param context the context. May be NULL: `NETLIB_PROTOCOL_TLS_CLIENT` is returned.
+ * @return `NETLIB_PROTOCOL_TLS_CLIENT`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_context_protocol(const netlib_tls_context *context);
+
+/**
+ * Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
+ * are `NETLIB_UNSUPPORTED`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param protocols `count` names. Not NULL unless `count` is 0.
+ * @param count how many; 0 is the default.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
+
+/**
+ * Whether a certificate without subject alternative names may prove a name by its common name. As Python's
+ * `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0; 1 is refused.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options, int32_t on);
+
+/**
+ * Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
+
+/**
+ * Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
+ * `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0; 1 is refused.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
+
+/**
+ * Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return false.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
 /* ==================================================================================================================
  * deprecated: Old names of urllib3, for programs that are ported from it.

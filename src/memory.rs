@@ -40,6 +40,16 @@ pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// Whether so many bytes are there, before something allocates them that does not ask: what is there for a moment is
+/// likely to be there in the next.
+pub(crate) fn probe(bytes: usize, what: &str) -> Result<()> {
+    let mut room: Vec<u8> = Vec::new();
+    reserve(&mut room, bytes, what)?;
+    // The compiler might see that nobody uses it.
+    std::hint::black_box(&mut room);
+    Ok(())
+}
+
 fn none_left(bytes: usize, what: &str) -> Error {
     Error::new(Status::OutOfMemory, format!("no memory for {what} of {bytes} bytes"))
 }
@@ -54,6 +64,8 @@ mod tests {
         let error = reserve(&mut list, usize::MAX / 16, "a list").unwrap_err();
         assert_eq!(error.status(), Status::OutOfMemory);
         assert_eq!(error.message(), format!("no memory for a list of {} bytes", usize::MAX / 16 * 8));
+        assert_eq!(probe(usize::MAX / 2, "x").unwrap_err().status(), Status::OutOfMemory);
+        probe(1, "x").unwrap();
         assert_eq!(copy(b"ab", "x").unwrap(), b"ab");
         assert_eq!(copy_c(b"ab", "x").unwrap(), c"ab".to_owned());
     }

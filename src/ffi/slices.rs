@@ -1,7 +1,7 @@
 //! Data in several pieces on its way in.
 
 use crate::error::{Error, Result};
-use crate::ffi::api::tls::transport::netlib_slice;
+use crate::ffi::api::tls::stream::netlib_slice;
 use crate::ffi::args;
 use crate::memory;
 use crate::status::Status;

@@ -2,12 +2,17 @@
 //! this side's certificate: to a server's once for each of the client's first messages, to a client's when the server
 //! asks for a certificate.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use rustls::client::ResolvesClientCert;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{CipherSuite, SignatureScheme};
+
+use super::thread::Notes;
+
+/// What peers asked for, as notes of the threads whose sessions are inside a call.
+pub(crate) type Asked = Notes<Request>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
@@ -39,14 +44,14 @@ pub(crate) struct Identity {
 impl ResolvesServerCert for Identity {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let name = hello.server_name().map(str::to_owned);
-        self.asked.note(Request::Session { name, ecdhe: hello.cipher_suites().iter().any(is_ecdhe) });
+        self.asked.leave(Request::Session { name, ecdhe: hello.cipher_suites().iter().any(is_ecdhe) });
         self.key.clone()
     }
 }
 
 impl ResolvesClientCert for Identity {
     fn resolve(&self, _: &[&[u8]], schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        self.asked.note(Request::Certificate(match &self.key {
+        self.asked.leave(Request::Certificate(match &self.key {
             None => Shown::Nothing,
             Some(identity) if identity.key.choose_scheme(schemes).is_none() => Shown::NothingFit,
             Some(_) => Shown::Certificate,
@@ -62,32 +67,4 @@ impl ResolvesClientCert for Identity {
 /// Every suite of TLS 1.3 leaves the exchange open.
 fn is_ecdhe(suite: &CipherSuite) -> bool {
     suite.as_str().is_some_and(|name| name.starts_with("TLS_ECDHE_") || name.starts_with("TLS13_"))
-}
-
-/// The requests of the sessions that are inside a call. Many sessions have one [`Identity`], but it runs inside a session's
-/// call on the calling thread, which takes the note before that call returns.
-#[derive(Debug, Default)]
-pub(crate) struct Asked(Mutex<Vec<(usize, Request)>>);
-
-impl Asked {
-    fn note(&self, request: Request) {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let this = this_thread();
-        notes.retain(|(thread, _)| *thread != this);
-        notes.push((this, request));
-    }
-
-    /// This thread's note.
-    pub(crate) fn take(&self) -> Option<Request> {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let this = this_thread();
-        let index = notes.iter().position(|(thread, _)| *thread == this)?;
-        Some(notes.swap_remove(index).1)
-    }
-}
-
-/// A number that no other living thread has. std's ThreadId would allocate for a thread that C has made.
-fn this_thread() -> usize {
-    thread_local!(static HERE: u8 = const { 0 });
-    HERE.with(|here| std::ptr::from_ref(here).addr())
 }

@@ -3,7 +3,6 @@
 use std::ffi::{CStr, CString};
 
 use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject;
 
 use super::x509::{self, general_name::GeneralName, time};
 use super::{fingerprint, pem};
@@ -50,15 +49,12 @@ pub struct Certificate {
 impl Certificate {
     /// One certificate in DER, or the first one in PEM text.
     pub fn parse(bytes: &[u8]) -> Result<Certificate> {
-        if bytes.len() as u64 > pem::MAX_FILE {
-            let message = format!("data must have at most 16 MiB; it has {} bytes", bytes.len());
-            return Err(Error::new(Status::InvalidArgument, message));
-        }
+        let bytes = pem::bounded(bytes, "data")?;
         let bad = |why: String| Error::new(Status::InvalidPem, why);
         if !pem::is_pem(bytes) {
             return Certificate::from_der(bytes, true);
         }
-        match CertificateDer::pem_slice_iter(bytes).next() {
+        match pem::objects::<CertificateDer<'_>>(bytes, b"CERTIFICATE").next() {
             Some(Ok(der)) => Certificate::from_der(&der, false),
             Some(Err(error)) => Err(bad(format!("data is not valid PEM: {error}"))),
             None => Err(bad("data is PEM without a certificate".to_owned())),

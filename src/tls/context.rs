@@ -21,8 +21,9 @@ use super::options::{Offer, TlsOptions, VerifyMode, bits, setter};
 use super::pool::Pool;
 use super::trust::{self, Environment};
 use super::verify::Policy;
-use super::verify::peer::{ClientVerifier, Means, Notes, ServerVerifier};
+use super::verify::peer::{ClientVerifier, Means, Notes, ServerVerifier, Times};
 use super::{crl, identity};
+use crate::callback::WallClock;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -40,6 +41,7 @@ pub struct Context {
     nameless: OnceLock<Arc<ClientConfig>>,
     server: Option<Arc<ServerConfig>>,
     notes: Arc<Notes>,
+    times: Option<Arc<Times>>,
     asked: Arc<Asked>,
     server_name_callback: Option<ServerNameCallback>,
     pool: Arc<Pool>,
@@ -98,9 +100,10 @@ impl Context {
             algorithms: provider.signature_verification_algorithms,
         };
         let notes = Arc::new(Notes::default());
+        let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
         let means = Means {
             algorithms: provider.signature_verification_algorithms,
-            clock: options.wall_clock.clone(),
+            times: times.clone(),
             notes: Arc::clone(&notes),
         };
         // Last, so that a context that cannot be made leaves no file behind.
@@ -126,6 +129,7 @@ impl Context {
             nameless: OnceLock::new(),
             server: parts.server(&asked)?.map(Arc::new),
             notes,
+            times,
             asked,
             server_name_callback: options.server_name_callback.clone(),
             pool: Arc::new(Pool::default()),
@@ -249,6 +253,16 @@ impl Context {
 
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes
+    }
+
+    /// The program's clock, if sessions of this side judge by it.
+    pub(crate) fn clock(&self, is_server: bool) -> Option<&WallClock> {
+        let mode = if is_server { self.options.server_mode() } else { self.options.client_mode() };
+        self.options.wall_clock.as_ref().filter(|_| mode != VerifyMode::None)
+    }
+
+    pub(crate) fn times(&self) -> Option<&Times> {
+        self.times.as_deref()
     }
 
     pub(crate) fn asked(&self) -> &Asked {

@@ -1,9 +1,9 @@
 //! Lists of revoked certificates, and the flags that ask for them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use rustls_pki_types::CertificateRevocationListDer;
-use rustls_pki_types::pem::PemObject;
 use webpki::{CertRevocationList, Error as WebpkiError, OwnedCertRevocationList};
 
 use super::options::setter;
@@ -11,6 +11,7 @@ use super::pem;
 use super::x509::der::{Der, tag};
 use super::x509::{split_sequences, time};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::status::Status;
 
 /// OpenSSL's and Python's numbers.
@@ -59,11 +60,11 @@ pub(crate) fn effective_flags(asked: Option<i32>, has_lists: bool) -> Result<i32
     }
 }
 
-/// Where lists are read from.
+/// Where lists are read from. Copies share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
-    Data(Vec<u8>),
+    Data(Arc<Vec<u8>>),
 }
 
 pub(crate) struct Crl {
@@ -89,11 +90,20 @@ pub(crate) fn load(sources: &[Source]) -> Result<Vec<Crl>> {
     Ok(crls)
 }
 
+/// An entry of 21 bytes, the shortest, is a place in a table and three allocations. webpki makes them without asking.
+const IN_MEMORY: usize = 16;
+
+/// Not worth to be asked for.
+const SMALL: usize = 64 * 1024;
+
 /// PEM, where other sections are passed over, or DER, one after the other.
 fn read(bytes: &[u8], what: &str, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
+    if bytes.len() > SMALL {
+        memory::probe(bytes.len().saturating_mul(IN_MEMORY), "lists of revoked certificates")?;
+    }
     let lists: Vec<CertificateRevocationListDer<'_>> = if pem::is_pem(bytes) {
-        CertificateRevocationListDer::pem_slice_iter(bytes)
+        pem::objects(bytes, b"X509 CRL")
             .collect::<std::result::Result<_, _>>()
             .map_err(|error| bad(&format!("is not valid PEM: {error}")))?
     } else {
@@ -147,7 +157,7 @@ mod tests {
     const CA: &[u8] = include_bytes!("../../tests/certs/ca.pem");
 
     fn loaded(inputs: &[&[u8]]) -> Result<Vec<Crl>> {
-        load(&inputs.iter().map(|bytes| Source::Data(bytes.to_vec())).collect::<Vec<_>>())
+        load(&inputs.iter().map(|bytes| Source::Data(Arc::new(bytes.to_vec()))).collect::<Vec<_>>())
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) first_bytes: Option<&'a [u8]>,
 }
 
+const A_CERTIFICATE: &str = "to present one: netlib_tls_options_set_identity";
 const OWN_CERTIFICATE: &str = "to present another certificate: netlib_tls_options_set_identity";
 const PROTOCOLS: &str = "to offer others: netlib_tls_options_add_alpn_protocol";
 const CIPHERS: &str = "to allow others: netlib_tls_options_set_ciphers";
@@ -48,7 +49,7 @@ const VERSIONS: &str =
 
 impl Situation<'_> {
     /// "the server \"example.com\"".
-    fn peer(&self) -> String {
+    pub(crate) fn peer(&self) -> String {
         match (self.is_server, self.name) {
             (true, _) => "the client".to_owned(),
             (false, Some(name)) => format!("the server \"{name}\""),
@@ -56,7 +57,7 @@ impl Situation<'_> {
         }
     }
 
-    fn during(&self) -> &'static str {
+    pub(crate) fn during(&self) -> &'static str {
         if self.handshaking { " during the TLS handshake" } else { "" }
     }
 
@@ -149,7 +150,7 @@ impl Situation<'_> {
         let (hint, advice) = match (number, shown) {
             // Of these alerts each is somebody's answer to a missing certificate.
             (40..=43 | 46 | 48 | 49, Some(Shown::Nothing)) => {
-                ("it had asked for a certificate, and was shown none", own)
+                ("it had asked for a certificate, and was shown none", Some(A_CERTIFICATE))
             }
             (40..=43 | 46 | 48 | 49, Some(Shown::NothingFit)) => {
                 ("it had asked for a certificate, and was shown none: this side's key cannot sign as it demands", own)
@@ -185,7 +186,7 @@ impl Situation<'_> {
             }
             70 => ("it offers neither TLS 1.2 nor TLS 1.3", None),
             112 => ("it has no site of the name that was asked for", None),
-            116 => ("it asks for a certificate", Some(OWN_CERTIFICATE)),
+            116 => ("it asks for a certificate", Some(A_CERTIFICATE)),
             120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
             _ => ("", None),
         }

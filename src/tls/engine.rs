@@ -1,10 +1,11 @@
 //! A session over buffers: bytes of the network in, bytes for the network out, plaintext both ways. It never waits and
 //! makes no system call; who moves the bytes is [`super::stream`], or a program that has its own transport
-//! ([`memory`]). A server that asks the program which name it is for does that in [`greeting`].
+//! ([`memory`]). What the program is asked before the handshake goes on is in [`questions`] and [`greeting`].
 
 pub mod greeting;
 pub mod memory;
 mod network;
+mod questions;
 
 use std::sync::Arc;
 
@@ -17,9 +18,11 @@ use super::diagnose::Situation;
 use super::pool::Filled;
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
+use super::thread::Notes;
 use crate::error::{Error, Result};
 use crate::status::Status;
 use greeting::Greeting;
+use questions::Moment;
 
 /// What a record may be longer than its plaintext, at least: the tag.
 const LEAST_OVERHEAD: usize = 16;
@@ -34,6 +37,7 @@ pub(crate) struct Engine {
     asked: Option<Request>,
     /// What there is to do before the session may see anything.
     greeting: Option<Greeting>,
+    moment: Moment,
     /// Records that came; `None` while there are none, or while they are lent.
     incoming: Option<Filled>,
     /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
@@ -58,9 +62,9 @@ pub(crate) struct Engine {
     /// The closing message has been queued.
     close_queued: bool,
     /// Why nothing works any more; every later call answers with it.
-    failure: Option<Error>,
+    failure: Option<Box<Error>>,
     /// Why nothing can be sent any more, though the peer's last words may still be read.
-    send_failure: Option<Error>,
+    send_failure: Option<Box<Error>>,
 }
 
 /// What a read came to.
@@ -112,6 +116,7 @@ impl Engine {
             name,
             asked: None,
             greeting: None,
+            moment: Moment::of(context, is_server),
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
@@ -150,9 +155,7 @@ impl Engine {
     /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
     /// there is one, the answer to [`Engine::take_question`].
     pub(crate) fn handshake(&mut self) -> Result<bool> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
+        self.check()?;
         // The last flight is still inside rustls when the handshake is done; taking it out opens no record.
         while self.is_handshaking() || self.session.state().wants_write() {
             match self.step(&mut [])?.1 {
@@ -161,7 +164,7 @@ impl Engine {
                     let failure = self.truncated().with_tls_alert(0);
                     return Err(self.fail(failure));
                 }
-                Step::Blocked if self.greeting.as_ref().is_some_and(Greeting::is_complete) => return Ok(false),
+                Step::Blocked if self.is_asking() => return Ok(false),
                 Step::Blocked if self.is_handshaking() => {
                     return if self.end_of_input { Err(self.truncated()) } else { Ok(false) };
                 }
@@ -194,9 +197,7 @@ impl Engine {
         if filled > 0 {
             return Ok(Read::Data(filled));
         }
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
+        self.check()?;
         if self.peer_closed {
             return Ok(Read::End);
         }
@@ -234,9 +235,8 @@ impl Engine {
 
     /// Ends writing. The closing message is queued, once; as long as there is no session, nobody needs one.
     pub(crate) fn close(&mut self) -> Result<()> {
-        if let Some(failure) = self.failure.as_ref().or(self.send_failure.as_ref()) {
-            return Err(failure.clone());
-        }
+        self.check()?;
+        self.check_network()?;
         self.closed = true;
         self.queue_close()
     }
@@ -249,11 +249,20 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether the session is over, and why.
+    fn check(&self) -> Result<()> {
+        self.failure.as_deref().map_or(Ok(()), |failure| Err(failure.clone()))
+    }
+
+    /// Whether the network takes nothing any more, and why.
+    fn check_network(&self) -> Result<()> {
+        self.send_failure.as_deref().map_or(Ok(()), |failure| Err(failure.clone()))
+    }
+
     /// Whether writing is over, and why.
     pub(crate) fn check_sending(&self) -> Result<()> {
-        if let Some(failure) = self.failure.as_ref().or(self.send_failure.as_ref()) {
-            return Err(failure.clone());
-        }
+        self.check()?;
+        self.check_network()?;
         if self.closed {
             return Err(Error::new(Status::Closed, "the stream was shut down for writing"));
         }
@@ -262,7 +271,7 @@ impl Engine {
 
     /// The end of the session: the first failure stays.
     pub(crate) fn fail(&mut self, failure: Error) -> Error {
-        self.failure.get_or_insert(failure).clone()
+        Error::clone(self.failure.get_or_insert_with(|| Box::new(failure)))
     }
 
     pub(crate) fn has_peer_closed(&self) -> bool {
@@ -270,11 +279,12 @@ impl Engine {
     }
 
     pub(crate) fn peer(&self) -> String {
-        match (&self.name, self.is_server) {
-            (Some(name), _) => format!("the server \"{name}\""),
-            (None, false) => "the server".to_owned(),
-            (None, true) => "the client".to_owned(),
-        }
+        self.situation().peer()
+    }
+
+    /// " during the TLS handshake", where that is so.
+    pub(crate) fn during(&self) -> &'static str {
+        self.situation().during()
     }
 
     /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt.
@@ -314,10 +324,15 @@ impl Engine {
             let first = record::whole_record(records).unwrap_or(records.len());
             records = records.get_mut(..first).unwrap_or(&mut []);
         }
-        let handshaking = self.session.state().is_handshaking();
+        let was_handshaking = self.session.state().is_handshaking();
+        let times = self.context.times().filter(|_| was_handshaking);
+        if let (Some(times), Moment::Told(time)) = (times, &self.moment) {
+            times.leave(Result::clone(time));
+        }
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
-        if handshaking && let Some(request) = self.context.asked().take() {
-            // The last of them: a client that is answered with a retry asks once more.
+        times.map(Notes::take);
+        // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
+        if was_handshaking && let Some(request) = self.context.asked().take() {
             self.asked = Some(request);
         }
         let step = match outcome {
@@ -340,6 +355,11 @@ impl Engine {
         // Elsewhere than at the end of the input rustls holds nothing: it opens plaintext, and changes keys, only
         // between whole handshake messages.
         let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
+        let step = match step {
+            // Of what stands before the hello one record is shown at a time.
+            Step::Blocked if self.greeting.is_some() && consumed > 0 && !left.is_empty() => Step::Progress,
+            step => step,
+        };
         self.held = if step == Step::Blocked && record::holds_a_record(left) { left.len() } else { 0 };
         self.exhausted = step == Step::Blocked;
         self.peer_closed |= step == Step::PeerClosed;

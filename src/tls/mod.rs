@@ -8,8 +8,8 @@
 
 pub mod certificate;
 pub mod context;
-pub mod engine;
 pub mod crl;
+pub mod engine;
 pub mod fingerprint;
 pub mod info;
 pub mod options;
@@ -27,6 +27,7 @@ mod pem;
 mod pool;
 mod record;
 mod server_name;
+mod thread;
 pub(crate) mod trust;
 mod verify;
 mod x509;

@@ -135,7 +135,7 @@ impl TlsOptions {
 
     pub fn add_crl_data(&mut self, bytes: &[u8]) -> Result<()> {
         let data = copied(bytes, "data")?;
-        memory::push(&mut self.crls, crl::Source::Data(data), "CRL data")
+        memory::push(&mut self.crls, crl::Source::Data(data.into()), "CRL data")
     }
 
     pub fn set_verify_flags(&mut self, flags: i32) -> Result<()> {
@@ -312,13 +312,8 @@ fn unless(on: bool, reason: &str) -> Result<()> {
     if on { Err(Error::new(Status::Unsupported, reason)) } else { Ok(()) }
 }
 
-/// A copy of what is not larger than a file may be: what is parsed from it grows with it.
 fn copied(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
-    if bytes.len() as u64 > pem::MAX_FILE {
-        let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());
-        return Err(Error::new(Status::InvalidArgument, message));
-    }
-    memory::copy(bytes, name)
+    memory::copy(pem::bounded(bytes, name)?, name)
 }
 
 #[cfg(test)]

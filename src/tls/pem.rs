@@ -29,6 +29,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What a pipe is expected to bring; more than any key has.
 const PIPE: u64 = 64 * 1024;
 
+/// Refuses what is larger than a file may be: what is parsed from it grows with it. `name` is the parameter's.
+pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
+    if bytes.len() as u64 > MAX_FILE {
+        let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    Ok(bytes)
+}
+
 /// `what` names the file's role in a message, as in "CA file".
 pub(crate) fn read_file(path: &Path, what: &str) -> Result<Vec<u8>> {
     read_within(path, what, PATIENCE).map(|mut bytes| mem::take(&mut *bytes))
@@ -54,25 +63,49 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
     let expected = if is_regular { metadata.len().min(MAX_FILE) } else { PIPE };
     memory::reserve(&mut bytes, expected as usize + 1, what)?;
     let deadline = Instant::now() + patience;
-    loop {
-        // A pipe that nobody has opened for writing yet would look as one at its end: it is polled before it is read.
-        let left = deadline.saturating_duration_since(Instant::now());
-        if !is_regular && !wait(file.as_raw_fd(), sys::POLL_IN, Some(left), None)? {
+    // A pipe that nobody has opened for writing yet would look as one at its end: it is polled before it is read.
+    read_to_end(
+        &mut input,
+        &mut bytes,
+        !is_regular,
+        || {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if wait(file.as_raw_fd(), sys::POLL_IN, Some(left), None)? {
+                return Ok(());
+            }
             let seconds = patience.as_secs_f64();
             let message = format!("cannot read {what} {}: it did not end within {seconds} s", path.display());
-            return Err(Error::new(Status::Io, message).with_errno(libc::ETIMEDOUT));
-        }
-        match input.read_to_end(&mut bytes) {
-            Ok(_) => break,
-            // What was read before stays read.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
+            Err(Error::new(Status::Io, message).with_errno(libc::ETIMEDOUT))
+        },
+        failed,
+    )?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(Error::new(Status::InvalidPem, format!("{what} {} is larger than 16 MiB", path.display())));
     }
     Ok(bytes)
+}
+
+/// `wait` is called before the next try where there was nothing to read, of which some files of the system make
+/// readers wait that look like regular ones; and before each if `waits_first`.
+fn read_to_end(
+    input: &mut impl Read,
+    bytes: &mut Vec<u8>,
+    waits_first: bool,
+    mut wait: impl FnMut() -> Result<()>,
+    failed: impl Fn(io::Error) -> Error,
+) -> Result<()> {
+    let mut waits = waits_first;
+    loop {
+        if waits {
+            wait()?;
+        }
+        match input.read_to_end(bytes) {
+            Ok(_) => return Ok(()),
+            // What was read before stays read.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => waits = true,
+            Err(error) => return Err(failed(error)),
+        }
+    }
 }
 
 /// All certificates in PEM text, where other sections are passed over, or in DER, one after the other, where a key
@@ -81,23 +114,38 @@ pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDe
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let mut certificates = Vec::new();
     if is_pem(bytes) {
-        for section in Sections::of(bytes) {
-            let section = section.map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
-            if section.label == b"CERTIFICATE" {
-                let certificate = CertificateDer::from_pem_slice(section.whole)
-                    .map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
-                certificates.push(certificate);
-            }
+        // Of the largest one, its text without line ends, and what that says: the decoder does not ask.
+        let largest = Sections::of(bytes).flatten().map(|section| section.whole.len()).max().unwrap_or(0);
+        memory::probe(largest.saturating_mul(2), "a certificate")?;
+        for certificate in objects(bytes, b"CERTIFICATE") {
+            let certificate = certificate.map_err(|error| bad(&format!("is not valid PEM: {error}")))?;
+            memory::push(&mut certificates, certificate, "certificates")?;
         }
     } else {
         let elements = x509::split_sequences(bytes).ok_or_else(|| bad("holds neither PEM nor DER certificates"))?;
-        let elements = elements.into_iter().filter(|der| !key::looks_like_one(der));
-        certificates.extend(elements.map(|der| CertificateDer::from(der.to_vec())));
+        for der in elements.into_iter().filter(|der| !key::looks_like_one(der)) {
+            let certificate = CertificateDer::from(memory::copy(der, "a certificate")?);
+            memory::push(&mut certificates, certificate, "certificates")?;
+        }
     }
     if certificates.is_empty() {
         return Err(bad("holds no certificate"));
     }
     Ok(certificates)
+}
+
+/// What stands in the sections of PEM text that have this label. The others are not even decoded: a key may be among
+/// them, encrypted or not.
+pub(crate) fn objects<'a, T: PemObject + 'a>(
+    text: &'a [u8],
+    label: &'a [u8],
+) -> impl Iterator<Item = std::result::Result<T, String>> + 'a {
+    Sections::of(text).filter_map(move |section| match section {
+        Ok(section) if section.label != label => None,
+        section => {
+            Some(section.and_then(|section| T::from_pem_slice(section.whole).map_err(|error| error.to_string())))
+        }
+    })
 }
 
 /// A section of PEM text: what stands between a BEGIN line and its END line.
@@ -109,7 +157,8 @@ pub(crate) struct Section<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// The sections of PEM text, one after the other; text around them is passed over. After an error there are no more.
+/// The sections of PEM text, one after the other; text around them is passed over. After an error come those that
+/// begin behind it.
 pub(crate) struct Sections<'a> {
     rest: &'a [u8],
 }
@@ -132,8 +181,14 @@ impl<'a> Iterator for Sections<'a> {
             if let Some(label) = line.strip_prefix(b"-----BEGIN ") {
                 let label = match label.trim_ascii_end().strip_suffix(b"-----") {
                     Some(label) if begun.is_none() => label,
-                    Some(_) => return Some(Err(no_end(begun))),
-                    None => return Some(Err("a BEGIN line does not end with five dashes".to_owned())),
+                    Some(_) => {
+                        self.rest = here;
+                        return Some(Err(no_end(begun)));
+                    }
+                    None => {
+                        self.rest = after;
+                        return Some(Err("a BEGIN line does not end with five dashes".to_owned()));
+                    }
                 };
                 begun = Some((label, here, after));
             } else if let (Some((label, whole, body)), Some(end)) = (begun, line.strip_prefix(b"-----END "))
@@ -202,6 +257,37 @@ mod tests {
         assert_eq!(error.message(), expected);
     }
 
+    /// Gives what stands there, one after the other; `None` is nothing for now.
+    struct Hesitant(Vec<Option<&'static [u8]>>);
+
+    impl Read for Hesitant {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.pop() {
+                None => Ok(0),
+                Some(None) => Err(io::ErrorKind::WouldBlock.into()),
+                Some(Some(mut bytes)) => bytes.read(buffer),
+            }
+        }
+    }
+
+    /// As /proc/kmsg, which says that it is a regular file.
+    #[test]
+    fn what_has_nothing_for_now_is_waited_for() {
+        let read = |patience: usize| {
+            let mut input = Hesitant(vec![Some(b"c"), None, None, Some(b"b"), None, Some(b"a")]);
+            let (mut bytes, mut waits) = (Vec::new(), 0);
+            let wait = || {
+                waits += 1;
+                if waits > patience { Err(Error::new(Status::Io, "no")) } else { Ok(()) }
+            };
+            let status = read_to_end(&mut input, &mut bytes, false, wait, |_| Error::new(Status::Internal, "failed"))
+                .map_err(|error| error.status());
+            (status, waits, bytes)
+        };
+        assert_eq!(read(3), (Ok(()), 3, b"abc".to_vec()));
+        assert_eq!(read(2), (Err(Status::Io), 3, b"ab".to_vec()));
+    }
+
     #[test]
     fn what_never_ends_is_too_large() {
         for path in ["/dev/zero", "/dev/null"] {
@@ -209,6 +295,14 @@ mod tests {
             assert_eq!(read, if path == "/dev/null" { Ok(vec![]) } else { Err(Status::InvalidPem) });
         }
         assert_eq!(read_file(Path::new("/"), "CA file").unwrap_err().errno(), libc::EISDIR);
+    }
+
+    /// Its headers are no base64.
+    #[test]
+    fn a_key_beside_certificates_is_not_decoded() {
+        let key = include_bytes!("../../tests/certs/rsa-encrypted-pkcs1.key");
+        let chain = include_bytes!("../../tests/certs/rsa.pem");
+        assert_eq!(certificates(&[&key[..], chain].concat(), "chain").unwrap().len(), 1);
     }
 
     #[test]
@@ -232,7 +326,11 @@ mod tests {
             ("-----BEGIN A-----\nx", vec![Err("the section \"A\" has no END line".to_owned())]),
             (
                 "-----BEGIN A-----\n-----BEGIN B-----\n-----END B-----\n",
-                vec![Err("the section \"A\" has no END line".to_owned())],
+                vec![Err("the section \"A\" has no END line".to_owned()), ok("B", "")],
+            ),
+            (
+                "-----BEGIN A-----\n-----BEGIN B\n-----BEGIN C-----\n-----END C-----\n",
+                vec![Err("a BEGIN line does not end with five dashes".to_owned()), ok("C", "")],
             ),
             ("-----BEGIN A--\n", vec![Err("a BEGIN line does not end with five dashes".to_owned())]),
         ] {

@@ -20,7 +20,6 @@ mod handshake;
 mod nested;
 mod transport;
 
-use std::cell::Cell;
 use std::os::fd::RawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -28,6 +27,7 @@ use std::time::Duration;
 use super::context::Context;
 use super::engine::{Engine, Read};
 use super::info::SessionInfo;
+use super::thread::ThreadMark;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::status::Status;
@@ -71,7 +71,7 @@ pub struct Stream {
     core: Mutex<Core>,
     /// A role was given up.
     changed: Condvar,
-    info: OnceLock<SessionInfo>,
+    info: OnceLock<Box<SessionInfo>>,
 }
 
 struct Core {
@@ -131,17 +131,6 @@ enum Role {
     Writer = 1,
     Shaker = 2,
     Sender = 3,
-}
-
-/// Tells threads that live at the same time apart.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct ThreadMark(usize);
-
-impl ThreadMark {
-    fn here() -> ThreadMark {
-        thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
-        ThreadMark(PLACE.with(|place| std::ptr::from_ref(place).addr()))
-    }
 }
 
 /// A role that is held; given up when dropped.
@@ -326,27 +315,33 @@ impl Stream {
 
     fn write_on(&self, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
         let mut counted = 0;
+        match self.write_all(&mut data, &mut counted, terms) {
+            Ok(Some(want)) if counted == 0 => Ok(want),
+            Ok(_) => Ok(Io::Done(counted)),
+            Err(error) => {
+                // The caller learns of no byte, so he passes all of them again, if he goes on.
+                self.lock()?.uncounted += counted;
+                Err(error)
+            }
+        }
+    }
+
+    /// `None`: nothing is left of `data`. `Some`: the rest would have to wait.
+    fn write_all(&self, data: &mut Pieces<'_>, counted: &mut usize, terms: Terms<'_>) -> Result<Option<Io>> {
         let mut gathered = None;
         loop {
-            match self.flush(terms) {
-                Ok(None) => {
-                    let mut core = self.lock()?;
-                    let sent = std::mem::take(&mut core.uncounted);
-                    counted += sent;
-                    data.advance(sent);
-                    if data.is_empty() {
-                        return Ok(Io::Done(counted));
-                    }
-                    let next = data.front(&mut gathered, || core.engine.buffer())?;
-                    core.uncounted = core.engine.write(next)?;
-                }
-                Ok(Some(want)) => return Ok(if counted > 0 { Io::Done(counted) } else { want }),
-                Err(error) => {
-                    // The caller learns of no byte, so he passes all of them again, if he goes on.
-                    self.lock()?.uncounted += counted;
-                    return Err(error);
-                }
+            if let Some(want) = self.flush(terms)? {
+                return Ok(Some(want));
             }
+            let mut core = self.lock()?;
+            let sent = std::mem::take(&mut core.uncounted);
+            *counted += sent;
+            data.advance(sent);
+            if data.is_empty() {
+                return Ok(None);
+            }
+            let next = data.front(&mut gathered, || core.engine.buffer())?;
+            core.uncounted = core.engine.write(next)?;
         }
     }
 
@@ -372,9 +367,9 @@ impl Stream {
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let info = SessionInfo::of(&self.lock().ok()?.engine)?;
-            let _ = self.info.set(info);
+            let _ = self.info.set(Box::new(info));
         }
-        self.info.get()
+        self.info.get().map(Box::as_ref)
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {

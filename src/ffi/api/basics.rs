@@ -61,39 +61,39 @@ pub enum netlib_retry_kind {
 #[repr(C)]
 pub enum netlib_certificate_problem {
     /// The error is not about a certificate.
-    NETLIB_CERTIFICATE_OK = 0,
+    NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
     /// Its validity has ended.
-    NETLIB_CERTIFICATE_EXPIRED = 1,
+    NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
     /// Its validity has not begun.
-    NETLIB_CERTIFICATE_NOT_YET_VALID = 2,
+    NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
     /// No trusted certificate issued the last one of its chain: a private authority that was not added.
-    NETLIB_CERTIFICATE_UNKNOWN_ISSUER = 3,
+    NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
     /// It names other hosts than the one asked for.
-    NETLIB_CERTIFICATE_NAME_MISMATCH = 4,
+    NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
     /// Its authority has withdrawn it.
-    NETLIB_CERTIFICATE_REVOKED = 5,
+    NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
     /// A signature in the chain is wrong.
-    NETLIB_CERTIFICATE_BAD_SIGNATURE = 6,
+    NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
     /// It was issued for another purpose than the one it is shown for.
-    NETLIB_CERTIFICATE_WRONG_PURPOSE = 7,
+    NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
     /// It cannot be parsed.
-    NETLIB_CERTIFICATE_MALFORMED = 8,
+    NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
     /// Any other problem: the message says which.
-    NETLIB_CERTIFICATE_OTHER = 9,
+    NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
     /// It is its own issuer, and was not added as trusted.
-    NETLIB_CERTIFICATE_SELF_SIGNED = 10,
+    NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
     /// The peer did not send the certificate between its own and an authority's.
-    NETLIB_CERTIFICATE_INCOMPLETE_CHAIN = 11,
+    NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
     /// An authority's own certificate (CA:TRUE) where a server's or a client's belongs.
-    NETLIB_CERTIFICATE_AUTHORITY_AS_LEAF = 12,
+    NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
     /// Its key is too small, or of a kind that is no longer safe.
-    NETLIB_CERTIFICATE_WEAK_KEY = 13,
+    NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
     /// Its signature uses a digest that is no longer safe, such as SHA-1 or MD5.
-    NETLIB_CERTIFICATE_WEAK_SIGNATURE = 14,
+    NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE = 14,
     /// Whether it was revoked cannot be told: no current revocation list of its issuer was added.
-    NETLIB_CERTIFICATE_REVOCATION_UNKNOWN = 15,
+    NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
     /// The peer sent none.
-    NETLIB_CERTIFICATE_MISSING = 16,
+    NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
 }
 
 /// An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
@@ -314,7 +314,7 @@ pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i
 
 /// Why the peer's certificate was refused.
 ///
-/// @param error the error. May be NULL: `NETLIB_CERTIFICATE_OK` is returned.
+/// @param error the error. May be NULL: `NETLIB_CERTIFICATE_PROBLEM_NONE` is returned.
 /// @return one of `enum netlib_certificate_problem`.
 /// @threads any
 /// @since 0.1.0

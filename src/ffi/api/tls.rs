@@ -1,65 +1,34 @@
 //! Contexts, and streams on a socket you already have.
 
 pub mod certificate;
-pub mod ciphers;
 pub mod context;
 pub mod engine;
 pub mod identity;
+pub mod openssl;
 pub mod options;
 pub mod servername;
 pub mod session;
 pub mod stream;
 pub mod transport;
 pub mod trust;
-pub mod wrap;
+pub mod urllib3;
 pub mod verify;
 
-use std::ffi::c_char;
+use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::args::arg_str_opt;
 use crate::ffi::out::outs;
-use crate::ffi::{Handle, Options, Shared, Unique, guard, handle};
-use crate::tls::{Context, TlsOptions, resolve};
+use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options as builder};
+use crate::tls::{Context, TlsOptions};
 
-/// What is asked of the peer's certificate. The numbers are those of Python's `ssl` module.
-#[repr(C)]
-pub enum netlib_verify_mode {
-    /// Nothing: the peer may be anyone. A server does not ask for a certificate.
-    NETLIB_CERT_NONE = 0,
-    /// A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one.
-    NETLIB_CERT_OPTIONAL = 1,
-    /// It must be there, and a trusted authority must have issued it.
-    NETLIB_CERT_REQUIRED = 2,
-}
-
-/// TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`.
-#[repr(C)]
-pub enum netlib_tls_version {
-    /// The oldest that netlib offers.
-    NETLIB_TLS_MINIMUM_SUPPORTED = -2,
-    /// The newest that netlib offers.
-    NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
-    /// RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it.
-    NETLIB_TLS_1_2 = 0x0303,
-    /// RFC 8446.
-    NETLIB_TLS_1_3 = 0x0304,
-}
-
-/// What a TLS context is made from. **Single**: one call at a time. Setters return nothing; the first bad value is
-/// reported by `netlib_tls_context_new`. Files are read by that, not by the setters.
-pub struct netlib_tls_options {
-    _private: [u8; 0],
-}
-
-impl Handle for netlib_tls_options {
-    type Value = Options<TlsOptions>;
-    type Ownership = Unique;
-}
-
-/// Everything that TLS streams share: trust, identity, versions, the sessions that can be resumed. **Immutable**: make
-/// one, use it for any number of streams from any threads. A client's side is `netlib_tls_wrap_fd`, a server's is
-/// `netlib_tls_accept_fd`; over a transport of your own, `netlib_tls_engine_client_new` and `netlib_tls_engine_server_new`.
+/// What TLS streams share: whom they trust, who they are, versions, the sessions that can be resumed. As OpenSSL's
+/// SSL_CTX and Python's `ssl.SSLContext`. **Immutable**: make one, use it for any number of streams from any threads.
+///
+/// A client makes one with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
+/// `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
+/// server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Where there is no
+/// descriptor: `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for functions of your own,
+/// `netlib_tls_engine_client_new` for bytes in memory.
 pub struct netlib_tls_context {
     _private: [u8; 0],
 }
@@ -67,6 +36,17 @@ pub struct netlib_tls_context {
 impl Handle for netlib_tls_context {
     type Value = Context;
     type Ownership = Shared;
+}
+
+/// What a context is made from. **Single**: one call at a time. Setters return nothing; `netlib_tls_context_new`
+/// reports the first bad value, and reads the files.
+pub struct netlib_tls_options {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_tls_options {
+    type Value = Options<TlsOptions>;
+    type Ownership = Unique;
 }
 
 /// New options, all at their defaults.
@@ -89,47 +69,49 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
     guard::nothing(|| handle::free(options));
 }
 
-/// The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
-/// module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
+/// Makes a context. Files, and the system's store, are read now and never again. As OpenSSL's SSL_CTX_new and urllib3's
+/// create_urllib3_context.
 ///
-/// @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
-/// @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+/// @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client of
+///        TLS 1.2 and 1.3 that trusts the system's authorities.
+/// @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
+/// @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
+///         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
+///         that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing usable; `NETLIB_NO_TRUST_ANCHORS`;
+///         of the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_resolve_cert_reqs(
-    candidate: *const c_char,
-    number: *mut i32,
+pub unsafe extern "C" fn netlib_tls_context_new(
+    options: *const netlib_tls_options,
+    context: *mut *mut netlib_tls_context,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
-        let number = outs!(number);
-        number.set(resolve::cert_reqs(arg_str_opt!(candidate))?);
+        let context = outs!(context);
+        context.give(Arc::new(Context::of(builder::shared(options)?)?));
         Ok(())
     })
 }
 
-/// The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
-/// module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. These are not
-/// the numbers of `enum netlib_tls_version`.
+/// Another reference to the same context.
 ///
-/// @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
-/// @param number out: the number. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+/// @param context the context. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_tls_context_free`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_resolve_ssl_version(
-    candidate: *const c_char,
-    number: *mut i32,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let number = outs!(number);
-        number.set(resolve::ssl_version(arg_str_opt!(candidate))?);
-        Ok(())
-    })
+pub unsafe extern "C" fn netlib_tls_context_clone(context: *const netlib_tls_context) -> *mut netlib_tls_context {
+    handle::clone(context)
+}
+
+/// Releases a context. Its streams keep their own references.
+///
+/// @param context owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_free(context: *mut netlib_tls_context) {
+    guard::nothing(|| handle::free(context));
 }

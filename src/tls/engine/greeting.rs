@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rustls::server::Acceptor;
 
 use super::Engine;
+use super::questions::Moment;
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::context::Context;
@@ -40,7 +41,6 @@ pub(super) enum Greeting {
     Asked,
 }
 
-/// A question to the program, which is asked while no lock is held.
 pub(crate) struct Question {
     callback: ServerNameCallback,
     name: Option<CString>,
@@ -72,7 +72,9 @@ impl Greeting {
 impl Engine {
     /// `Some`: the session must not see what has come, yet.
     pub(super) fn greet(&mut self) -> Result<Option<Step>> {
-        let Some(greeting) = &mut self.greeting else { return Ok(None) };
+        let Some(greeting) = &mut self.greeting else {
+            return Ok(self.moment.is_missing().then_some(Step::Blocked));
+        };
         let Greeting::Reading(acceptor, seen) = greeting else { return Ok(Some(Step::Blocked)) };
         let Some(incoming) = &self.incoming else { return Ok(Some(Step::Blocked)) };
         let bytes = incoming.bytes();
@@ -101,17 +103,17 @@ impl Engine {
                     let mut record = Vec::new();
                     // Writing into a vector cannot fail.
                     let _ = alert.write_all(&mut record);
-                    self.outgoing.add_plain(&record)?;
+                    let told = self.outgoing.add_plain(&record);
                     self.incoming = None;
-                    return Err(self.fail(failure));
+                    return Err(self.fail(told.err().unwrap_or(failure)));
                 }
             }
         }
         Ok(Some(Step::Blocked))
     }
 
-    /// What the program has to decide before the handshake goes on, once; [`Engine::answer`] brings its answer.
-    pub(crate) fn take_question(&mut self) -> Option<Question> {
+    /// What the program has to decide, once.
+    pub(super) fn ask_for_context(&mut self) -> Option<Question> {
         match self.greeting.take() {
             Some(Greeting::Complete(question)) => {
                 self.greeting = Some(Greeting::Asked);
@@ -125,7 +127,7 @@ impl Engine {
     }
 
     /// The handshake goes on with what the program chose, or ends: the next call tells.
-    pub(crate) fn answer(&mut self, answer: Answer) {
+    pub(super) fn go_on_with(&mut self, answer: Answer) {
         self.greeting = None;
         let whom = match &answer.name {
             Some(name) => format!("the client, who asks for \"{}\",", name.to_string_lossy()),
@@ -135,6 +137,7 @@ impl Engine {
             Ok(Choice::Stay) => return,
             Ok(Choice::Use(context)) => match context.server_config().and_then(Session::server) {
                 Ok(session) => {
+                    self.moment = Moment::of(&context, true);
                     (self.session, self.context) = (session, context);
                     return;
                 }

@@ -60,7 +60,7 @@ impl MemoryEngine {
     pub fn handshake(&mut self) -> Result<Io> {
         loop {
             let done = self.engine.handshake()?;
-            // There is at most one question in a session.
+            // A session has at most two: which context goes on, and what time it is.
             match self.engine.take_question() {
                 Some(question) => self.engine.answer(question.ask()),
                 None => return Ok(if done { Io::Done(0) } else { Io::WantRead }),

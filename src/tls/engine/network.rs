@@ -49,9 +49,7 @@ impl Engine {
     /// Takes bytes of the network, as many as there is room for: none while the buffer is full of what has not been
     /// worked on.
     pub(crate) fn feed(&mut self, data: &[u8]) -> Result<usize> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
+        self.check()?;
         if self.end_of_input {
             return Err(Error::new(Status::Closed, "the end of the input was told before"));
         }
@@ -115,7 +113,7 @@ impl Engine {
     /// The network takes nothing any more; what it has given may still be read.
     pub(crate) fn fail_sending(&mut self, failure: Error) -> Error {
         self.outgoing.clear();
-        self.send_failure.get_or_insert(failure).clone()
+        Error::clone(self.send_failure.get_or_insert_with(|| Box::new(failure)))
     }
 
     /// Whether the network may still take something, be it the alert of a failure.

@@ -491,6 +491,22 @@ fn a_second_hello_asks_nobody_again() {
     assert_eq!(server.server_name(), Some("localhost"));
     // The chosen context stays as long as its sessions.
     assert!(Arc::ptr_eq(&server.context, &other));
+    // Nor does the second hello leave the name to the thread's next session.
+    let mut next = Engine::server(&other).unwrap();
+    next.handshake().unwrap();
+    assert_eq!(next.server_name(), None);
+}
+
+#[test]
+fn what_stands_before_the_hello_does_not_hold_it_up() {
+    let (asks, names) = asking(|| Ok(greeting::Choice::Stay));
+    let (mut client, mut server) = pair(&asks);
+    client.handshake().unwrap();
+    // A warning that nobody need heed, user_canceled, and the hello behind it in one piece.
+    feed(&mut server, &[&[0x15, 0x03, 0x01, 0x00, 0x02, 1, 90][..], &drain(&mut client)].concat());
+    assert!(!drive(&mut server).unwrap());
+    assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
+    shake(&mut client, &mut server, usize::MAX);
 }
 
 #[test]

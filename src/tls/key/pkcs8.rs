@@ -15,14 +15,14 @@ use super::shape::fields;
 use super::{Opened, Password, Refusal, Secret, copy, opened};
 use crate::memory;
 
-/// Of PBKDF2; a few seconds. Tools do 2,048 to some 600,000 unless told otherwise.
-const MAX_ITERATIONS: u64 = 10_000_000;
+/// Of PBKDF2; up to two seconds with SHA-512. Tools do 2,048 to some 600,000 unless told otherwise.
+const MAX_ITERATIONS: u64 = 2_000_000;
 
 /// Of scrypt; what N = 2^17 and r = 8 take, which is the most that is recommended anywhere. OpenSSL opens up to 32 MiB.
 const MAX_MEMORY: u128 = 128 * 1024 * 1024;
 
-/// N·r·p of scrypt; a few seconds.
-const MAX_WORK: u128 = 1 << 23;
+/// N·r·p of scrypt: twice what the recommended parameters take. About a second, and more where r is 1.
+const MAX_WORK: u128 = 1 << 21;
 
 /// Two elements, an algorithm and bytes; a certificate has three.
 pub(super) fn is_encrypted(der: &[u8]) -> bool {
@@ -169,11 +169,9 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     if work > MAX_WORK {
         return too_much("its work N*r*p is", work, MAX_WORK);
     }
-    // The crate allocates without asking; what is there for a moment is likely to be there in the next.
+    // The crate allocates without asking.
     let bytes = 128 * r * (n + p + 1);
-    let mut room: Vec<u8> = Vec::new();
-    memory::reserve(&mut room, usize::try_from(bytes).unwrap_or(usize::MAX), "scrypt")
-        .map_err(Refusal::OutOfMemory)?;
+    memory::probe(usize::try_from(bytes).unwrap_or(usize::MAX), "scrypt").map_err(Refusal::OutOfMemory)?;
     let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
     Ok(ScryptParams {
         salt: bounded_salt(salt)?,

@@ -5,11 +5,12 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use super::transport::Fault;
-use super::{Core, Held, Io, Role, Stream, Terms, ThreadMark};
+use super::{Core, Held, Io, Role, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::engine::Engine;
 use crate::tls::pool::Filled;
+use crate::tls::thread::ThreadMark;
 
 impl Stream {
     /// Brings in bytes, or the news that there will be no more. `Some`: not without waiting, which is not wanted.
@@ -144,7 +145,7 @@ fn explain(what: &str, engine: &Engine, fault: Fault, terms: Terms<'_>) -> Error
             late(engine, error.status(), terms)
         }
         Fault::Outer(error) if is_broken(&error) => {
-            let message = format!("cannot {what} {}{}: {}", engine.peer(), shaking(engine), error.message());
+            let message = format!("cannot {what} {}{}: {}", engine.peer(), engine.during(), error.message());
             Error::new(gone(engine), message).with_errno(error.errno()).with_cause(Arc::new(error))
         }
         Fault::Outer(error) => error,
@@ -152,20 +153,16 @@ fn explain(what: &str, engine: &Engine, fault: Fault, terms: Terms<'_>) -> Error
 }
 
 fn late(engine: &Engine, status: Status, terms: Terms<'_>) -> Error {
-    let (peer, shaking) = (engine.peer(), shaking(engine));
+    let (peer, during) = (engine.peer(), engine.during());
     let message = |what: &str, preposition: &str, timeout: Option<Duration>| {
         let seconds = timeout.unwrap_or_default().as_secs_f64();
-        format!("nothing {what} {preposition} {peer} for {seconds} s{shaking}")
+        format!("nothing {what} {preposition} {peer} for {seconds} s{during}")
     };
     let message = match status {
         Status::ReadTimeout => message("came", "from", terms.settings.read_timeout),
         _ => message("could be sent", "to", terms.settings.write_timeout),
     };
     Error::new(status, message)
-}
-
-fn shaking(engine: &Engine) -> &'static str {
-    if engine.is_handshaking() { " during the TLS handshake" } else { "" }
 }
 
 /// The status of a connection that is no more.
@@ -190,7 +187,7 @@ fn transport_failure(what: &str, engine: &Engine, error: &io::Error) -> Error {
     ];
     let is_gone = error.raw_os_error().is_some_and(|errno| broken.contains(&errno));
     let status = if is_gone { gone(engine) } else { Status::Io };
-    Error::from_io(status, format!("cannot {what} {}{}", engine.peer(), shaking(engine)), error)
+    Error::from_io(status, format!("cannot {what} {}{}", engine.peer(), engine.during()), error)
 }
 
 /// Whether the connection is no more.

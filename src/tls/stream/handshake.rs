@@ -4,10 +4,11 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use super::exchange::is_broken;
-use super::{Core, Held, Io, Role, Stream, Terms, ThreadMark};
+use super::{Core, Held, Io, Role, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::status::Status;
+use crate::tls::thread::ThreadMark;
 use crate::tls::{Context, TlsOptions};
 
 impl Stream {

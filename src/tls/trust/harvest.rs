@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::ffi::CString;
 
-use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, TrustAnchor};
 
 use crate::error::{Error, Result};
@@ -66,8 +65,8 @@ impl Harvest {
         let mut added = self.add_bytes(bytes, "the store", "");
         if added.is_err() && pem::is_pem(bytes) {
             let (certificates, broken): (Vec<_>, Vec<_>) =
-                CertificateDer::pem_slice_iter(bytes).partition(std::result::Result::is_ok);
-            broken.into_iter().filter_map(std::result::Result::err).for_each(|error| self.skip(&error.to_string()));
+                pem::objects(bytes, b"CERTIFICATE").partition(std::result::Result::is_ok);
+            broken.into_iter().filter_map(std::result::Result::err).for_each(|error: String| self.skip(&error));
             added = self.add_all(certificates.into_iter().flatten().collect(), "");
         }
         if let Err(error) = added {

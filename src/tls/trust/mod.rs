@@ -20,7 +20,7 @@ use crate::memory;
 use harvest::Harvest;
 pub(crate) use system::Environment;
 
-/// Bits of `netlib_tls_context_trust_sources`.
+/// Bits of `netlib_tls_context_trust_kinds`.
 pub const SYSTEM: i32 = 1;
 pub const EMBEDDED: i32 = 2;
 pub const CUSTOM: i32 = 4;

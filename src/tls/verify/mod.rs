@@ -3,6 +3,7 @@
 //! and what was sent: it knows nothing of sessions, of which [`peer`] does.
 
 mod blame;
+mod effort;
 pub(crate) mod peer;
 pub(crate) mod refusal;
 mod strict;
@@ -92,6 +93,9 @@ type Look<'a> = dyn Fn(&VerifiedPath<'_>) -> Result<(), webpki::Error> + 'a;
 
 /// Everything but the name and the peer's own key.
 fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Result<(), Refusal> {
+    if !effort::is_bearable(leaf, asked.others, policy.roots.roots.len()) {
+        return Err(blame::explain(policy, asked, &webpki::Error::MaximumPathBuildCallsExceeded));
+    }
     let lists: Vec<_> = policy.crls.iter().map(|crl| &crl.list).collect();
     let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|builder| {
         let depth = if policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN {

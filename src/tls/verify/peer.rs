@@ -1,8 +1,7 @@
 //! [`verify`] as rustls asks for it, once a handshake, on both sides of a session.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
@@ -12,9 +11,9 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 
 use super::refusal::{Refusal, unfit_key};
 use super::{Policy, Purpose, Question, verify};
-use crate::callback::{WallClock, wall_time};
 use crate::error::{CertificateProblem as Problem, Error, Result};
 use crate::status::Status;
+use crate::tls::thread;
 use crate::tls::x509::Certificate;
 
 /// What both judges have.
@@ -22,7 +21,7 @@ struct Judge {
     /// `None`: nothing is asked of the chain.
     policy: Option<Arc<Policy>>,
     algorithms: WebPkiSupportedAlgorithms,
-    clock: Option<WallClock>,
+    times: Option<Arc<Times>>,
     notes: Arc<Notes>,
 }
 
@@ -44,8 +43,8 @@ pub(crate) struct ClientVerifier {
 #[derive(Clone)]
 pub(crate) struct Means {
     pub(crate) algorithms: WebPkiSupportedAlgorithms,
-    /// The system's, unless given.
-    pub(crate) clock: Option<WallClock>,
+    /// Of a clock of the program's; otherwise it is rustls that knows the time.
+    pub(crate) times: Option<Arc<Times>>,
     pub(crate) notes: Arc<Notes>,
 }
 
@@ -63,8 +62,8 @@ impl ClientVerifier {
 }
 
 impl Judge {
-    fn new(policy: Option<Arc<Policy>>, Means { algorithms, clock, notes }: Means) -> Judge {
-        Judge { policy, algorithms, clock, notes }
+    fn new(policy: Option<Arc<Policy>>, Means { algorithms, times, notes }: Means) -> Judge {
+        Judge { policy, algorithms, times, notes }
     }
 
     fn chain(
@@ -76,10 +75,10 @@ impl Judge {
         now: UnixTime,
     ) -> std::result::Result<(), rustls::Error> {
         let Some(policy) = &self.policy else { return Ok(()) };
-        let time = match &self.clock {
+        let time = match &self.times {
             None => now,
-            Some(clock) => unix_time(clock).map_err(|error| {
-                self.notes.keep(Note::Failed(error));
+            Some(times) => times.take().unwrap_or_else(|| Err(unasked())).map_err(|error| {
+                self.notes.leave(Note::Failed(error));
                 rustls::Error::General("the time of the verification is not known".to_owned())
             })?,
         };
@@ -94,6 +93,8 @@ impl Judge {
         verified: std::result::Result<HandshakeSignatureValid, rustls::Error>,
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
         verified.map_err(|error| {
+            // Anything else is no matter of the certificate: a scheme that was never offered breaks the protocol.
+            let rustls::Error::InvalidCertificate(_) = error else { return error };
             let Ok(certificate) = Certificate::parse(certificate) else { return error };
             let refusal = match unfit_key(&certificate.public_key) {
                 Some(why) => Refusal::new(Problem::WeakKey, why),
@@ -108,7 +109,7 @@ impl Judge {
 
     fn refuse(&self, refusal: Refusal) -> rustls::Error {
         let told = rustls::Error::InvalidCertificate(refusal.for_rustls());
-        self.notes.keep(Note::Refused(refusal));
+        self.notes.leave(Note::Refused(refusal));
         told
     }
 
@@ -131,13 +132,8 @@ impl Judge {
     }
 }
 
-fn unix_time(clock: &WallClock) -> Result<UnixTime> {
-    let seconds = wall_time(Some(clock))?;
-    let since = Duration::try_from_secs_f64(seconds).map_err(|_| {
-        let message = format!("the wall clock callback gave {seconds}; it must give seconds since 1970, 0 or more");
-        Error::new(Status::CallbackFailed, message)
-    })?;
-    Ok(UnixTime::since_unix_epoch(since))
+fn unasked() -> Error {
+    Error::new(Status::Internal, "nobody asked the program's clock before its time was needed")
 }
 
 impl ServerCertVerifier for ServerVerifier {
@@ -239,66 +235,30 @@ pub(crate) enum Note {
     Failed(Error),
 }
 
+/// What time it is, as notes of sessions to their judge: the program was asked before, while no lock was held.
+pub(crate) type Times = thread::Notes<Result<UnixTime>>;
+
 /// What a judge has to say beside its no. Of rustls' errors only one can carry facts, and for that it has one alert,
-/// certificate_unknown; the peer shall be told more. A judge belongs to many sessions, but it runs inside a session's
-/// call on the calling thread, which takes the note before that call returns.
-#[derive(Debug, Default)]
-pub(crate) struct Notes(Mutex<Vec<(usize, Note)>>);
-
-impl Notes {
-    fn keep(&self, note: Note) {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let this = this_thread();
-        notes.retain(|(thread, _)| *thread != this);
-        notes.push((this, note));
-    }
-
-    /// This thread's.
-    pub(crate) fn take(&self) -> Option<Note> {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let this = this_thread();
-        let index = notes.iter().position(|(thread, _)| *thread == this)?;
-        Some(notes.swap_remove(index).1)
-    }
-}
-
-/// A number that no other living thread has. std's ThreadId would allocate for a thread that C has made.
-fn this_thread() -> usize {
-    thread_local!(static HERE: u8 = const { 0 });
-    HERE.with(|here| std::ptr::from_ref(here).addr())
-}
+/// certificate_unknown; the peer shall be told more.
+pub(crate) type Notes = thread::Notes<Note>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tls::pem;
 
     #[test]
-    fn clocks_before_1970_and_without_sense_are_refused() {
-        for (seconds, expected) in [
-            (0.0, Some(0)),
-            (1.5, Some(1)),
-            (4e9, Some(4_000_000_000)),
-            (-1.0, None),
-            (f64::NAN, None),
-            (f64::INFINITY, None),
-            (1e300, None),
-        ] {
-            let clock: WallClock = Arc::new(move || Ok(seconds));
-            match (unix_time(&clock), expected) {
-                (Ok(time), Some(expected)) => assert_eq!(time.as_secs(), expected),
-                (Err(error), None) => assert_eq!(error.status(), Status::CallbackFailed),
-                (result, _) => panic!("{seconds}: {result:?}"),
-            }
-        }
-    }
-
-    #[test]
-    fn a_note_is_its_threads() {
+    fn only_what_is_wrong_with_a_certificate_is_told_of_it() {
+        use rustls::{CertificateError, PeerMisbehaved};
+        let algorithms = rustls::crypto::aws_lc_rs::default_provider().signature_verification_algorithms;
         let notes = Arc::new(Notes::default());
-        notes.keep(Note::Refused(Refusal::new(Problem::Other, "mine")));
-        let others = Arc::clone(&notes);
-        assert!(std::thread::spawn(move || others.take().is_none()).join().unwrap());
-        assert!(matches!(notes.take(), Some(Note::Refused(refusal)) if refusal.what == "mine"));
+        let judge = Judge::new(None, Means { algorithms, times: None, notes: Arc::clone(&notes) });
+        let certificate = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap().remove(0);
+        let wrong = rustls::Error::InvalidCertificate(CertificateError::BadSignature);
+        assert_eq!(judge.signature(&certificate, Err(wrong.clone())).unwrap_err(), wrong);
+        assert!(matches!(notes.take(), Some(Note::Refused(refusal)) if refusal.problem == Problem::BadSignature));
+        let unasked = rustls::Error::from(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme);
+        assert_eq!(judge.signature(&certificate, Err(unasked.clone())).unwrap_err(), unasked);
         assert!(notes.take().is_none());
     }
 }

@@ -488,3 +488,45 @@ fn any_bytes_are_judged_without_a_panic() {
         }
     }
 }
+
+/// Authorities in `steps` groups of one name each, every one issued by the next group's name, and others that lead nowhere.
+fn entangled(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateDer<'static>> {
+    let keys: Vec<_> = (0..of_a_name.max(1)).map(|_| rcgen::KeyPair::generate().unwrap()).collect();
+    let certificate = |subject: &str, issuer: &str, key: usize| {
+        let named = |name: &str| {
+            let mut params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+            params.distinguished_name = rcgen::DistinguishedName::new();
+            params.distinguished_name.push(rcgen::DnType::CommonName, name);
+            params
+        };
+        let mut params = named(subject);
+        if subject != "leaf" {
+            params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        }
+        params.signed_by(&keys[key], &rcgen::Issuer::new(named(issuer), &keys[0])).unwrap().der().clone()
+    };
+    let mut chain = vec![certificate("leaf", "0", 0)];
+    for step in 0..steps {
+        chain.extend((0..of_a_name).map(|key| certificate(&step.to_string(), &(step + 1).to_string(), key)));
+    }
+    chain.extend((0..others).map(|_| certificate("other", "another", 0)));
+    chain
+}
+
+/// Without a bound the second row takes minutes in this build, and seconds in any.
+#[test]
+fn the_work_that_a_chain_asks_for_is_bounded() {
+    for (of_a_name, steps, others, problem) in [
+        (3, 5, 200, Problem::UnknownIssuer),
+        (11, 5, 200, Problem::Other),
+        (250, 1, 0, Problem::UnknownIssuer),
+        (1, 6, 250, Problem::UnknownIssuer),
+    ] {
+        let chain = entangled(of_a_name, steps, others);
+        let (end_entity, others) = chain.split_first().unwrap();
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
+        let question = Question { end_entity, others, purpose: Purpose::Server, name: None, time };
+        let refusal = verify(&policy(&["root.pem"], &[], 0), &question).unwrap_err();
+        assert_eq!(refusal.problem, problem, "{of_a_name} {steps}: {}", refusal.what);
+    }
+}

@@ -106,6 +106,10 @@ impl<'a> Der<'a> {
         self.take(tag).ok_or_else(|| self.malformed(what))
     }
 
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        self.rest
+    }
+
     pub(crate) fn end(&self, what: &'static str) -> Result<(), Malformed> {
         if self.is_empty() { Ok(()) } else { Err(self.malformed(what)) }
     }
@@ -138,17 +142,18 @@ impl<'a> Element<'a> {
     }
 }
 
-impl<'a> Der<'a> {
-    pub(crate) fn bytes(&self) -> &'a [u8] {
-        self.rest
-    }
-}
+/// As many certificates as the largest file that is read can hold. Two bytes are a sequence too, and eight million of them
+/// would take a gigabyte where they are kept.
+const MOST_SEQUENCES: usize = 1 << 16;
 
 /// The DER elements that stand one after the other in `bytes`, if it is made of whole ones.
 pub(crate) fn split_sequences(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut der = Der::new(bytes);
     let mut elements = Vec::new();
     while !der.is_empty() {
+        if elements.len() == MOST_SEQUENCES {
+            return None;
+        }
         elements.push(der.take(tag::SEQUENCE)?.whole);
     }
     Some(elements)
@@ -163,6 +168,9 @@ mod tests {
         let whole = [tag::SEQUENCE, 0x02, 0x05, 0x00];
         assert_eq!(split_sequences(&whole).unwrap(), [&whole[..]]);
         assert_eq!(split_sequences(&[whole, whole].concat()).unwrap().len(), 2);
+        let many = [tag::SEQUENCE, 0].repeat(MOST_SEQUENCES);
+        assert_eq!(split_sequences(&many).unwrap().len(), MOST_SEQUENCES);
+        assert_eq!(split_sequences(&[&many[..], &[tag::SEQUENCE, 0]].concat()), None);
         let long = [&[tag::SEQUENCE, 0x83, 0, 0, 2][..], &[5, 0]].concat();
         assert_eq!(split_sequences(&long).unwrap(), [&long[..]]);
         for broken in [

@@ -17,7 +17,17 @@ pub enum Null {
 }
 
 pub fn run(env: &Env, report: &mut Report) {
-    check(&env.header(), report);
+    let header = env.header();
+    check(&header, report);
+    for page in ["docs/tls.md", "docs/url.md"] {
+        check_page(&header, page, &env.read(page), report);
+    }
+}
+
+/// A page that maps names to those of netlib.h goes out of date when one is changed.
+pub fn check_page(header: &Header, page: &str, text: &str, report: &mut Report) {
+    let unknown = words(text).filter(|name| !header.declares(name) && !is_family(header, name));
+    report.problems(page, unknown.map(|name| format!("it speaks of {name}, which netlib.h does not have")).collect());
 }
 
 pub fn check(header: &Header, report: &mut Report) {
@@ -181,13 +191,12 @@ fn doc_problems(header: &Header, doc: &Doc) -> Vec<String> {
 
 /// The words that look like names of the library; quoted ones are text that it returns.
 fn names(text: &str) -> Vec<&str> {
-    text.split('"')
-        .step_by(2)
-        .flat_map(|text| {
-            text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
-                .filter(|word| word.starts_with("netlib_") || word.starts_with("NETLIB_"))
-        })
-        .collect()
+    text.split('"').step_by(2).flat_map(words).collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|word| word.starts_with("netlib_") || word.starts_with("NETLIB_"))
 }
 
 /// `netlib_retry_options_set_` of "netlib_retry_options_set_*", `netlib_x` of "netlib_x_free".

@@ -51,7 +51,11 @@ pub fn run(env: &Env, report: &mut Report) {
 fn programs(env: &Env, report: &mut Report) {
     let scratch = env.scratch("header");
     let mut programs = vec![("the program of netlib.h", program_of_header(&env.header_text()))];
-    for (file, what) in [("README.md", "a program of README.md"), ("docs/url.md", "a program of docs/url.md")] {
+    for (file, what) in [
+        ("README.md", "a program of README.md"),
+        ("docs/url.md", "a program of docs/url.md"),
+        ("docs/tls.md", "a program of docs/tls.md"),
+    ] {
         match fs::read_to_string(env.root.join(file)) {
             Ok(page) => programs.extend(programs_of_markdown(&page).into_iter().map(|text| (what, text))),
             Err(_) => report.skip(format!("there is no {file}")),

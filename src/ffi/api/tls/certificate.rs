@@ -86,9 +86,9 @@ pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certif
 }
 
 /// Whose certificate it is, in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE". The last part in the
-/// certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the
-/// certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. No rule of
-/// verification looks at this: which hosts a certificate is for `netlib_certificate_name` says.
+/// certificate is the first in the text, as in OpenSSL's `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps
+/// the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. Verification
+/// does not look at it: the hosts that a certificate is for are `netlib_certificate_name`.
 ///
 /// @param certificate the certificate. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -208,8 +208,8 @@ pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netli
     read(certificate, 0, |certificate| certificate.names().len())
 }
 
-/// One of the names: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of a wrong length is "#"
-/// and its bytes in hex.
+/// One of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of
+/// a wrong length is "#" and its bytes in hex.
 ///
 /// @param certificate the certificate. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn netlib_certificate_name(
     lend_text(certificate, len, |certificate| certificate.names().get(index).map(|(_, name)| name.as_c_str()))
 }
 
-/// What one of the names is of.
+/// The kind of one of the names.
 ///
 /// @param certificate the certificate. May be NULL: 0 is returned.
 /// @param index 0 to count - 1; beyond, 0 is returned.
@@ -351,17 +351,19 @@ pub unsafe extern "C" fn netlib_certificate_fingerprint(
     lend_text(certificate, len, |certificate| Some(certificate.fingerprint()))
 }
 
-/// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. Use SHA-256: MD5 is broken and
-/// SHA-1 is too. The digests are compared in constant time.
+/// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. To pin a server's, call it
+/// after `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well,
+/// unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
+/// time.
 ///
 /// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
 ///        none, which is a mismatch whatever `cert_len` and the fingerprint.
 /// @param cert_len its length in bytes; 0 is as NULL.
-/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere. Not
-///        NULL.
+/// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
+///        Not NULL.
 /// @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for
-///         a fingerprint of another length, or with anything else in it.
+/// @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT`
+///         for a fingerprint of another length, or with anything else in it.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -1,75 +1,44 @@
-//! Contexts: made once, shared by their streams.
+//! What a context has, and what it was made from.
 
 use std::ffi::{CString, c_char};
-use std::sync::Arc;
 
-use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::api::tls::options::netlib_ssl_version;
-use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options, netlib_tls_version, netlib_verify_mode};
-use crate::ffi::out::outs;
+use crate::ffi::api::tls::options::netlib_tls_version;
+use crate::ffi::api::tls::verify::{netlib_verify_flag, netlib_verify_mode};
+use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::strings::{lend_text, read};
-use crate::ffi::{Options, guard, handle, options as builder};
+use crate::ffi::{Options, handle};
 use crate::tls::Context;
+use crate::tls::trust::Loaded;
 
-/// Makes a context. All files that it needs, the system's store included, are read now and never again.
-///
-/// @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client that
-///        trusts the system's authorities.
-/// @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
-/// @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
-///         `NETLIB_NO_CIPHER_SUITES` if the cipher string leaves no suite; `NETLIB_UNSUPPORTED`; `NETLIB_IO` for a file
-///         that cannot be read, or a key log that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing
-///         usable; `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` or `NETLIB_KEY_MISMATCH` for an identity;
-///         `NETLIB_NO_TRUST_ANCHORS`; `NETLIB_OUT_OF_MEMORY`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_new(
-    options: *const netlib_tls_options,
-    context: *mut *mut netlib_tls_context,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let context = outs!(context);
-        context.give(Arc::new(Context::of(builder::shared(options)?)?));
-        Ok(())
-    })
+/// Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
+/// `netlib_tls_context_trust_kinds`.
+#[repr(C)]
+pub enum netlib_trust_kind {
+    /// The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name.
+    NETLIB_TRUST_SYSTEM = 1,
+    /// The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has no
+    /// store.
+    NETLIB_TRUST_EMBEDDED = 2,
+    /// `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
+    NETLIB_TRUST_CUSTOM = 4,
 }
 
-/// Another reference to the same context.
+/// Options that make an equal context: change some, and make another. Files and environment are then read again, and
+/// the other context has sessions of its own.
 ///
 /// @param context the context. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_tls_context_free`.
+/// @return owned: free it with `netlib_tls_options_free`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_clone(context: *const netlib_tls_context) -> *mut netlib_tls_context {
-    handle::clone(context)
+pub unsafe extern "C" fn netlib_tls_context_to_options(
+    context: *const netlib_tls_context,
+) -> *mut netlib_tls_options {
+    read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }
 
-/// Releases a context. Its streams keep their own references.
-///
-/// @param context owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_free(context: *mut netlib_tls_context) {
-    guard::nothing(|| handle::free(context));
-}
-
-/// Where the trusted authorities came from.
-///
-/// @param context the context. May be NULL: 0 is returned.
-/// @return bits of `enum netlib_trust`; 0 when nothing is trusted because nothing is verified.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_trust_sources(context: *const netlib_tls_context) -> i32 {
-    read(context, 0, Context::trust_sources)
-}
-
-/// How many authorities are trusted.
+/// How many authorities are trusted. An authority of several sources counts once. As the length of Python's
+/// `get_ca_certs()`.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
@@ -80,7 +49,114 @@ pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const n
     read(context, 0, Context::trust_anchor_count)
 }
 
-/// What a client asks of a server's certificate.
+/// The kinds of all sources of trust together.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @return bits of `enum netlib_trust_kind`; 0 when nothing is trusted because nothing is verified.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_trust_kinds(context: *const netlib_tls_context) -> i32 {
+    read(context, 0, Context::trust_sources)
+}
+
+/// How many sources of trust were loaded: those that the options name, in their order; then each place of the system's;
+/// then the authorities built in.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const netlib_tls_context) -> usize {
+    read(context, 0, |context| context.trust_loaded().len())
+}
+
+/// The kind of a source.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @param index 0 to count - 1; beyond, 0 is returned.
+/// @return one of `enum netlib_trust_kind`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
+    context: *const netlib_tls_context,
+    index: usize,
+) -> i32 {
+    read(context, 0, |context| context.trust_loaded().get(index).map_or(0, Loaded::kind))
+}
+
+/// Where a source is.
+///
+/// @param context the context. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for a
+///         store that is no file; "embedded".
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
+    context: *const netlib_tls_context,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(context, len, |context| context.trust_loaded().get(index).map(Loaded::name))
+}
+
+/// How many authorities a source has, those of other sources included. Certificates of the same name and key are one.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @param index 0 to count - 1; beyond, 0 is returned.
+/// @return the count; 0 only for a place of the system's that could not be read or holds none.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_trust_source_anchor_count(
+    context: *const netlib_tls_context,
+    index: usize,
+) -> usize {
+    read(context, 0, |context| context.trust_loaded().get(index).map_or(0, Loaded::anchors))
+}
+
+/// How many texts `netlib_tls_context_trust_source_skipped` has of a source.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @param index 0 to count - 1; beyond, 0 is returned.
+/// @return the count, at most 101: after a hundred, the last text says how many more there are.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped_count(
+    context: *const netlib_tls_context,
+    index: usize,
+) -> usize {
+    read(context, 0, |context| context.trust_loaded().get(index).map_or(0, |loaded| loaded.skipped().len()))
+}
+
+/// One line about something in a source that is not trusted, and why: the file, in a directory, and the certificate.
+///
+/// @param context the context. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `context`, for people.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
+    context: *const netlib_tls_context,
+    index: usize,
+    skipped: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(context, len, |context| {
+        context.trust_loaded().get(index)?.skipped().get(skipped).map(|text| text.as_c_str())
+    })
+}
+
+/// What a client asks of a server's certificate. A server asks for one only if the mode was set.
 ///
 /// @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
 /// @return one of `enum netlib_verify_mode`.
@@ -102,8 +178,19 @@ pub unsafe extern "C" fn netlib_tls_context_check_hostname(context: *const netli
     read(context, true, Context::check_hostname)
 }
 
-/// The oldest version that can come about: what is left of the versions once those are gone that
-/// `netlib_tls_options_set_options` excludes or that have no cipher suite. As Python's `minimum_version`.
+/// The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
+///
+/// @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
+/// @return bits of `enum netlib_verify_flag`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
+    read(context, netlib_verify_flag::NETLIB_VERIFY_DEFAULT as i32, Context::verify_flags)
+}
+
+/// The oldest version that can be negotiated: versions that `netlib_tls_options_set_options` excludes, or that have no
+/// cipher suite, do not count. As Python's `minimum_version`.
 ///
 /// @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
 /// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
@@ -114,7 +201,7 @@ pub unsafe extern "C" fn netlib_tls_context_minimum_version(context: *const netl
     read(context, netlib_tls_version::NETLIB_TLS_1_2 as i32, |context| context.minimum_version() as i32)
 }
 
-/// The newest version that can come about, in the same way. As Python's `maximum_version`.
+/// The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
 ///
 /// @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
 /// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
@@ -123,64 +210,6 @@ pub unsafe extern "C" fn netlib_tls_context_minimum_version(context: *const netl
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_maximum_version(context: *const netlib_tls_context) -> i32 {
     read(context, netlib_tls_version::NETLIB_TLS_1_3 as i32, |context| context.maximum_version() as i32)
-}
-
-/// Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
-///
-/// @param context the context. May be NULL: `NETLIB_PROTOCOL_TLS_CLIENT` is returned.
-/// @return `NETLIB_PROTOCOL_TLS_CLIENT`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> i32 {
-    read(context, netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32, |_| {
-        netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32
-    })
-}
-
-/// What is so of `enum netlib_tls_option`: the bits of `netlib_tls_options_set_options`, and those that are always true,
-/// given or not. (Python's `SSLContext.options` has of these what was given.)
-///
-/// @param context the context. May be NULL: 0 is returned.
-/// @return the bits.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_options(context: *const netlib_tls_context) -> i64 {
-    read(context, 0, Context::option_bits)
-}
-
-/// Whether sessions are resumed at all: `netlib_tls_options_set_resumption`.
-///
-/// @param context the context. May be NULL: true is returned.
-/// @return the setting.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tls_context) -> bool {
-    read(context, true, Context::resumption)
-}
-
-/// Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
-///
-/// @param context the context. May be NULL: false is returned.
-/// @return false.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context: *const netlib_tls_context) -> bool {
-    read(context, false, |_| false)
-}
-
-/// Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
-///
-/// @param context the context. May be NULL: false is returned.
-/// @return false.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> bool {
-    read(context, false, |_| false)
 }
 
 /// How many application protocols are offered.
@@ -211,8 +240,91 @@ pub unsafe extern "C" fn netlib_tls_context_alpn_protocol(
     lend_text(context, len, |context| context.alpn_protocols().get(index).map(CString::as_c_str))
 }
 
-/// The file to which the secrets of sessions are written: that of `netlib_tls_options_set_keylog_file`, or of the
-/// variable SSLKEYLOGFILE. As Python's `keylog_filename`.
+/// How many cipher suites are offered. As the length of Python's `get_ciphers()`.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_cipher_suite_count(context: *const netlib_tls_context) -> usize {
+    read(context, 0, Context::cipher_count)
+}
+
+/// One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` gives
+/// it. Those of TLS 1.3 come first.
+///
+/// @param context the context. May be NULL: NULL is returned.
+/// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed: a constant.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_cipher_suite(
+    context: *const netlib_tls_context,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(context, len, |context| context.cipher(index))
+}
+
+/// The same suite by its name in OpenSSL and Python.
+///
+/// @param context the context. May be NULL: NULL is returned.
+/// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed: a constant.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_cipher_suite_openssl_name(
+    context: *const netlib_tls_context,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(context, len, |context| context.cipher_openssl_name(index))
+}
+
+/// The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
+///
+/// @param context the context. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_unknown_ciphers(
+    context: *const netlib_tls_context,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(context, len, Context::unknown_ciphers)
+}
+
+/// The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
+/// `SSLContext.options` has only what was set.)
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @return the bits.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_options(context: *const netlib_tls_context) -> i64 {
+    read(context, 0, Context::option_bits)
+}
+
+/// Whether sessions are resumed at all: `netlib_tls_options_set_resumption`.
+///
+/// @param context the context. May be NULL: true is returned.
+/// @return the setting.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tls_context) -> bool {
+    read(context, true, Context::resumption)
+}
+
+/// The file to which the secrets of sessions are written. As Python's `keylog_filename`.
 ///
 /// @param context the context. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -225,18 +337,4 @@ pub unsafe extern "C" fn netlib_tls_context_keylog_file(
     len: *mut usize,
 ) -> *const c_char {
     lend_text(context, len, Context::keylog_file)
-}
-
-/// Options that make an equal context: change some, and make another. The context keeps what it was made from. What files
-/// and environment held is not part of that: the other context reads them again, and has sessions of its own.
-///
-/// @param context the context. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_tls_options_free`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_to_options(
-    context: *const netlib_tls_context,
-) -> *mut netlib_tls_options {
-    read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }

@@ -6,20 +6,20 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::args::{arg_buffer, arg_data, arg_mut, arg_shared, arg_str_opt};
 use crate::ffi::out::outs;
-use crate::ffi::strings::read;
+use crate::ffi::strings::{lend_bytes, lend_text, read};
 use crate::ffi::{Handle, Unique, guard, handle};
-use crate::tls::MemoryEngine;
+use crate::tls::{MemoryEngine, SessionInfo};
 
-/// A TLS session over a transport of your own: an event loop, a message queue, another protocol. As Python's
-/// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but that
-/// of certificates. **Single**: one call at a time, on any thread.
+/// A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
+/// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but
+/// that of certificates. **Single**: one call at a time, on any thread.
 ///
-/// Two things are yours: what comes from the network goes in by `netlib_tls_engine_feed`, and what
-/// `netlib_tls_engine_drain` gives goes to the network. Drain after every other call, a failed one included: the alert that
-/// tells the peer why is among the output. `NETLIB_WANT_READ` says "drain, then feed more".
+/// Give `netlib_tls_engine_feed` what comes from the network, and send what `netlib_tls_engine_drain` gives. Drain
+/// after every other call, a failed one too: the alert that tells the peer why is in the output. `NETLIB_WANT_READ`
+/// says "drain, then feed more".
 ///
-/// A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68 KiB
-/// of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+/// A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68
+/// KiB of input, one record of plaintext, and 321 KiB of output beside the handshake's.
 pub struct netlib_tls_engine {
     _private: [u8; 0],
 }
@@ -117,9 +117,9 @@ pub unsafe extern "C" fn netlib_tls_engine_feed(
     })
 }
 
-/// Says that the network will give no more: the transport has ended. What was fed before can still be read. If the peer's
-/// closing message is not among it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with
-/// `NETLIB_TLS_HANDSHAKE_EOF`. Again is fine.
+/// Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
+/// it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
+/// harmless.
 ///
 /// @param engine the engine. Not NULL.
 /// @param err out, owned. May be NULL.
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn netlib_tls_engine_feed_end(
     })
 }
 
-/// Gives bytes that must go to the network, in this order and once: what was drained is forgotten here.
+/// Gives bytes that must go to the network, in this order, each of them once.
 ///
 /// @param engine the engine. Not NULL.
 /// @param buf out: the bytes. Not NULL unless `len` is 0.
@@ -173,16 +173,17 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
     read(engine, 0, MemoryEngine::output_pending)
 }
 
-/// Shakes hands with what was fed, if that is not done yet. Reading and writing do it by themselves. Output may be waiting
-/// whatever is returned.
+/// Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
+/// be output whatever is returned.
 ///
 /// @param engine the engine. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
-///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else;
-///         `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`; `NETLIB_TLS_PROTOCOL`;
-///         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer closes the session, in the middle;
-///         `NETLIB_CALLBACK_FAILED` when the server-name callback refuses the client, or fails.
+///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something
+///         else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in
+///         common with it; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer
+///         closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
+///         `netlib_tls_options_set_servername_callback`.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -222,6 +223,17 @@ pub unsafe extern "C" fn netlib_tls_engine_read(
     })
 }
 
+/// How many bytes a read would return without more input. It decrypts a record that has been fed.
+///
+/// @param engine the engine. May be NULL: 0 is returned.
+/// @return the count; there may be more behind it.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
+    guard::value(0, || Ok(arg_mut!(engine).pending()))
+}
+
 /// Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
 /// taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
 ///
@@ -251,20 +263,9 @@ pub unsafe extern "C" fn netlib_tls_engine_write(
     })
 }
 
-/// How many bytes a read would return without more input. It opens a record that has been fed.
-///
-/// @param engine the engine. May be NULL: 0 is returned.
-/// @return the count; there may be more behind it.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
-    guard::value(0, || Ok(arg_mut!(engine).pending()))
-}
-
-/// Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, behind what was written.
-/// Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is done there is
-/// nobody to tell: the message follows when it is. Again is fine.
+/// Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, after what was
+/// written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
+/// done, the message follows when it is. Calling it again is harmless.
 ///
 /// @param engine the engine. Not NULL.
 /// @param err out, owned. May be NULL.
@@ -277,4 +278,114 @@ pub unsafe extern "C" fn netlib_tls_engine_shutdown(
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || arg_mut!(engine).shutdown())
+}
+
+/// As `netlib_tls_stream_peer_certificate_count`.
+///
+/// @param engine the engine. May be NULL: 0 is returned.
+/// @return the count; 0 before the handshake is done.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const netlib_tls_engine) -> usize {
+    read(engine, 0, |engine| engine.session().map_or(0, |session| session.peer_chain().len()))
+}
+
+/// As `netlib_tls_stream_peer_certificate`.
+///
+/// @param engine the engine. May be NULL: NULL is returned.
+/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes. May be NULL.
+/// @return borrowed from `engine`.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
+    engine: *const netlib_tls_engine,
+    index: usize,
+    len: *mut usize,
+) -> *const u8 {
+    lend_bytes(engine, len, |engine| engine.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
+}
+
+/// As `netlib_tls_stream_alpn_protocol`.
+///
+/// @param engine the engine. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
+    engine: *const netlib_tls_engine,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(engine, len, |engine| engine.session()?.alpn_protocol())
+}
+
+/// As `netlib_tls_stream_server_name`.
+///
+/// @param engine the engine. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_server_name(
+    engine: *const netlib_tls_engine,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(engine, len, |engine| engine.session()?.server_name())
+}
+
+/// As `netlib_tls_stream_version`.
+///
+/// @param engine the engine. May be NULL: 0 is returned.
+/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> i32 {
+    read(engine, 0, |engine| engine.session().and_then(SessionInfo::version).map_or(0, |version| version as i32))
+}
+
+/// As `netlib_tls_stream_cipher_suite`.
+///
+/// @param engine the engine. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `engine`; NULL before the handshake is done.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
+    engine: *const netlib_tls_engine,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(engine, len, |engine| engine.session()?.cipher_suite())
+}
+
+/// As `netlib_tls_stream_key_exchange_group`.
+///
+/// @param engine the engine. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `engine`; NULL where `netlib_tls_stream_key_exchange_group` has none.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
+    engine: *const netlib_tls_engine,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(engine, len, |engine| engine.session()?.key_exchange_group())
+}
+
+/// As `netlib_tls_stream_is_resumed`.
+///
+/// @param engine the engine. May be NULL: false is returned.
+/// @return the answer; false before the handshake is done.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> bool {
+    read(engine, false, |engine| engine.session().is_some_and(SessionInfo::is_resumed))
 }

@@ -7,26 +7,48 @@ use crate::ffi::args::{arg_bytes, arg_cstr, arg_path};
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
-/// The certificate of this side and its private key, from memory. A server needs one; a client shows it to a server that
-/// asks. Default: none. Nearest: OpenSSL's `SSL_CTX_use_certificate` and `SSL_CTX_use_PrivateKey`.
+/// The certificate of this side and its private key, from files. A server needs them; a client shows them to a server
+/// that asks. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
 ///
-/// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. It may
-/// be encrypted: as PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or
-/// scrypt), or in PEM the traditional way, with a DEK-Info of one of these ciphers. Then
-/// `netlib_tls_options_set_key_password` opens it. Of several keys in PEM the first is used; other sections, such as EC
-/// PARAMETERS, are passed over.
+/// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. If
+/// it is encrypted, `netlib_tls_options_set_key_password` opens it: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
+/// DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt), or PEM's traditional way, a DEK-Info with one of these
+/// ciphers. Of several keys in PEM the first is used; other sections, such as EC PARAMETERS, are passed over.
 ///
-/// The key is looked at by `netlib_tls_context_new`, which fails with `NETLIB_PASSWORD_REQUIRED` when it is encrypted and
-/// no password was given, `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` when it does not belong to the first certificate,
-/// `NETLIB_INVALID_PEM` when it is malformed, and `NETLIB_UNSUPPORTED`, with the reason, when it is of another kind or
-/// encrypted in another way, or when more than 10,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 8,388,608 of scrypt,
-/// would be needed to open it.
+/// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
+/// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
+/// `NETLIB_INVALID_PEM` for a malformed one, and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another
+/// way, or so that opening it takes more than 2,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 2,097,152 of
+/// scrypt.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param chain in PEM or DER, one after the other: this side's certificate, then those that lead to an authority; up to
-///        16 MiB. Copied. Not NULL unless `chain_len` is 0.
+/// @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; up to
+///        16 MiB, or a pipe that ends within 5 seconds. Copied. Not NULL.
+/// @param key_path the file with the key, likewise. Copied. May be NULL: the key is in the same file.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
+    options: *mut netlib_tls_options,
+    chain_path: *const c_char,
+    key_path: *const c_char,
+) {
+    builder::set(options, "netlib_tls_options_set_identity_files", |options: &mut TlsOptions| {
+        let chain = arg_path!(chain_path);
+        let key = if key_path.is_null() { None } else { Some(arg_path!(key_path)) };
+        options.set_identity_files(chain, key);
+        Ok(())
+    });
+}
+
+/// As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
+/// SSL_CTX_use_PrivateKey.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
+///        up to 16 MiB. Copied. Not NULL unless `chain_len` is 0.
 /// @param chain_len its length in bytes, or `NETLIB_NTS`.
-/// @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: it stands in
+/// @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
 ///        `chain`.
 /// @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
 /// @threads one call at a time on the options
@@ -46,35 +68,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     });
 }
 
-/// As `netlib_tls_options_set_identity`, from files of up to 16 MiB, or from pipes that end within 5 seconds.
-/// Default: none. As Python's `load_cert_chain`, urllib3's certfile and keyfile.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param chain_path the file with the certificates. Copied. Not NULL.
-/// @param key_path the file with the key. Copied. May be NULL: it stands in the same file.
-/// @threads one call at a time on the options
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
-    options: *mut netlib_tls_options,
-    chain_path: *const c_char,
-    key_path: *const c_char,
-) {
-    builder::set(options, "netlib_tls_options_set_identity_files", |options: &mut TlsOptions| {
-        let chain = arg_path!(chain_path);
-        let key = if key_path.is_null() { None } else { Some(arg_path!(key_path)) };
-        options.set_identity_files(chain, key);
-        Ok(())
-    });
-}
-
-/// What opens the private key of `netlib_tls_options_set_identity` or `netlib_tls_options_set_identity_files`, whichever
-/// is called, before or after. Default: none. Ignored when the key is not encrypted. Nearest: the `password` of Python's
-/// `load_cert_chain`, OpenSSL's `SSL_CTX_set_default_passwd_cb`.
+/// The password of the private key; it may be set before or after the key. As the `password` of Python's
+/// `load_cert_chain`, curl's --pass. Default: none. Not looked at when the key is not encrypted.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
-///        May be NULL: there is none.
+///        May be NULL: none.
 /// @param len its length in bytes, or `NETLIB_NTS`; 0 when `password` is NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0

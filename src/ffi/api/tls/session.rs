@@ -1,57 +1,42 @@
-//! What the two sides have agreed on: the same questions to a stream and to an engine.
+//! What the two sides of a stream have agreed on.
 
 use std::ffi::c_char;
 
-use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::strings::{lend_bytes, lend_text, read};
 use crate::tls::SessionInfo;
 
-/// The version that the two sides have agreed on.
+/// How many certificates the peer sent; a resumed session has those of the first one.
 ///
 /// @param stream the stream. May be NULL: 0 is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+/// @return the count; 0 before the handshake is done.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> i32 {
-    read(stream, 0, |stream| stream.session().and_then(SessionInfo::version).map_or(0, |version| version as i32))
+pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
+    read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". OpenSSL
-/// and Python have names of their own for those of TLS 1.2.
+/// One certificate of the peer's chain as it was sent, in DER: `netlib_certificate_parse` has its text,
+/// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
+/// `getpeercert(True)`, SSL_get_peer_cert_chain.
 ///
 /// @param stream the stream. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL before the handshake is done.
+/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes. May be NULL.
+/// @return borrowed from `stream`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
+pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
     stream: *const netlib_tls_stream,
+    index: usize,
     len: *mut usize,
-) -> *const c_char {
-    lend_text(stream, len, |stream| stream.session()?.cipher_suite())
+) -> *const u8 {
+    lend_bytes(stream, len, |stream| stream.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }
 
-/// The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which a quantum
-/// computer does not break either, "x25519", "secp256r1". As OpenSSL's SSL_get_negotiated_group.
-///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes its keys
-///         from those of the first.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
-    stream: *const netlib_tls_stream,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(stream, len, |stream| stream.session()?.key_exchange_group())
-}
-
-/// The application protocol that the two sides have agreed on (RFC 7301).
+/// The application protocol that the two sides have agreed on (RFC 7301). As Python's `selected_alpn_protocol`.
 ///
 /// @param stream the stream. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -83,7 +68,51 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
     lend_text(stream, len, |stream| stream.session()?.server_name())
 }
 
-/// Whether the session goes on from an earlier one of the same context and name, without a new proof of identity. As
+/// The version that the two sides have agreed on. As SSL_version, which has the same numbers.
+///
+/// @param stream the stream. May be NULL: 0 is returned.
+/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> i32 {
+    read(stream, 0, |stream| stream.session().and_then(SessionInfo::version).map_or(0, |version| version as i32))
+}
+
+/// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
+/// SSL_CIPHER_standard_name.
+///
+/// @param stream the stream. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `stream`; NULL before the handshake is done.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
+    stream: *const netlib_tls_stream,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(stream, len, |stream| stream.session()?.cipher_suite())
+}
+
+/// The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
+/// resists a quantum computer too, "x25519", "secp256r1". As SSL_get0_group_name.
+///
+/// @param stream the stream. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes
+///         no new keys.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
+    stream: *const netlib_tls_stream,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(stream, len, |stream| stream.session()?.key_exchange_group())
+}
+
+/// Whether the session continues an earlier one of the same context and name, without a new proof of identity. As
 /// Python's `SSLSocket.session_reused`.
 ///
 /// @param stream the stream. May be NULL: false is returned.
@@ -93,144 +122,4 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> bool {
     read(stream, false, |stream| stream.session().is_some_and(SessionInfo::is_resumed))
-}
-
-/// How many certificates the peer sent; of a resumed session, in the first one.
-///
-/// @param stream the stream. May be NULL: 0 is returned.
-/// @return the count; 0 before the handshake is done.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
-    read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
-}
-
-/// One certificate of the peer's chain as it was sent, in DER: what other programs want.
-/// With `NETLIB_CERT_NONE` it was not verified.
-///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
-/// @return borrowed from `stream`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
-    stream: *const netlib_tls_stream,
-    index: usize,
-    len: *mut usize,
-) -> *const u8 {
-    lend_bytes(stream, len, |stream| stream.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
-}
-
-/// As `netlib_tls_stream_version`.
-///
-/// @param engine the engine. May be NULL: 0 is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> i32 {
-    read(engine, 0, |engine| engine.session().and_then(SessionInfo::version).map_or(0, |version| version as i32))
-}
-
-/// As `netlib_tls_stream_cipher_suite`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
-    engine: *const netlib_tls_engine,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.cipher_suite())
-}
-
-/// As `netlib_tls_stream_key_exchange_group`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes its keys
-///         from those of the first.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
-    engine: *const netlib_tls_engine,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.key_exchange_group())
-}
-
-/// As `netlib_tls_stream_alpn_protocol`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
-    engine: *const netlib_tls_engine,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.alpn_protocol())
-}
-
-/// As `netlib_tls_stream_server_name`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_server_name(
-    engine: *const netlib_tls_engine,
-    len: *mut usize,
-) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.server_name())
-}
-
-/// As `netlib_tls_stream_is_resumed`.
-///
-/// @param engine the engine. May be NULL: false is returned.
-/// @return the answer; false before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> bool {
-    read(engine, false, |engine| engine.session().is_some_and(SessionInfo::is_resumed))
-}
-
-/// As `netlib_tls_stream_peer_certificate_count`.
-///
-/// @param engine the engine. May be NULL: 0 is returned.
-/// @return the count; 0 before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const netlib_tls_engine) -> usize {
-    read(engine, 0, |engine| engine.session().map_or(0, |session| session.peer_chain().len()))
-}
-
-/// As `netlib_tls_stream_peer_certificate`.
-///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
-/// @return borrowed from `engine`.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
-    engine: *const netlib_tls_engine,
-    index: usize,
-    len: *mut usize,
-) -> *const u8 {
-    lend_bytes(engine, len, |engine| engine.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }

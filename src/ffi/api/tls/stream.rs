@@ -9,17 +9,17 @@ use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_shared, arg_shared_opt, arg_str_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
-use crate::ffi::{Handle, Shared, guard, handle};
+use crate::ffi::{Handle, Shared, guard, handle, slices as slices_in};
 use crate::timeout;
 use crate::tls::Stream;
 
 /// A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on functions of the program
-/// (`netlib_tls_wrap_callbacks`). **Concurrent, one reader and one writer**: one thread may read while another one writes;
-/// a third is answered `NETLIB_BUSY`. Shutting down counts as writing. The settings and getters may be called from any
-/// thread at any time.
+/// (`netlib_tls_wrap_callbacks`). As OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader and one
+/// writer**: one thread may read while another one writes; a third gets `NETLIB_BUSY`. Shutting down counts as writing.
+/// The settings and getters may be called from any thread at any time.
 ///
-/// A descriptor is borrowed: it must be a connected stream socket, stay open as long as the stream is used, and be
-/// closed by you. Its O_NONBLOCK is neither changed nor asked: whether calls wait is the stream's own setting.
+/// A descriptor is borrowed: a connected stream socket that stays open as long as the stream is used, and that you
+/// close. Its O_NONBLOCK is neither changed nor asked: whether calls wait is `netlib_tls_stream_set_blocking`.
 ///
 /// A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
 /// `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
@@ -32,24 +32,35 @@ impl Handle for netlib_tls_stream {
     type Ownership = Shared;
 }
 
-/// Makes a client's stream on a connected descriptor. No I/O: the first read or write, or `netlib_tls_stream_handshake`,
-/// shakes hands. Unless set otherwise it is blocking and waits for ever: see `netlib_tls_stream_set_limit` and
-/// `netlib_tls_stream_set_read_timeout`.
+/// A piece of the data of one write; as POSIX's iovec, but not to be written to.
+#[repr(C)]
+pub struct netlib_slice {
+    /// The bytes; NULL only if there are none.
+    pub data: *const c_void,
+    /// How many.
+    pub len: usize,
+}
+
+/// Makes a client's stream on a connected descriptor. No I/O: the first read or write, or
+/// `netlib_tls_stream_handshake`, makes the handshake. Unless set otherwise it blocks and waits for ever: see
+/// `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
 ///
 /// The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
-/// It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing dot
-/// is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed between streams of the same context and
-/// name only.
+/// It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing
+/// dot is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed only between streams of the same
+/// context and name.
+///
+/// As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
+/// SSL_set_tlsext_host_name.
 ///
 /// @param context the context; the stream keeps its own reference. Not NULL.
 /// @param fd a connected stream socket, borrowed.
 /// @param server_hostname the host that the server must prove to be. Copied. May be NULL, or empty, only if the context
-///        does not check names: a session with nobody in particular is what `netlib_tls_options_set_check_hostname` with
-///        0 asks for.
+///        does not check names (`netlib_tls_options_set_check_hostname` with 0).
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for a socket that listens;
-///         `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for a socket that
+///         listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -69,8 +80,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
     })
 }
 
-/// Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. A client that offers application
-/// protocols must offer one of the context's, if that has any.
+/// Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. If the context has application
+/// protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with server_side=True.
 ///
 /// @param context the context, with an identity; the stream keeps its own reference. Not NULL.
 /// @param fd a connected stream socket, borrowed.
@@ -157,9 +168,10 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
     guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Whether calls wait. Default: yes. If not, a call that would have to returns `NETLIB_WANT_READ` or
-/// `NETLIB_WANT_WRITE`: poll the descriptor for that and make the same call again. Before you poll for input, read until
-/// `NETLIB_WANT_READ`: plaintext may be there although the descriptor has nothing more.
+/// Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
+/// `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. A read may
+/// want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
+/// plaintext may be there although the descriptor has nothing more.
 ///
 /// @param stream the stream. Not NULL.
 /// @param blocking 0 or 1.
@@ -176,20 +188,24 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
     guard::status(err, || arg!(stream).set_blocking(arg_bool!(blocking)))
 }
 
-/// Shakes hands, if that is not done yet. Reading and writing do it by themselves; this tells why it failed before
-/// anything is sent. A thread that needs the handshake while another one makes it waits for that.
+/// Makes the handshake, if that is not done yet. Reading and writing do it by themselves; call it to know that the peer
+/// is the right one before anything is sent. A thread that needs the handshake while another one makes it waits for
+/// that. As SSL_do_handshake, Python's `do_handshake`.
 ///
-/// The error says what was wrong and which setting would change it: see `netlib_error_message`,
-/// `netlib_error_certificate_problem` and `netlib_error_tls_alert`. The peer is told by an alert before this fails.
+/// When it fails, `netlib_error_message` says what was wrong, `netlib_error_advice` which setting would change it,
+/// `netlib_error_certificate_problem` and `netlib_error_tls_alert` the same for programs. The peer is sent an alert
+/// first.
 ///
 /// @param stream the stream. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
-///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the
-///         peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it; `NETLIB_TLS_PROTOCOL`;
-///         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it was reset;
-///         `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
-///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`.
+///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when
+///         the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
+///         `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it
+///         was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
+///         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
+///         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
+///         `netlib_tls_wrap_callbacks` made, what its functions report.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -200,17 +216,17 @@ pub unsafe extern "C" fn netlib_tls_stream_handshake(
     guard::status(err, || Ok(arg!(stream).handshake()?.status()))
 }
 
-/// Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a record's
-/// plaintext then goes straight into them.
+/// Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a
+/// record's plaintext then goes straight into them. As SSL_read_ex.
 ///
 /// @param stream the stream. Not NULL.
 /// @param buf out: the bytes. Not NULL unless `len` is 0.
 /// @param len the room in bytes; with 0 nothing is read.
 /// @param n out: how many bytes were read. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when
-///         the connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
-///         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
+/// @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED`
+///         when the connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the
+///         handshake, `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
 /// @threads one reader at a time, beside one writer
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -229,11 +245,23 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
     })
 }
 
+/// How many bytes a read would return without I/O. It decrypts a record that has already come. As SSL_pending.
+///
+/// @param stream the stream. May be NULL: 0 is returned.
+/// @return the count; there may be more behind it.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
+    read(stream, 0, Stream::pending)
+}
+
 /// Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the
-/// function of the program, has taken.
-/// What it does not count may have been encrypted already, so the next write must continue with the same bytes; that
-/// holds too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, where nothing is counted and
-/// nothing is sent twice.
+/// function of the program, has taken. As SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and
+/// SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+///
+/// What is not counted may have been encrypted already, so the next write must continue with the same bytes; that holds
+/// too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
 ///
 /// @param stream the stream. Not NULL.
 /// @param buf the bytes. Copied. Not NULL unless `len` is 0.
@@ -261,10 +289,42 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
     })
 }
 
-/// Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), and does not wait for its
-/// answer: it may still be sending, and reading goes on until `NETLIB_END_OF_STREAM`. Nothing can be written afterwards.
-/// What earlier writes encrypted but did not count is sent first. Before the handshake there is nobody to tell, and
-/// nothing is sent. Again is fine.
+/// Writes data that is in several pieces, as `netlib_tls_stream_write` writes one. As writev(2). Small pieces share
+/// records, so that they cost no more than one piece of their length; what fills a record by itself is encrypted from
+/// where it is. The next write after one that did not count everything must continue with the same bytes, in whatever
+/// pieces.
+///
+/// @param stream the stream. Not NULL.
+/// @param slices the pieces, in order. Copied. Not NULL unless `count` is 0.
+/// @param count how many pieces, at most 1024.
+/// @param n out: how many bytes of them were written; fewer than all only if not blocking. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
+///         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not
+///         empty.
+/// @threads one writer at a time, beside one reader
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_writev(
+    stream: *mut netlib_tls_stream,
+    slices: *const netlib_slice,
+    count: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let stream = arg!(stream);
+        let done = slices_in::with(slices, count, |pieces| stream.write_pieces(pieces))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
+/// Tells the peer that nothing more will be written (close_notify, RFC 8446 section 6.1), after what earlier writes
+/// encrypted but did not count. Nothing can be written afterwards; the peer may still be sending, and reading goes on
+/// until `NETLIB_END_OF_STREAM`. Before the handshake is done nothing is sent. Calling it again is harmless. As
+/// SSL_shutdown called once.
 ///
 /// @param stream the stream. Not NULL.
 /// @param err out, owned. May be NULL.
@@ -281,14 +341,25 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     guard::status(err, || Ok(arg!(stream).shutdown()?.status()))
 }
 
-/// How many bytes a read would return without touching what carries the stream. It opens a record that has already come, and does
-/// no I/O.
+/// Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's.
+/// Needed only if what carries the stream is then used for something else. As Python's `SSLSocket.unwrap`, SSL_shutdown
+/// called until it returns 1.
 ///
-/// @param stream the stream. May be NULL: 0 is returned.
-/// @return the count; there may be more behind it.
-/// @threads any
+/// What the peer still sends before its closing message is thrown away, at most 1 MiB over all calls; read to the end
+/// instead if it may be more. Before the handshake is done nothing is sent and nothing awaited.
+///
+/// @param stream the stream. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if not blocking: call again;
+///         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's closing message; `NETLIB_TOO_MUCH_DATA`;
+///         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
+///         `netlib_tls_stream_read` return.
+/// @threads one call at a time, which counts as reading and as writing
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
-    read(stream, 0, Stream::pending)
+pub unsafe extern "C" fn netlib_tls_stream_shutdown_both(
+    stream: *mut netlib_tls_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || Ok(arg!(stream).shutdown_both()?.status()))
 }

@@ -1,4 +1,4 @@
-//! TLS streams on something else than a descriptor, data in several pieces, and shutting down both ways.
+//! TLS streams on something else than a descriptor: another stream, functions of the program.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -6,39 +6,66 @@ use std::sync::Arc;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
-use crate::ffi::args::{arg, arg_shared, arg_str_opt};
+use crate::ffi::args::{arg_shared, arg_str_opt};
+use crate::ffi::guard;
 use crate::ffi::handle::null_argument;
 use crate::ffi::out::outs;
 use crate::ffi::tls_callbacks::callbacks;
-use crate::ffi::{guard, slices as slices_in};
 use crate::tls::{Stream, Transport};
 
-/// Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. Its records are
-/// the outer stream's data. No I/O: the first read or write, or `netlib_tls_stream_handshake`, shakes hands, with the
-/// outer peer too if that is not done. Each of the two proves a name of its own.
+/// Receives what the peer sent, over a transport of the program's own. It is called only during calls on the stream, on
+/// their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
+/// `NETLIB_BUSY`.
 ///
-/// The new stream keeps the outer one alive and has it for itself: as long as it is not freed, reading from the outer
-/// stream, writing to it, shaking hands on it, shutting it down or making another stream in it is `NETLIB_BUSY`. Its
-/// getters work, and `netlib_tls_stream_free` may be called on it. The new stream's own settings (blocking or not, limit,
-/// timeouts) rule its calls all the way down, the outer one's are not looked at; if it does not block, poll the
-/// descriptor at the bottom. A read continues with the data that the outer stream has not given to anybody yet.
+/// @param ctx as given to `netlib_tls_wrap_callbacks`.
+/// @param buf where to put bytes; what it holds before is not set.
+/// @param len how many bytes fit, at least 1.
+/// @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
+/// @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
+///         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
+///         failure (200 or more) fails that call with this status; any other number with `NETLIB_CALLBACK_FAILED`.
+/// @threads as the stream is used
+/// @since 0.1.0
+pub type netlib_tls_read_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
+
+/// Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
+/// that runs on another thread.
 ///
-/// To end both: `netlib_tls_stream_shutdown` on the inner stream, which sends its closing message as data of the outer
-/// one; free it; shut down the outer one. An outer stream can be used again after the inner one was freed. What the
-/// inner one had taken from it is then gone, so let the peer go on outside only after it has seen your closing message:
-/// `netlib_tls_stream_shutdown_both`. When the outer stream ends, properly or not, before the inner peer's closing
-/// message, that is `NETLIB_TLS_TRUNCATED` for the inner one; its error has the outer one's as a cause.
+/// @param ctx as given to `netlib_tls_wrap_callbacks`.
+/// @param buf the bytes.
+/// @param len how many, at least 1.
+/// @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
+/// @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
+///         is no room yet; failures as of `netlib_tls_read_fn`.
+/// @threads as the stream is used
+/// @since 0.1.0
+pub type netlib_tls_write_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
+
+/// Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. As urllib3's
+/// SSLTransport, its tls_in_tls. No I/O: the first read or write, or `netlib_tls_stream_handshake`, makes the
+/// handshake, and that of the outer stream if it is not done yet. Each of the two peers proves a name of its own. Read
+/// exactly the proxy's answer from the outer stream first: what comes after it is the inner one's.
 ///
-/// Nearest: urllib3's SSLTransport, which ssl_wrap_socket makes for tls_in_tls=True.
+/// As long as the new stream exists, it has the outer one for itself: reading, writing, handshaking and shutting down
+/// there, and making another stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the
+/// new one keeps it alive. The new stream's own settings (blocking or not, limit, timeouts) hold all the way down, not
+/// those of the outer one; if it does not block, poll the descriptor at the bottom.
+///
+/// To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else
+/// instead, call `netlib_tls_stream_shutdown_both` on the inner one before it is freed: what it has taken from the
+/// outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
+/// `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
 ///
 /// @param context the context of the inner session; the stream keeps its own reference. Not NULL.
 /// @param outer the stream to run in, a client's or a server's. Not NULL.
-/// @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
-///        or empty, only if the context does not check names.
+/// @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be
+///        NULL, or empty, only if the context does not check names.
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it
-///         has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+/// @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to
+///         it has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
 ///         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
 /// @threads any
 /// @since 0.1.0
@@ -84,49 +111,18 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
     })
 }
 
-/// Receives what the peer sent, from a transport of the program's own. Called only during calls on the stream, on their
-/// thread, for one of them at a time, and while no lock is held: it may use other streams. A call on its own stream is
-/// `NETLIB_BUSY`.
+/// Makes a client's stream on a transport of the program's own. As a BIO of OpenSSL. No I/O, as `netlib_tls_wrap_fd`:
+/// no function is called.
 ///
-/// @param ctx as given to `netlib_tls_wrap_callbacks`.
-/// @param buf where to put bytes; what it holds before is not set.
-/// @param len how many bytes fit, at least 1.
-/// @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
-/// @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
-///         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
-///         failure (200 or more) fails that call with this status; any other number does with `NETLIB_CALLBACK_FAILED`.
-/// @threads as the stream is used
-/// @since 0.1.0
-pub type netlib_tls_read_fn =
-    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
-
-/// Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
-/// that runs on another thread.
-///
-/// @param ctx as given to `netlib_tls_wrap_callbacks`.
-/// @param buf the bytes.
-/// @param len how many, at least 1.
-/// @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
-/// @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
-///         is no room yet; failures as of `netlib_tls_read_fn`.
-/// @threads as the stream is used
-/// @since 0.1.0
-pub type netlib_tls_write_fn =
-    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
-
-/// Makes a client's stream on a transport of the program's own. No I/O, as `netlib_tls_wrap_fd`: no function is called.
-///
-/// Nothing can be waited for: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` comes back to the
-/// caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait themselves make a
-/// stream that does. The limit is looked at before each of their calls; how long those take is their own affair, and the
-/// stream's timeouts are without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and
-/// final; a failure that they report is not, but for `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
-///
-/// Nearest: a BIO of OpenSSL's.
+/// netlib cannot wait for such a transport: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
+/// comes back to the caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait
+/// themselves make a stream that does. The limit is looked at before each of their calls; the stream's timeouts are
+/// without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
+/// the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
 ///
 /// @param context the context; the stream keeps its own reference. Not NULL.
-/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL, or
-///        empty, only if the context does not check names.
+/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
+///        or empty, only if the context does not check names.
 /// @param read_fn receives. Not NULL.
 /// @param write_fn sends. Not NULL.
 /// @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
@@ -186,71 +182,4 @@ pub unsafe extern "C" fn netlib_tls_accept_callbacks(
         stream.give(Arc::new(Stream::server_over(&context, transport)?));
         Ok(())
     })
-}
-
-/// A piece of the data of one write; as POSIX's iovec, but not to be written to.
-#[repr(C)]
-pub struct netlib_slice {
-    /// The bytes; NULL only if there are none.
-    pub data: *const c_void,
-    /// How many.
-    pub len: usize,
-}
-
-/// Writes data that is in several pieces, as `netlib_tls_stream_write` writes one: all of them when blocking. Small pieces
-/// share records, so that they cost no more than one piece of their length; what fills a record by itself is encrypted
-/// from where it is. All that is said there of bytes that are not counted holds for the pieces one after the other: a
-/// write continues with the same bytes, in whatever pieces.
-///
-/// Nearest: writev(2).
-///
-/// @param stream the stream. Not NULL.
-/// @param slices the pieces, in order. Copied. Not NULL unless `count` is 0.
-/// @param count how many pieces, at most 1024.
-/// @param n out: how many bytes of them were written; fewer than all only if not blocking. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for
-///         lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not empty.
-/// @threads one writer at a time, beside one reader
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_writev(
-    stream: *mut netlib_tls_stream,
-    slices: *const netlib_slice,
-    count: usize,
-    n: *mut usize,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let n = outs!(n);
-        let stream = arg!(stream);
-        let done = slices_in::with(slices, count, |pieces| stream.write_pieces(pieces))?;
-        n.set(done.count());
-        Ok(done.status())
-    })
-}
-
-/// Shuts down both ways: sends the closing message as `netlib_tls_stream_shutdown` does, and waits for the peer's. What
-/// the peer still sends before that is thrown away, at most 1 MiB over all calls. Afterwards what carries the stream can
-/// be used for something else. A program that closes it anyway need not wait.
-///
-/// Before the handshake is done there is no session to close: nothing is sent and nothing awaited. A peer that may go on
-/// sending for long (TLS 1.3 lets it) is read to its end instead.
-///
-/// Nearest: `SSLSocket.unwrap` of Python, SSL_shutdown called twice of OpenSSL.
-///
-/// @param stream the stream. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if not blocking: call again;
-///         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's closing message; `NETLIB_TOO_MUCH_DATA`;
-///         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
-///         `netlib_tls_stream_read` return.
-/// @threads one call at a time, which counts as reading and as writing
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_shutdown_both(
-    stream: *mut netlib_tls_stream,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || Ok(arg!(stream).shutdown_both()?.status()))
 }

@@ -1,13 +1,23 @@
-//! What is asked of certificates beside who issued them: revocation, strict rules, the time.
+//! What is asked of the peer's certificate beside who issued it: a name, revocation, strict rules, the time.
 
 use std::ffi::{c_char, c_void};
 
 use crate::ffi::api::retry::options::netlib_wall_clock_fn;
-use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
-use crate::ffi::args::{arg_bytes, arg_cstr, arg_path};
-use crate::ffi::strings::read;
+use crate::ffi::api::tls::netlib_tls_options;
+use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_path};
 use crate::ffi::{callback, options as builder};
-use crate::tls::{Context, TlsOptions};
+use crate::tls::TlsOptions;
+
+/// What is asked of the peer's certificate. The numbers are those of Python's `ssl` module.
+#[repr(C)]
+pub enum netlib_verify_mode {
+    /// Nothing: the peer may be anyone. A server does not ask for a certificate.
+    NETLIB_CERT_NONE = 0,
+    /// A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one.
+    NETLIB_CERT_OPTIONAL = 1,
+    /// It must be there, and a trusted authority must have issued it.
+    NETLIB_CERT_REQUIRED = 2,
+}
 
 /// Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
 /// `ssl.VerifyFlags`.
@@ -31,16 +41,49 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_X509_PARTIAL_CHAIN = 0x80000,
 }
 
-/// Adds lists of revoked certificates (RFC 5280) from a file, beside those of earlier calls, as curl's --crlfile and
-/// Python's load_verify_locations. Lists that are there are used: unless `netlib_tls_options_set_verify_flags` asks for
-/// `NETLIB_VERIFY_CRL_CHECK_LEAF`, for the whole chain. A peer that is in one is refused with the problem
-/// `NETLIB_CERTIFICATE_REVOKED`; one whose authority has no list here, or one that has ended, with
-/// `NETLIB_CERTIFICATE_REVOCATION_UNKNOWN`. Of several lists of one authority the newest counts. Nothing is ever fetched,
-/// and a certificate that is itself among the added authorities is looked up in no list. Default: none.
+/// What is asked of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client requires one, a
+/// server asks for none. As in Python, `NETLIB_CERT_NONE` is refused after `netlib_tls_options_set_check_hostname` with
+/// 1.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param mode one of `enum netlib_verify_mode`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(options: *mut netlib_tls_options, mode: i32) {
+    builder::set(options, "netlib_tls_options_set_verify_mode", |options: &mut TlsOptions| {
+        options.set_verify_mode(mode)
+    });
+}
+
+/// Whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
+/// `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
+/// accepted, and `netlib_tls_wrap_fd` can do without a name.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param on 0 or 1.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut netlib_tls_options, on: i32) {
+    builder::set(options, "netlib_tls_options_set_check_hostname", |options: &mut TlsOptions| {
+        options.set_check_hostname(arg_bool!(on));
+        Ok(())
+    });
+}
+
+/// Adds revocation lists (CRLs, RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
+/// load_verify_locations. Default: none; nothing is ever fetched.
+///
+/// Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_CRL_CHECK_LEAF` the peer's
+/// own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority has no
+/// list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists of one
+/// authority the newest counts. A certificate that is itself among the added authorities is not looked up.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
-///        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`. Copied. Not NULL.
+///        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`. Copied. Not
+///        NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -51,7 +94,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tl
     });
 }
 
-/// As `netlib_tls_options_add_crl_file`, from memory. Default: none. Nearest: OpenSSL's X509_STORE_add_crl.
+/// As `netlib_tls_options_add_crl_file`, from memory. As OpenSSL's X509_STORE_add_crl. Default: none.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param data lists in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
@@ -69,9 +112,9 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
     });
 }
 
-/// What else is asked of certificates, on both sides of a session, as Python's `ssl.SSLContext.verify_flags`. Default:
-/// `NETLIB_VERIFY_DEFAULT`, or `NETLIB_VERIFY_CRL_CHECK_CHAIN` if lists of revoked certificates were added. A flag for
-/// such lists without one makes `netlib_tls_context_new` fail. STRICT is off unless set: urllib3 sets it only with Python
+/// What else is asked of certificates, by clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
+/// `NETLIB_VERIFY_DEFAULT`, or `NETLIB_VERIFY_CRL_CHECK_CHAIN` once revocation lists were added. A CRL flag without a
+/// list makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_X509_STRICT` is off unless set; urllib3 sets it with Python
 /// 3.13 or newer.
 ///
 /// @param options the options. May be NULL: nothing happens.
@@ -85,14 +128,17 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
     });
 }
 
-/// Replaces the time of day by which certificates have expired or are not yet valid, and lists of revoked ones have
-/// ended. Nearest: OpenSSL's X509_VERIFY_PARAM_set_time. It is asked once a handshake, on the thread that shakes hands,
-/// and until the last context and options holding it are freed; streams of several threads ask it at the same time. A
-/// resumed session verifies nothing: its certificate was verified when it was new. Default: the system's clock.
+/// The clock by which certificates have expired or are not yet valid, and revocation lists have ended. As OpenSSL's
+/// X509_VERIFY_PARAM_set_time. Default: the system's clock.
+///
+/// It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
+/// time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
+/// neither shake hands, read nor write on it; of an engine it must not use the handle at all. A resumed session verifies
+/// nothing: its certificate was verified when the session was new.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails the
-///        handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
+/// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
+///        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
 /// @param ctx given to it; borrowed as long as the function is used. May be NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
@@ -106,16 +152,4 @@ pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
         options.set_wall_clock(callback::number(clock, ctx, "wall clock"));
         Ok(())
     });
-}
-
-/// The verify flags in force: those that were set, those that are always so, and those for lists of revoked certificates
-/// if such were added.
-///
-/// @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
-/// @return bits of `enum netlib_verify_flag`.
-/// @threads any
-/// @since 0.1.0
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
-    read(context, netlib_verify_flag::NETLIB_VERIFY_DEFAULT as i32, Context::verify_flags)
 }

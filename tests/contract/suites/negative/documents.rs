@@ -63,6 +63,9 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
         report.check(text != good, format!("\"{from}\" is a part of the good documentation"));
         finds(report, "docs", &[complaint], |inner| inner.merge(check(&text)));
     }
+    finds(report, "docs", &["page: it speaks of netlib_missing"], |inner| {
+        docs::check_page(&Header::parse(good), "page", "`netlib_say`, \"netlib_missing\", `NETLIB_OK`", inner);
+    });
 }
 
 pub(super) fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report) {

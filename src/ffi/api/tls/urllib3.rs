@@ -1,0 +1,214 @@
+//! For programs that are ported from urllib3 or Python's ssl: what a new program does not need.
+
+use std::ffi::{c_char, c_int};
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
+use crate::ffi::args::{arg_bool, arg_cstrs, arg_shared_opt, arg_str_opt};
+use crate::ffi::out::outs;
+use crate::ffi::strings::read;
+use crate::ffi::{guard, options as builder};
+use crate::tls::{Stream, TlsOptions, resolve};
+
+/// Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's.
+#[repr(C)]
+pub enum netlib_ssl_version {
+    /// The newest version that both sides know.
+    NETLIB_PROTOCOL_TLS = 2,
+    /// Exactly TLS 1.2.
+    NETLIB_PROTOCOL_TLSv1_2 = 5,
+    /// As `NETLIB_PROTOCOL_TLS`.
+    NETLIB_PROTOCOL_TLS_CLIENT = 16,
+    /// As `NETLIB_PROTOCOL_TLS`.
+    NETLIB_PROTOCOL_TLS_SERVER = 17,
+}
+
+/// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. Its other
+/// parameters are options:
+///
+///     keyfile, certfile   netlib_tls_options_set_identity_files
+///     key_password        netlib_tls_options_set_key_password
+///     cert_reqs           netlib_tls_options_set_verify_mode
+///     ca_certs            netlib_tls_options_add_ca_file
+///     ca_cert_dir         netlib_tls_options_add_ca_dir
+///     ca_cert_data        netlib_tls_options_add_ca_data
+///     ssl_version         netlib_tls_options_set_ssl_version
+///     ciphers             netlib_tls_options_set_ciphers
+///
+/// Its tls_in_tls is `netlib_tls_wrap_stream`.
+///
+/// Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
+/// revocation lists, which are added to the context's, and an identity with its password, which replaces the context's.
+/// Another context is then made, which reads all files again and resumes no session: for many connections, make it once
+/// with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
+/// the context's are not used.
+///
+/// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. The stream blocks. When the call
+/// fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
+///
+/// @param fd a connected stream socket, borrowed.
+/// @param tls_options what to use. May be NULL: all defaults.
+/// @param context what takes precedence over them; the stream keeps what it needs. May be NULL: one is made.
+/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
+///        or empty, only if names are not checked.
+/// @param limit ends the handshake. May be NULL: none.
+/// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
+///         return.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_ssl_wrap_socket(
+    fd: c_int,
+    tls_options: *const netlib_tls_options,
+    context: *const netlib_tls_context,
+    server_hostname: *const c_char,
+    limit: *const netlib_limit,
+    stream: *mut *mut netlib_tls_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let stream = outs!(stream);
+        let options = builder::borrowed::<_, TlsOptions>(tls_options)?;
+        let context = arg_shared_opt!(context);
+        let server_hostname = arg_str_opt!(server_hostname);
+        let limit = arg_shared_opt!(limit);
+        let made = Stream::connected(&options, context.as_ref(), fd, server_hostname, limit)?;
+        stream.give(Arc::new(made));
+        Ok(())
+    })
+}
+
+/// The number of a verification mode, as urllib3's resolve_cert_reqs: of the text of a constant of Python's `ssl`
+/// module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
+///
+/// @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
+/// @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_resolve_cert_reqs(
+    candidate: *const c_char,
+    number: *mut i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let number = outs!(number);
+        number.set(resolve::cert_reqs(arg_str_opt!(candidate))?);
+        Ok(())
+    })
+}
+
+/// The number of a protocol method, as urllib3's resolve_ssl_version: of the text of a constant of Python's `ssl`
+/// module, "PROTOCOL_TLSv1_2", of its abbreviation, "TLSv1_2", or of a decimal number, which is not checked. It is not
+/// a number of `enum netlib_tls_version`.
+///
+/// @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
+/// @param number out: for `netlib_tls_options_set_ssl_version`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_resolve_ssl_version(
+    candidate: *const c_char,
+    number: *mut i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let number = outs!(number);
+        number.set(resolve::ssl_version(arg_str_opt!(candidate))?);
+        Ok(())
+    })
+}
+
+/// Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
+///
+/// @param context the context. May be NULL: `NETLIB_PROTOCOL_TLS_CLIENT` is returned.
+/// @return `NETLIB_PROTOCOL_TLS_CLIENT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> i32 {
+    read(context, netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32, |_| {
+        netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32
+    })
+}
+
+/// Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
+/// are `NETLIB_UNSUPPORTED`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param protocols `count` names. Not NULL unless `count` is 0.
+/// @param count how many; 0 is the default.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
+    options: *mut netlib_tls_options,
+    protocols: *const *const c_char,
+    count: usize,
+) {
+    builder::set(options, "netlib_tls_options_set_npn_protocols", |options: &mut TlsOptions| {
+        options.set_npn_protocols(arg_cstrs!(protocols, count).len())
+    });
+}
+
+/// Whether a certificate without subject alternative names may prove a name by its common name. As Python's
+/// `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param on 0; 1 is refused.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
+    options: *mut netlib_tls_options,
+    on: i32,
+) {
+    builder::set(options, "netlib_tls_options_set_hostname_checks_common_name", |options: &mut TlsOptions| {
+        options.set_hostname_checks_common_name(arg_bool!(on))
+    });
+}
+
+/// Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
+///
+/// @param context the context. May be NULL: false is returned.
+/// @return false.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context: *const netlib_tls_context) -> bool {
+    read(context, false, |_| false)
+}
+
+/// Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
+/// `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param on 0; 1 is refused.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mut netlib_tls_options, on: i32) {
+    builder::set(options, "netlib_tls_options_set_post_handshake_auth", |options: &mut TlsOptions| {
+        options.set_post_handshake_auth(arg_bool!(on))
+    });
+}
+
+/// Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
+///
+/// @param context the context. May be NULL: false is returned.
+/// @return false.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> bool {
+    read(context, false, |_| false)
+}

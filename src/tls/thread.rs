@@ -1,0 +1,68 @@
+//! Threads, told apart, and what they leave for their own later use.
+
+use std::cell::Cell;
+use std::sync::{Mutex, PoisonError};
+
+/// Tells threads that live at the same time apart. std's ThreadId would allocate for a thread that C has made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadMark(usize);
+
+impl ThreadMark {
+    pub(crate) fn here() -> ThreadMark {
+        thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
+        ThreadMark(PLACE.with(|place| std::ptr::from_ref(place).addr()))
+    }
+}
+
+/// At most one note of each thread. What a context lends to rustls, such as a judge of certificates, belongs to many
+/// sessions, but it runs inside a session's call on the calling thread: it leaves a note here, and the session takes
+/// that before the call returns.
+#[derive(Debug)]
+pub(crate) struct Notes<T>(Mutex<Vec<(ThreadMark, T)>>);
+
+impl<T> Default for Notes<T> {
+    fn default() -> Notes<T> {
+        Notes(Mutex::default())
+    }
+}
+
+impl<T> Notes<T> {
+    /// In place of this thread's earlier note.
+    pub(crate) fn leave(&self, note: T) {
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = ThreadMark::here();
+        match notes.iter_mut().find(|(thread, _)| *thread == here) {
+            Some((_, earlier)) => *earlier = note,
+            None => notes.push((here, note)),
+        }
+    }
+
+    /// This thread's.
+    pub(crate) fn take(&self) -> Option<T> {
+        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = ThreadMark::here();
+        let index = notes.iter().position(|(thread, _)| *thread == here)?;
+        Some(notes.swap_remove(index).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_its_threads() {
+        let notes = Notes::default();
+        notes.leave("first");
+        notes.leave("mine");
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let none = notes.take();
+                notes.leave("another's");
+                none
+            });
+            assert_eq!(other.join().unwrap(), None);
+        });
+        assert_eq!((notes.take(), notes.take()), (Some("mine"), None));
+    }
+}
