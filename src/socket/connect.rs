@@ -1,16 +1,16 @@
 //! Connecting: to one address after the other, each with the whole timeout.
 
-use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Socket, Type};
+use socket2::Socket;
 
+use crate::callback::Resolve;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
+use crate::socket::attempt::{self, Failure, Opened, Source, Tried, all_failed, is_by_limit, not_begun};
 use crate::socket::resolve::{Query, Resolver};
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -18,17 +18,32 @@ use crate::status::Status;
 use crate::timeout;
 
 /// How to connect.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ConnectOptions {
     /// For each address, in seconds: the process default, or none, which waits as long as the system does.
     pub timeout: f64,
     pub source: Option<SourceAddress>,
     pub socket_options: Vec<SocketOption>,
+    /// In a race, from the begin of one attempt to that of the next.
+    pub stagger: Duration,
+    /// Asked for the addresses of names instead of the system.
+    pub resolve: Option<Resolve>,
 }
+
+/// RFC 8305 section 8: the Connection Attempt Delay, and its bounds of section 5.
+const STAGGER: Duration = Duration::from_millis(250);
+const LEAST_STAGGER: f64 = 0.01;
+const MOST_STAGGER: f64 = 2.0;
 
 impl Default for ConnectOptions {
     fn default() -> ConnectOptions {
-        ConnectOptions { timeout: timeout::DEFAULT, source: None, socket_options: Vec::new() }
+        ConnectOptions {
+            timeout: timeout::DEFAULT,
+            source: None,
+            socket_options: Vec::new(),
+            stagger: STAGGER,
+            resolve: None,
+        }
     }
 }
 
@@ -41,10 +56,18 @@ impl ConnectOptions {
     }
 
     pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
-        if !host.is_empty() {
-            Query::new(host, port)?;
+        let source = SourceAddress { host: host.to_owned(), port };
+        source.query()?;
+        self.source = Some(source);
+        Ok(())
+    }
+
+    pub fn set_stagger(&mut self, seconds: f64) -> Result<()> {
+        if !(LEAST_STAGGER..=MOST_STAGGER).contains(&seconds) {
+            let message = format!("seconds must be {LEAST_STAGGER} to {MOST_STAGGER}; it is {seconds}");
+            return Err(Error::new(Status::InvalidArgument, message));
         }
-        self.source = Some(SourceAddress { host: host.to_owned(), port });
+        self.stagger = Duration::from_secs_f64(seconds);
         Ok(())
     }
 
@@ -59,6 +82,20 @@ impl ConnectOptions {
 pub struct SourceAddress {
     pub host: String,
     pub port: u16,
+}
+
+impl SourceAddress {
+    /// What to look up; `None` if any address will do.
+    pub(super) fn query(&self) -> Result<Option<Query>> {
+        if self.host.is_empty() {
+            return Ok(None);
+        }
+        Query::new(&self.host, self.port).map(Some)
+    }
+}
+
+pub(super) fn of_source(error: Error) -> Error {
+    error.prefixed("source address")
 }
 
 /// What setsockopt(2) is given before the connect.
@@ -84,192 +121,59 @@ fn connect_with(
     let query = Query::new(host, port)?;
     let timeout = timeout::resolve(options.timeout, "timeout")?;
     let before = |error| not_begun(host, port, error);
-    let source = options.source.as_ref().map(|source| Source::find(source, resolver, limit)).transpose();
+    let source = options.source.as_ref().map(|source| find_source(source, resolver, limit)).transpose();
     let source = source.map_err(before)?;
-    let addresses = resolver.resolve(query, limit).map_err(before)?;
-    let mut failures = Vec::new();
-    for address in addresses {
-        let attempt = Attempt { address, timeout, began: Instant::now() };
-        match attempt.run(&options.socket_options, source.as_ref(), limit) {
+    let addresses = match &options.resolve {
+        Some(resolve) => query.resolve_with(resolve, limit),
+        None => resolver.resolve(query, limit),
+    };
+    let mut tried = Vec::new();
+    let mut last = None;
+    for address in addresses.map_err(before)? {
+        let began = Instant::now();
+        let failure = match connect_to(address, timeout, options, source.as_ref(), limit) {
             Ok(socket) => return Ok(socket.into()),
-            Err(Stopped { failure, by_limit }) => {
-                failures.push(failure);
-                if by_limit {
-                    break;
-                }
-            }
+            Err(failure) => failure,
+        };
+        tried.push(Tried { address, failure: failure.clone(), took: began.elapsed() });
+        let failure = last.insert(failure);
+        if is_by_limit(failure.status) {
+            break;
         }
     }
-    Err(all_failed(host, port, failures))
+    Err(all_failed(host, port, last.as_ref(), tried))
 }
 
-/// The addresses to bind to, found once for all attempts.
-enum Source {
-    /// Any address of the host, at this port.
-    Port(u16),
-    Addresses(Vec<SocketAddr>),
+fn find_source(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit>) -> Result<Source> {
+    let Some(query) = source.query().map_err(of_source)? else { return Ok(Source::Port(source.port)) };
+    resolver.resolve(query, limit).map(Source::Addresses).map_err(of_source)
 }
 
-impl Source {
-    fn find(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit>) -> Result<Source> {
-        if source.host.is_empty() {
-            return Ok(Source::Port(source.port));
-        }
-        let found = Query::new(&source.host, source.port).and_then(|query| resolver.resolve(query, limit));
-        found.map(Source::Addresses).map_err(|error| error.prefixed("source address"))
-    }
-
-    /// The address to bind a socket to that will connect to `address`.
-    fn beside(&self, address: &SocketAddr) -> Option<SocketAddr> {
-        match self {
-            Source::Port(port) if address.is_ipv4() => Some((Ipv4Addr::UNSPECIFIED, *port).into()),
-            Source::Port(port) => Some((Ipv6Addr::UNSPECIFIED, *port).into()),
-            Source::Addresses(list) => list.iter().find(|own| own.is_ipv4() == address.is_ipv4()).copied(),
-        }
-    }
-}
-
-/// One address, and when its turn came.
-struct Attempt {
+/// Waits for one attempt.
+fn connect_to(
     address: SocketAddr,
     timeout: Option<Duration>,
-    began: Instant,
-}
-
-/// Why an attempt gave no connection.
-struct Stopped {
-    failure: Failure,
-    /// There is no time for another address; else the next may do.
-    by_limit: bool,
-}
-
-struct Failure {
-    address: SocketAddr,
-    status: Status,
-    errno: i32,
-    reason: String,
-    took: Duration,
-}
-
-impl Attempt {
-    fn run(
-        &self,
-        socket_options: &[SocketOption],
-        source: Option<&Source>,
-        limit: Option<&Limit>,
-    ) -> std::result::Result<Socket, Stopped> {
-        if let Some(limit) = limit {
-            limit.check().map_err(|error| self.stopped(&error))?;
-        }
-        let socket = Socket::new(Domain::for_address(self.address), Type::STREAM, None)
-            .map_err(|error| self.failed("cannot open a socket", &error))?;
-        for option in socket_options {
-            sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
-                self.failed(&format!("cannot set socket option {} of level {}", option.name, option.level), &error)
-            })?;
-        }
-        if let Some(source) = source {
-            let own = source.beside(&self.address).ok_or_else(|| self.without_source())?;
-            socket
-                .bind(&own.into())
-                .map_err(|error| self.failed(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
-        }
-        let refused = |error| self.failed("", &error);
-        // What nothing can end early may block in the system call.
-        let bounded = self.timeout.is_some() || limit.is_some();
-        if bounded {
-            socket.set_nonblocking(true).map_err(refused)?;
-        }
-        match socket.connect(&self.address.into()) {
-            Ok(()) => {}
-            // EINTR leaves the connection under way, as EINPROGRESS does.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => {
-                self.finish(&socket, limit)?;
-            }
-            Err(error) => return Err(refused(error)),
-        }
-        if bounded {
-            socket.set_nonblocking(false).map_err(refused)?;
-        }
-        Ok(socket)
+    options: &ConnectOptions,
+    source: Option<&Source>,
+    limit: Option<&Limit>,
+) -> std::result::Result<Socket, Failure> {
+    if let Some(limit) = limit {
+        limit.check().map_err(|error| Failure::of_wait(&error))?;
     }
-
-    /// Waits until the connection stands or has failed.
-    fn finish(&self, socket: &Socket, limit: Option<&Limit>) -> std::result::Result<(), Stopped> {
-        match wait(socket.as_raw_fd(), sys::POLL_OUT, self.timeout, limit) {
-            Ok(true) => match socket.take_error() {
-                Ok(None) => Ok(()),
-                Ok(Some(error)) | Err(error) => Err(self.failed("", &error)),
-            },
-            Ok(false) => Err(self.failure(Status::ConnectTimeout, 0, "the connect timeout passed".to_owned())),
-            Err(error) => Err(self.stopped(&error)),
-        }
-    }
-
-    fn failed(&self, step: &str, error: &io::Error) -> Stopped {
-        let errno = error.raw_os_error().unwrap_or(0);
-        // The system gave up waiting for an answer: its own connect timeout.
-        let status = if errno == libc::ETIMEDOUT { Status::ConnectTimeout } else { Status::NewConnection };
-        let separator = if step.is_empty() { "" } else { ": " };
-        self.failure(status, errno, format!("{step}{separator}{}", crate::error::describe_io(error)))
-    }
-
-    fn without_source(&self) -> Stopped {
-        let family = if self.address.is_ipv4() { "IPv4" } else { "IPv6" };
-        self.failure(Status::NewConnection, 0, format!("the source address has no {family} form"))
-    }
-
-    /// The wait ended otherwise than by an answer.
-    fn stopped(&self, error: &Error) -> Stopped {
-        let by_limit = is_by_limit(error);
-        let status = if by_limit { error.status() } else { Status::NewConnection };
-        Stopped { by_limit, ..self.failure(status, error.errno(), error.message().to_owned()) }
-    }
-
-    fn failure(&self, status: Status, errno: i32, reason: String) -> Stopped {
-        let failure = Failure { address: self.address, status, errno, reason, took: self.began.elapsed() };
-        Stopped { failure, by_limit: false }
-    }
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Error {
-        let Failure { address, status, errno, reason, took } = failure;
-        let (host, port, seconds) = (address.ip(), address.port(), took.as_secs_f64());
-        Error::new(status, format!("{host} port {port}: {reason} (after {seconds:.3} s)")).with_errno(errno)
-    }
-}
-
-fn is_by_limit(error: &Error) -> bool {
-    matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded)
-}
-
-/// What ended the call before there was an address to try. The limit knows of no host, so that is added; a system call
-/// that failed is one of connecting, of which the server has noticed nothing.
-fn not_begun(host: &str, port: u16, error: Error) -> Error {
-    let what = format!("cannot connect to {host} port {port}");
-    match error.status() {
-        Status::Io => {
-            Error::new(Status::NewConnection, format!("{what}: {}", error.message())).with_errno(error.errno())
-        }
-        _ if is_by_limit(&error) => error.prefixed(&what),
-        _ => error,
-    }
-}
-
-/// The last failure speaks for all; each is a cause.
-fn all_failed(host: &str, port: u16, failures: Vec<Failure>) -> Error {
-    let (status, errno, reason) = match failures.last() {
-        Some(last) => (last.status, last.errno, last.reason.as_str()),
-        None => (Status::NewConnection, 0, "there was no address to try"),
+    // What nothing can end early may block in the system call.
+    let blocking = timeout.is_none() && limit.is_none();
+    let socket = match attempt::open(address, options, source, blocking)? {
+        Opened::Connected(socket) => socket,
+        Opened::UnderWay(socket) => match wait(socket.as_raw_fd(), sys::POLL_OUT, timeout, limit) {
+            Ok(true) => attempt::outcome(&socket).map(|()| socket)?,
+            Ok(false) => return Err(Failure::timed_out()),
+            Err(error) => return Err(Failure::of_wait(&error)),
+        },
     };
-    let tried = match failures.len() {
-        0 | 1 => String::new(),
-        count => format!(", {count} addresses tried, the last"),
-    };
-    let error =
-        Error::new(status, format!("cannot connect to {host} port {port}{tried}: {reason}")).with_errno(errno);
-    failures.into_iter().fold(error, |error, failure| error.with_cause(Arc::new(failure.into())))
+    if !blocking {
+        attempt::make_blocking(&socket)?;
+    }
+    Ok(socket)
 }
 
 #[cfg(test)]
@@ -277,7 +181,10 @@ mod tests {
     use super::*;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
+    use std::sync::Arc;
     use std::sync::atomic::AtomicUsize;
+
+    use socket2::{Domain, Type};
 
     static OUT: AtomicUsize = AtomicUsize::new(0);
 
@@ -403,15 +310,6 @@ mod tests {
             assert_eq!((error.status(), error.message()), (Status::Cancelled, expected));
             assert!(error.causes().is_empty());
         }
-    }
-
-    #[test]
-    fn a_system_call_that_fails_before_the_connection_is_one_of_connecting() {
-        let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
-        let error = not_begun("name.test", 80, failed);
-        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EMFILE));
-        let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
-        assert_eq!(error.message(), expected);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Sockets: resolving, connecting, waiting.
 
+mod attempt;
 pub(crate) mod connect;
 mod dropped;
 mod resolve;
