@@ -3,7 +3,9 @@
 mod attempt;
 pub(crate) mod connect;
 mod dropped;
+pub(crate) mod race;
 mod resolve;
+pub(crate) mod sockaddr;
 pub(crate) mod sys;
 pub(crate) mod wait;
 

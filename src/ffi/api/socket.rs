@@ -1,5 +1,8 @@
 //! Connecting, and waiting for descriptors.
 
+pub mod race;
+pub mod resolve;
+
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::IntoRawFd;
 
@@ -117,7 +120,8 @@ pub unsafe extern "C" fn netlib_connect_options_add_socket_option(
 ///         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
 ///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
 ///         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
-///         range; `NETLIB_INVALID_UTF8`; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
+///         range; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback returned;
+///         `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
 ///         process.
 /// @threads any
 /// @since 0.1.0
