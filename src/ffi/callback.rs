@@ -20,8 +20,13 @@ pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f6
 pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
 
 /// Finds the addresses of a host.
-pub(crate) type ResolveFn =
-    unsafe extern "C" fn(ctx: *mut c_void, host: *const c_char, port: i32, left: f64, list: *mut netlib_addresses) -> i32;
+pub(crate) type ResolveFn = unsafe extern "C" fn(
+    ctx: *mut c_void,
+    host: *const c_char,
+    port: i32,
+    left: f64,
+    list: *mut netlib_addresses,
+) -> i32;
 
 #[derive(Clone, Copy)]
 pub(super) struct Context(*mut c_void);

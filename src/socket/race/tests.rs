@@ -364,6 +364,14 @@ fn a_limit_ends_each_phase() {
         assert_eq!(cancelled(&mut connect, &limit), (Status::Cancelled, expected.to_owned()));
         assert!(connect.attempts().is_empty());
     }
+    // In one call; and freed in the middle, without waiting for the lookup.
+    let mut connect = connect_by(stuck.clone(), ConnectOptions::default());
+    let error = connect.run(Some(Arc::new(Limit::new(0.02).unwrap()))).unwrap_err();
+    assert_eq!(error.status(), Status::DeadlineExceeded);
+    assert_eq!(error.message(), "cannot connect to name.test port 80: the limit's deadline has passed");
+    let mut connect = connect_by(stuck.clone(), ConnectOptions::default());
+    assert!(connect.step().unwrap().is_none());
+    drop(connect);
     drop(release);
 
     // Before the first step.

@@ -155,8 +155,8 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 /// A step that is early does no harm, and one that is late begins one attempt, not several.
 ///
 /// @param connect the connect. Not NULL.
-/// @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2); -1
-///        until there is one. Not NULL.
+/// @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2); -1 on
+///        failure, and while there is none. Not NULL.
 /// @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which they
 ///        began. May be NULL.
 /// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn netlib_connect_step(
 ///
 /// @param connect the connect, which may have had steps. Not NULL.
 /// @param limit as `netlib_connect_set_limit` sets it. May be NULL: the one that was set, if any, stays.
-/// @param fd out, owned: as from `netlib_connect_step`. Not NULL.
+/// @param fd out, owned: as from `netlib_connect_step`; -1 on failure. Not NULL.
 /// @param err out, owned: as from `netlib_connect_step`. May be NULL.
 /// @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
 /// @threads any
@@ -338,7 +338,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
     })
 }
 
-/// What became of an attempt.
+/// What became of an attempt: one of `enum netlib_status_code`.
 ///
 /// @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
 /// @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
@@ -348,10 +348,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_connect_attempt_status(
-    connect: *const netlib_connect,
-    index: usize,
-) -> netlib_status {
+pub unsafe extern "C" fn netlib_connect_attempt_status(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, Status::NullArgument as i32, |connect| {
         connect.attempts().get(index).map_or(Status::InvalidArgument, |attempt| attempt.status()) as i32
     })
