@@ -4,10 +4,15 @@
 //! the handle's last reference is freed.
 
 use std::ffi::c_void;
+use std::net::SocketAddr;
 use std::sync::Arc;
+
+use socket2::SockAddr;
 
 use crate::callback::Sleep;
 use crate::error::{Error, Result};
+use crate::socket::address::Classes;
+use crate::socket::policy::AddressCallback;
 use crate::status::Status;
 
 /// Stores a number through its second parameter: a clock, a random source.
@@ -15,6 +20,10 @@ pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f6
 
 /// Waits for so many seconds.
 pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
+
+/// Says whether an address may be connected to.
+pub(crate) type AddressFn =
+    unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32;
 
 #[derive(Clone, Copy)]
 pub(super) struct Context(*mut c_void);
@@ -58,6 +67,16 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep
         // SAFETY: netlib.h: the function takes its `ctx` and a double.
         let result = unsafe { callback(ctx.pointer(), seconds) };
         succeeded(result, "sleep")
+    }))
+}
+
+pub(crate) fn address(callback: Option<AddressFn>, ctx: *mut c_void) -> Option<AddressCallback> {
+    let (callback, ctx) = (callback?, Context(ctx));
+    Some(Arc::new(move |address: &SocketAddr, classes: Classes| {
+        // As connect(2) gets it.
+        let address = SockAddr::from(*address);
+        // SAFETY: netlib.h: the function takes its `ctx` and an address with its length, which live across the call.
+        unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) }
     }))
 }
 

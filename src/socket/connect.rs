@@ -11,6 +11,7 @@ use socket2::{Domain, Socket, Type};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
+use crate::socket::policy::{AddressCallback, Policy};
 use crate::socket::resolve::{Query, Resolver};
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -24,11 +25,18 @@ pub struct ConnectOptions {
     pub timeout: f64,
     pub source: Option<SourceAddress>,
     pub socket_options: Vec<SocketOption>,
+    /// Which addresses of the host are tried. The source address is no matter of it.
+    pub policy: Policy,
 }
 
 impl Default for ConnectOptions {
     fn default() -> ConnectOptions {
-        ConnectOptions { timeout: timeout::DEFAULT, source: None, socket_options: Vec::new() }
+        ConnectOptions {
+            timeout: timeout::DEFAULT,
+            source: None,
+            socket_options: Vec::new(),
+            policy: Policy::default(),
+        }
     }
 }
 
@@ -51,6 +59,14 @@ impl ConnectOptions {
     pub fn add_socket_option(&mut self, level: i32, name: i32, value: &[u8]) -> Result<()> {
         let value = memory::copy(value, "a socket option")?;
         memory::push(&mut self.socket_options, SocketOption { level, name, value }, "socket options")
+    }
+
+    pub fn refuse_addresses(&mut self, classes: i32) -> Result<()> {
+        self.policy.refuse(classes)
+    }
+
+    pub fn set_address_callback(&mut self, callback: Option<AddressCallback>) {
+        self.policy.set_callback(callback);
     }
 }
 
@@ -90,7 +106,7 @@ fn connect_with(
     let mut failures = Vec::new();
     for address in addresses {
         let attempt = Attempt { address, timeout, began: Instant::now() };
-        match attempt.run(&options.socket_options, source.as_ref(), limit) {
+        match attempt.run(options, source.as_ref(), limit) {
             Ok(socket) => return Ok(socket.into()),
             Err(Stopped { failure, by_limit }) => {
                 failures.push(failure);
@@ -154,16 +170,18 @@ struct Failure {
 impl Attempt {
     fn run(
         &self,
-        socket_options: &[SocketOption],
+        options: &ConnectOptions,
         source: Option<&Source>,
         limit: Option<&Limit>,
     ) -> std::result::Result<Socket, Stopped> {
         if let Some(limit) = limit {
             limit.check().map_err(|error| self.stopped(&error))?;
         }
+        // Before a descriptor is spent on it. From here to connect the address is one and the same value.
+        options.policy.check(&self.address).map_err(|error| self.refused(&error))?;
         let socket = Socket::new(Domain::for_address(self.address), Type::STREAM, None)
             .map_err(|error| self.failed("cannot open a socket", &error))?;
-        for option in socket_options {
+        for option in &options.socket_options {
             sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
                 self.failed(&format!("cannot set socket option {} of level {}", option.name, option.level), &error)
             })?;
@@ -174,11 +192,11 @@ impl Attempt {
                 .bind(&own.into())
                 .map_err(|error| self.failed(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
         }
-        let refused = |error| self.failed("", &error);
+        let failed = |error| self.failed("", &error);
         // What nothing can end early may block in the system call.
         let bounded = self.timeout.is_some() || limit.is_some();
         if bounded {
-            socket.set_nonblocking(true).map_err(refused)?;
+            socket.set_nonblocking(true).map_err(failed)?;
         }
         match socket.connect(&self.address.into()) {
             Ok(()) => {}
@@ -186,10 +204,10 @@ impl Attempt {
             Err(error) if matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => {
                 self.finish(&socket, limit)?;
             }
-            Err(error) => return Err(refused(error)),
+            Err(error) => return Err(failed(error)),
         }
         if bounded {
-            socket.set_nonblocking(false).map_err(refused)?;
+            socket.set_nonblocking(false).map_err(failed)?;
         }
         Ok(socket)
     }
@@ -217,6 +235,10 @@ impl Attempt {
     fn without_source(&self) -> Stopped {
         let family = if self.address.is_ipv4() { "IPv4" } else { "IPv6" };
         self.failure(Status::NewConnection, 0, format!("the source address has no {family} form"))
+    }
+
+    fn refused(&self, error: &Error) -> Stopped {
+        self.failure(error.status(), 0, error.message().to_owned())
     }
 
     /// The wait ended otherwise than by an answer.
@@ -257,27 +279,34 @@ fn not_begun(host: &str, port: u16, error: Error) -> Error {
     }
 }
 
-/// The last failure speaks for all; each is a cause.
+/// The last failure speaks for all; each is a cause. An address that was refused was not tried, so it speaks only where
+/// all were: what else went wrong may go better another time.
 fn all_failed(host: &str, port: u16, failures: Vec<Failure>) -> Error {
-    let (status, errno, reason) = match failures.last() {
+    let tried = |failure: &&Failure| failure.status != Status::AddressRefused;
+    let last_tried = failures.iter().rfind(tried);
+    let (status, errno, reason) = match last_tried.or(failures.last()) {
         Some(last) => (last.status, last.errno, last.reason.as_str()),
         None => (Status::NewConnection, 0, "there was no address to try"),
     };
-    let tried = match failures.len() {
-        0 | 1 => String::new(),
-        count => format!(", {count} addresses tried, the last"),
+    let addresses = match (failures.len(), failures.iter().filter(tried).count()) {
+        (0 | 1, _) => String::new(),
+        (count, 0) => format!(", {count} addresses refused, the last"),
+        (count, tried) if count == tried => format!(", {count} addresses tried, the last"),
+        (count, tried) => format!(", {tried} of {count} addresses tried, the last"),
     };
     let error =
-        Error::new(status, format!("cannot connect to {host} port {port}{tried}: {reason}")).with_errno(errno);
+        Error::new(status, format!("cannot connect to {host} port {port}{addresses}: {reason}")).with_errno(errno);
     failures.into_iter().fold(error, |error, failure| error.with_cause(Arc::new(failure.into())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::socket::address::Classes;
     use std::io::Write;
     use std::net::{TcpListener, TcpStream};
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     static OUT: AtomicUsize = AtomicUsize::new(0);
 
@@ -403,6 +432,102 @@ mod tests {
             assert_eq!((error.status(), error.message()), (Status::Cancelled, expected));
             assert!(error.causes().is_empty());
         }
+    }
+
+    /// A resolver whose every lookup gives the next of the lists, and after the last the first again.
+    fn alternating(lists: Vec<Vec<SocketAddr>>) -> Resolver {
+        let lookups = AtomicUsize::new(0);
+        let answer = move |_: &Query| Ok(lists[lookups.fetch_add(1, Ordering::Relaxed) % lists.len()].clone());
+        Resolver::new(Arc::new(answer), &OUT, usize::MAX)
+    }
+
+    #[test]
+    fn r18_a_name_that_changes_its_meaning_reaches_nothing_refused() {
+        let (listener, good) = listening();
+        // Stands for a service inside: whoever connects to it would be seen.
+        let inside = TcpListener::bind("127.0.0.2:0").unwrap();
+        inside.set_nonblocking(true).unwrap();
+        let forbidden = inside.local_addr().unwrap();
+        let metadata: SocketAddr = "169.254.169.254:80".parse().unwrap();
+        let mapped: SocketAddr = "[::ffff:10.0.0.1]:80".parse().unwrap();
+        let lists = [
+            (vec![good], None),
+            (vec![forbidden], Some("the address callback refuses 127.0.0.2 (loopback): 7")),
+            (vec![good, forbidden], None),
+            (vec![metadata], Some("the address policy refuses 169.254.169.254: metadata")),
+            (vec![forbidden, metadata, good], None),
+            (vec![metadata, mapped], Some("the address policy refuses ::ffff:10.0.0.1: private")),
+        ];
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut options = ConnectOptions::default();
+        options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
+        options.refuse_addresses(Classes::METADATA.bits()).unwrap();
+        let shown = Arc::clone(&seen);
+        options.set_address_callback(Some(Arc::new(move |address: &SocketAddr, classes| {
+            assert_eq!(classes, Classes::LOOPBACK);
+            shown.lock().unwrap().push(*address);
+            if *address == forbidden { 7 } else { 0 }
+        })));
+        let resolver = alternating(lists.iter().map(|(list, _)| list.clone()).collect());
+        for (list, refused) in lists.iter().cycle().take(5 * lists.len()) {
+            match (connect_with(&resolver, "rebinding.test", 80, &options, None), refused) {
+                (Ok(fd), None) => {
+                    assert_eq!(Socket::from(fd).peer_addr().unwrap().as_socket(), Some(good));
+                    drop(listener.accept().unwrap());
+                }
+                (Err(error), Some(reason)) => {
+                    assert_eq!((error.status(), error.errno()), (Status::AddressRefused, 0));
+                    assert!(error.message().ends_with(reason), "{}", error.message());
+                    assert_eq!(error.causes().len(), list.len());
+                    for cause in error.causes() {
+                        assert_eq!(cause.status(), Status::AddressRefused);
+                    }
+                }
+                (result, _) => panic!("{list:?}: {result:?}"),
+            }
+        }
+        assert_eq!(inside.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let round = [good, forbidden, good, forbidden, good];
+        assert_eq!(*seen.lock().unwrap(), round.repeat(5));
+    }
+
+    #[test]
+    fn what_was_tried_speaks_before_what_was_refused() {
+        let (_a, dead) = refusing();
+        let private: SocketAddr = "10.0.0.1:80".parse().unwrap();
+        let mut options = ConnectOptions::default();
+        options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
+        for (list, status, message) in [
+            (vec![private], Status::AddressRefused, ": the address policy refuses 10.0.0.1: private"),
+            (
+                vec![private, private],
+                Status::AddressRefused,
+                ", 2 addresses refused, the last: the address policy refuses 10.0.0.1: private",
+            ),
+            (
+                vec![private, dead, private],
+                Status::NewConnection,
+                ", 1 of 3 addresses tried, the last: Connection refused",
+            ),
+        ] {
+            let error = connect_with(&answering(list.clone()), "name.test", 80, &options, None).unwrap_err();
+            assert_eq!(error.status(), status);
+            assert_eq!(error.message(), format!("cannot connect to name.test port 80{message}"));
+            let causes: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
+            let expected: Vec<_> = list
+                .iter()
+                .map(|address| if *address == private { Status::AddressRefused } else { Status::NewConnection })
+                .collect();
+            assert_eq!(causes, expected);
+            let first = error.causes()[0].message();
+            let beginning = "10.0.0.1 port 80: the address policy refuses 10.0.0.1: private (after ";
+            assert!(first.starts_with(beginning), "{first}");
+        }
+        // The source address is another matter.
+        options.refuse_addresses(Classes::LOOPBACK.bits()).unwrap();
+        options.set_source_address("127.0.0.1", 0).unwrap();
+        let error = connect_with(&answering(vec![dead]), "name.test", 80, &options, None).unwrap_err();
+        assert!(error.message().ends_with("the address policy refuses 127.0.0.1: loopback"), "{}", error.message());
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Sockets: resolving, connecting, waiting.
 
+pub(crate) mod address;
 pub(crate) mod connect;
 mod dropped;
+pub(crate) mod policy;
 mod resolve;
 pub(crate) mod sys;
 pub(crate) mod wait;

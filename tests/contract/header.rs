@@ -16,6 +16,7 @@ fn parts(section: &str) -> Vec<String> {
             .map(String::from)
             .to_vec(),
         "url" => ["url.rs", "url/readers.rs"].map(String::from).to_vec(),
+        "socket" => ["socket.rs", "socket/address.rs"].map(String::from).to_vec(),
         "tls" => [
             "tls.rs",
             "tls/options.rs",

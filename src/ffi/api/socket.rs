@@ -1,5 +1,7 @@
 //! Connecting, and waiting for descriptors.
 
+pub mod address;
+
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::IntoRawFd;
 
