@@ -401,3 +401,68 @@ fn bytes_of(address: &SocketAddr) -> Vec<u8> {
     }
     bytes
 }
+
+/// Where Python 3.11 says otherwise, and why netlib is right. `true`: here Python calls global what netlib does not; `false`: the
+/// reverse.
+const UNLIKE_PYTHON: &[(&str, u32, bool, &str)] = &[
+    ("224.0.0.0", 4, true, "is_global asks no more than whether the special-purpose registry has it"),
+    ("ff00::", 8, true, "likewise"),
+    ("192.0.0.0", 24, true, "of the block it knows only two parts"),
+    ("192.88.99.0", 24, true, "deprecated by RFC 7526; reachable by nobody in particular"),
+    ("::", 8, true, "reserved, and what is held inside: compatible, translated, NAT64"),
+    ("100:0:0:1::", 64, true, "RFC 9780 is newer"),
+    ("100::", 8, true, "reserved: outside of 2000::/3"),
+    ("200::", 7, true, "likewise"),
+    ("400::", 6, true, "likewise"),
+    ("800::", 5, true, "likewise"),
+    ("1000::", 4, true, "likewise"),
+    ("2001:1::", 120, false, "the registry calls these globally reachable"),
+    ("2001:3::", 32, false, "likewise"),
+    ("2001:4:112::", 48, false, "likewise"),
+    ("2001:20::", 28, false, "likewise"),
+    ("2001:30::", 28, false, "likewise"),
+    ("2002::", 16, true, "the registry does not say; and what is held inside"),
+    ("3fff::", 20, true, "RFC 9637 is newer"),
+    ("4000::", 2, true, "reserved: outside of 2000::/3; 5f00::/16: RFC 9602 is newer"),
+    ("8000::", 2, true, "reserved"),
+    ("c000::", 3, true, "likewise"),
+    ("e000::", 4, true, "likewise"),
+    ("f000::", 5, true, "likewise"),
+    ("f800::", 6, true, "likewise"),
+    ("fe00::", 9, true, "likewise"),
+    ("fec0::", 10, true, "site-local: private, if deprecated"),
+];
+
+#[test]
+fn as_python_but_for_what_is_listed() {
+    let same_network = |a: IpAddr, b: IpAddr, len: u32| match (a, b) {
+        (IpAddr::V4(a), IpAddr::V4(b)) => (a.to_bits() ^ b.to_bits()) >> (32 - len) == 0,
+        (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits() ^ b.to_bits()) >> (128 - len) == 0,
+        _ => false,
+    };
+    let answers = include_str!("../../../tests/vectors/python-3.11/addresses.txt");
+    let mut used = [false; UNLIKE_PYTHON.len()];
+    let mut count = 0;
+    for line in answers.lines().filter(|line| !line.starts_with('#')) {
+        let (address, letters) = line.split_once(' ').unwrap();
+        let address: IpAddr = address.parse().unwrap();
+        let classes = classify(address);
+        let has = |class: Classes| !classes.common(class).is_empty();
+        for (letter, class) in [('l', LOOPBACK), ('k', LINK_LOCAL), ('m', MULTICAST), ('u', UNSPECIFIED)] {
+            // What is held inside has more classes here, and all of 0.0.0.0/8 is "this network".
+            assert!(!letters.contains(letter) || has(class), "{line}: {classes:?}");
+        }
+        let theirs = letters.contains('g');
+        if theirs != (classes == GLOBAL) {
+            let listed = |(network, len, python, _): &(&str, u32, bool, &str)| {
+                *python == theirs && same_network(address, network.parse().unwrap(), *len)
+            };
+            let index = UNLIKE_PYTHON.iter().position(listed);
+            used[index.unwrap_or_else(|| panic!("{line}: {classes:?}"))] = true;
+        }
+        count += 1;
+    }
+    assert!(count > 1700);
+    let unused: Vec<_> = UNLIKE_PYTHON.iter().zip(used).filter(|(_, used)| !used).map(|(row, _)| row.0).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
