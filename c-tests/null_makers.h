@@ -309,6 +309,19 @@ static inline int32_t make_resolve(void *ctx, const char *host, int32_t port, do
 #define MAKE__netlib_connect_options_add_socket_option__level SOL_SOCKET
 #define MAKE__netlib_connect_options_add_socket_option__name SO_KEEPALIVE
 #define MAKE__netlib_connect_options_add_socket_option__value (&(int){1})
+#ifdef HAVE_netlib_connect_options_set_address_callback
+static inline int32_t make_address_answer(void *ctx, const void *address, size_t len, int32_t classes) {
+    (void)ctx;
+    (void)address;
+    (void)len;
+    (void)classes;
+    return 0;
+}
+#endif
+#define MAKE__netlib_address_fn make_address_answer
+#define MAKE__netlib_classify_address__address (&(struct sockaddr_in){.sin_family = AF_INET})
+#define MAKE__netlib_classify_address__len sizeof(struct sockaddr_in)
+#define MAKE__netlib_classify_address_text__text "127.0.0.1"
 
 /* tls: the sweep writes a certificate and its key */
 #ifdef HAVE_netlib_tls_context_new

@@ -375,6 +375,60 @@ static void getters_of_nothing(void) {
     CHECK_INT(0, (long long)netlib_addresses_count(NULL));
 }
 
+struct seen {
+    int count;
+    struct sockaddr_in addresses[4];
+};
+
+static int32_t see(void *ctx, const void *address, size_t len, int32_t classes) {
+    struct seen *seen = ctx;
+    CHECK(len == sizeof(struct sockaddr_in) && (classes & NETLIB_ADDRESS_LOOPBACK) && seen->count < 4);
+    memcpy(&seen->addresses[seen->count++], address, len);
+    return seen->count == 1;
+}
+
+/* Each address is judged when its turn comes, and a refusal is followed at once. */
+static void refused_addresses(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0;
+    int fd = -1;
+    int server = listener(&port);
+    struct seen seen = {0};
+    netlib_connect_options *options = options_with(2.0, NETLIB_TIMEOUT_NONE);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_PRIVATE);
+    netlib_connect_options_set_address_callback(options, see, &seen);
+    netlib_connect *connect = NULL;
+    netlib_addresses *list = netlib_addresses_new();
+    add_ipv4(list, UINT32_C(0x0a000001), 0);
+    add_ipv4(list, LOOPBACK, 1);
+    add_ipv4(list, LOOPBACK, 0);
+    CHECK_OK(netlib_connect_new_addresses("name.test", port, list, options, &connect, &err));
+    double began = netlib_current_time();
+    CHECK_OK(step_to_the_end(connect, &fd, &err));
+    CHECK(netlib_current_time() - began < 2.0);
+    check_connection(fd, port);
+    CHECK_STR("10.0.0.1", netlib_connect_attempt_address(connect, 0, NULL));
+    CHECK_INT(port, netlib_connect_attempt_port(connect, 0));
+    CHECK_INT(NETLIB_ADDRESS_REFUSED, netlib_connect_attempt_status(connect, 0));
+    check_attempt(connect, 1, 1, NETLIB_ADDRESS_REFUSED, 0);
+    check_attempt(connect, 2, port, NETLIB_OK, 0);
+    CHECK_INT(2, seen.count);
+    CHECK_INT(1, ntohs(seen.addresses[0].sin_port));
+    CHECK_INT(port, ntohs(seen.addresses[1].sin_port));
+    close(fd);
+    netlib_connect_free(connect);
+
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_LOOPBACK);
+    CHECK_OK(netlib_connect_new_addresses("name.test", port, list, options, &connect, &err));
+    netlib_status status = netlib_connect_run(connect, NULL, &fd, &err);
+    CHECK_INT(3, (long long)netlib_error_cause_count(err));
+    CHECK_STATUS(NETLIB_ADDRESS_REFUSED, status);
+    netlib_connect_free(connect);
+    netlib_addresses_free(list);
+    netlib_connect_options_free(options);
+    close(server);
+}
+
 /* ---- limits ---- */
 
 static void a_limit_ends_a_race(void) {
@@ -723,6 +777,7 @@ int main(void) {
     timeouts_are_each_attempt_s();
     what_is_refused();
     getters_of_nothing();
+    refused_addresses();
     a_limit_ends_a_race();
     names();
     a_resolver_of_the_program();

@@ -4,12 +4,17 @@
 //! the handle's last reference is freed.
 
 use std::ffi::{CStr, c_char, c_void};
+use std::net::SocketAddr;
 use std::sync::Arc;
+
+use socket2::SockAddr;
 
 use crate::callback::{Resolve, Sleep};
 use crate::error::{Error, Result};
 use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::handle;
+use crate::socket::address::Classes;
+use crate::socket::policy::AddressCallback;
 use crate::socket::sockaddr::AddressList;
 use crate::status::Status;
 
@@ -18,6 +23,10 @@ pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f6
 
 /// Waits for so many seconds.
 pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
+
+/// Says whether an address may be connected to.
+pub(crate) type AddressFn =
+    unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32;
 
 /// Finds the addresses of a host.
 pub(crate) type ResolveFn = unsafe extern "C" fn(
@@ -70,6 +79,16 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep
         // SAFETY: netlib.h: the function takes its `ctx` and a double.
         let result = unsafe { callback(ctx.pointer(), seconds) };
         succeeded(result, "sleep")
+    }))
+}
+
+pub(crate) fn address(callback: Option<AddressFn>, ctx: *mut c_void) -> Option<AddressCallback> {
+    let (callback, ctx) = (callback?, Context(ctx));
+    Some(Arc::new(move |address: &SocketAddr, classes: Classes| {
+        // As connect(2) gets it.
+        let address = SockAddr::from(*address);
+        // SAFETY: netlib.h: the function takes its `ctx` and an address with its length, which live across the call.
+        unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) }
     }))
 }
 

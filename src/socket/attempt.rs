@@ -5,7 +5,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use socket2::{Domain, Socket, Type};
 
@@ -28,6 +28,8 @@ pub(super) fn open(
     source: Option<&Source>,
     blocking: bool,
 ) -> Result<Opened, Failure> {
+    // Before a descriptor is spent on it. From here to connect the address is one and the same value.
+    options.policy.check(&address).map_err(|error| Failure::of_policy(&error))?;
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)
         .map_err(|error| Failure::of_step("cannot open a socket", &error))?;
     for option in &options.socket_options {
@@ -120,6 +122,10 @@ impl Failure {
         Failure { status, errno: error.errno(), reason: error.message().to_owned() }
     }
 
+    fn of_policy(error: &Error) -> Failure {
+        Failure { status: error.status(), errno: 0, reason: error.message().to_owned() }
+    }
+
     fn without_source(address: &SocketAddr) -> Failure {
         let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
         let reason = format!("the source address has no {family} form");
@@ -131,12 +137,14 @@ impl Failure {
 pub(super) struct Tried {
     pub address: SocketAddr,
     pub failure: Failure,
-    pub took: Duration,
+    pub began: Instant,
+    pub ended: Instant,
 }
 
 impl From<Tried> for Error {
     fn from(tried: Tried) -> Error {
-        let (host, port, seconds) = (tried.address.ip(), tried.address.port(), tried.took.as_secs_f64());
+        let (host, port) = (tried.address.ip(), tried.address.port());
+        let seconds = tried.ended.saturating_duration_since(tried.began).as_secs_f64();
         let Failure { status, errno, reason } = tried.failure;
         Error::new(status, format!("{host} port {port}: {reason} (after {seconds:.3} s)")).with_errno(errno)
     }
@@ -160,19 +168,24 @@ pub(super) fn not_begun(host: &str, port: u16, error: Error) -> Error {
     }
 }
 
-/// The failure that came last speaks for all; each is a cause.
-pub(super) fn all_failed(host: &str, port: u16, last: Option<&Failure>, tried: Vec<Tried>) -> Error {
-    let (status, errno, reason) = match last {
+/// The failure that came last speaks for all; each is a cause. An address that was refused was not tried, so it speaks
+/// only where all were: what else went wrong may go better another time.
+pub(super) fn all_failed(host: &str, port: u16, failures: Vec<Tried>) -> Error {
+    let was_tried = |failed: &&Tried| failed.failure.status != Status::AddressRefused;
+    let last = failures.iter().max_by_key(|failed| (was_tried(failed), failed.ended));
+    let (status, errno, reason) = match last.map(|last| &last.failure) {
         Some(last) => (last.status, last.errno, last.reason.as_str()),
         None => (Status::NewConnection, 0, "there was no address to try"),
     };
-    let how_many = match tried.len() {
-        0 | 1 => String::new(),
-        count => format!(", {count} addresses tried, the last"),
+    let addresses = match (failures.len(), failures.iter().filter(was_tried).count()) {
+        (0 | 1, _) => String::new(),
+        (count, 0) => format!(", {count} addresses refused, the last"),
+        (count, tried) if count == tried => format!(", {count} addresses tried, the last"),
+        (count, tried) => format!(", {tried} of {count} addresses tried, the last"),
     };
     let error =
-        Error::new(status, format!("cannot connect to {host} port {port}{how_many}: {reason}")).with_errno(errno);
-    tried.into_iter().fold(error, |error, tried| error.with_cause(Arc::new(tried.into())))
+        Error::new(status, format!("cannot connect to {host} port {port}{addresses}: {reason}")).with_errno(errno);
+    failures.into_iter().fold(error, |error, failed| error.with_cause(Arc::new(failed.into())))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
 use crate::socket::attempt::{self, Failure, Opened, Source, Tried, all_failed, is_by_limit, not_begun};
+use crate::socket::policy::{AddressCallback, Policy};
 use crate::socket::resolve::{Query, Resolver};
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -24,6 +25,8 @@ pub struct ConnectOptions {
     pub timeout: f64,
     pub source: Option<SourceAddress>,
     pub socket_options: Vec<SocketOption>,
+    /// Which addresses of the host are tried. The source address is no matter of it.
+    pub policy: Policy,
     /// In a race, from the begin of one attempt to that of the next.
     pub stagger: Duration,
     /// Asked for the addresses of names instead of the system.
@@ -41,6 +44,7 @@ impl Default for ConnectOptions {
             timeout: timeout::DEFAULT,
             source: None,
             socket_options: Vec::new(),
+            policy: Policy::default(),
             stagger: STAGGER,
             resolve: None,
         }
@@ -60,6 +64,14 @@ impl ConnectOptions {
         source.query()?;
         self.source = Some(source);
         Ok(())
+    }
+
+    pub fn refuse_addresses(&mut self, classes: i32) -> Result<()> {
+        self.policy.refuse(classes)
+    }
+
+    pub fn set_address_callback(&mut self, callback: Option<AddressCallback>) {
+        self.policy.set_callback(callback);
     }
 
     pub fn set_stagger(&mut self, seconds: f64) -> Result<()> {
@@ -128,20 +140,19 @@ fn connect_with(
         None => resolver.resolve(query, limit),
     };
     let mut tried = Vec::new();
-    let mut last = None;
     for address in addresses.map_err(before)? {
         let began = Instant::now();
         let failure = match connect_to(address, timeout, options, source.as_ref(), limit) {
             Ok(socket) => return Ok(socket.into()),
             Err(failure) => failure,
         };
-        tried.push(Tried { address, failure: failure.clone(), took: began.elapsed() });
-        let failure = last.insert(failure);
-        if is_by_limit(failure.status) {
+        let by_limit = is_by_limit(failure.status);
+        tried.push(Tried { address, failure, began, ended: Instant::now() });
+        if by_limit {
             break;
         }
     }
-    Err(all_failed(host, port, last.as_ref(), tried))
+    Err(all_failed(host, port, tried))
 }
 
 fn find_source(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit>) -> Result<Source> {
@@ -179,10 +190,11 @@ fn connect_to(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use crate::socket::address::Classes;
+    use std::io::{self, Write};
     use std::net::{TcpListener, TcpStream};
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
 
     use socket2::{Domain, Type};
 
@@ -310,6 +322,102 @@ mod tests {
             assert_eq!((error.status(), error.message()), (Status::Cancelled, expected));
             assert!(error.causes().is_empty());
         }
+    }
+
+    /// A resolver whose every lookup gives the next of the lists, and after the last the first again.
+    fn alternating(lists: Vec<Vec<SocketAddr>>) -> Resolver {
+        let lookups = AtomicUsize::new(0);
+        let answer = move |_: &Query| Ok(lists[lookups.fetch_add(1, Ordering::Relaxed) % lists.len()].clone());
+        Resolver::new(Arc::new(answer), &OUT, usize::MAX)
+    }
+
+    #[test]
+    fn r18_a_name_that_changes_its_meaning_reaches_nothing_refused() {
+        let (listener, good) = listening();
+        // Stands for a service inside: whoever connects to it would be seen.
+        let inside = TcpListener::bind("127.0.0.2:0").unwrap();
+        inside.set_nonblocking(true).unwrap();
+        let forbidden = inside.local_addr().unwrap();
+        let metadata: SocketAddr = "169.254.169.254:80".parse().unwrap();
+        let mapped: SocketAddr = "[::ffff:10.0.0.1]:80".parse().unwrap();
+        let lists = [
+            (vec![good], None),
+            (vec![forbidden], Some("the address callback refuses 127.0.0.2 (loopback): 7")),
+            (vec![good, forbidden], None),
+            (vec![metadata], Some("the address policy refuses 169.254.169.254: metadata")),
+            (vec![forbidden, metadata, good], None),
+            (vec![metadata, mapped], Some("the address policy refuses ::ffff:10.0.0.1: private")),
+        ];
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut options = ConnectOptions::default();
+        options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
+        options.refuse_addresses(Classes::METADATA.bits()).unwrap();
+        let shown = Arc::clone(&seen);
+        options.set_address_callback(Some(Arc::new(move |address: &SocketAddr, classes| {
+            assert_eq!(classes, Classes::LOOPBACK);
+            shown.lock().unwrap().push(*address);
+            if *address == forbidden { 7 } else { 0 }
+        })));
+        let resolver = alternating(lists.iter().map(|(list, _)| list.clone()).collect());
+        for (list, refused) in lists.iter().cycle().take(5 * lists.len()) {
+            match (connect_with(&resolver, "rebinding.test", 80, &options, None), refused) {
+                (Ok(fd), None) => {
+                    assert_eq!(Socket::from(fd).peer_addr().unwrap().as_socket(), Some(good));
+                    drop(listener.accept().unwrap());
+                }
+                (Err(error), Some(reason)) => {
+                    assert_eq!((error.status(), error.errno()), (Status::AddressRefused, 0));
+                    assert!(error.message().ends_with(reason), "{}", error.message());
+                    assert_eq!(error.causes().len(), list.len());
+                    for cause in error.causes() {
+                        assert_eq!(cause.status(), Status::AddressRefused);
+                    }
+                }
+                (result, _) => panic!("{list:?}: {result:?}"),
+            }
+        }
+        assert_eq!(inside.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let round = [good, forbidden, good, forbidden, good];
+        assert_eq!(*seen.lock().unwrap(), round.repeat(5));
+    }
+
+    #[test]
+    fn what_was_tried_speaks_before_what_was_refused() {
+        let (_a, dead) = refusing();
+        let private: SocketAddr = "10.0.0.1:80".parse().unwrap();
+        let mut options = ConnectOptions::default();
+        options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
+        for (list, status, message) in [
+            (vec![private], Status::AddressRefused, ": the address policy refuses 10.0.0.1: private"),
+            (
+                vec![private, private],
+                Status::AddressRefused,
+                ", 2 addresses refused, the last: the address policy refuses 10.0.0.1: private",
+            ),
+            (
+                vec![private, dead, private],
+                Status::NewConnection,
+                ", 1 of 3 addresses tried, the last: Connection refused",
+            ),
+        ] {
+            let error = connect_with(&answering(list.clone()), "name.test", 80, &options, None).unwrap_err();
+            assert_eq!(error.status(), status);
+            assert_eq!(error.message(), format!("cannot connect to name.test port 80{message}"));
+            let causes: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
+            let expected: Vec<_> = list
+                .iter()
+                .map(|address| if *address == private { Status::AddressRefused } else { Status::NewConnection })
+                .collect();
+            assert_eq!(causes, expected);
+            let first = error.causes()[0].message();
+            let beginning = "10.0.0.1 port 80: the address policy refuses 10.0.0.1: private (after ";
+            assert!(first.starts_with(beginning), "{first}");
+        }
+        // The source address is another matter.
+        options.refuse_addresses(Classes::LOOPBACK.bits()).unwrap();
+        options.set_source_address("127.0.0.1", 0).unwrap();
+        let error = connect_with(&answering(vec![dead]), "name.test", 80, &options, None).unwrap_err();
+        assert!(error.message().ends_with("the address policy refuses 127.0.0.1: loopback"), "{}", error.message());
     }
 
     #[test]

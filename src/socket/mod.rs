@@ -1,8 +1,10 @@
 //! Sockets: resolving, connecting, waiting.
 
+pub(crate) mod address;
 mod attempt;
 pub(crate) mod connect;
 mod dropped;
+pub(crate) mod policy;
 pub(crate) mod race;
 mod resolve;
 pub(crate) mod sockaddr;

@@ -78,7 +78,7 @@ impl Network for Sockets {
         match sys::poll(&mut fds, Some(Instant::now())) {
             Ok(0) => None,
             // A descriptor that the program closed is asked too: it says so.
-            Ok(_) => Some(attempt::outcome(socket)),
+            Ok(_) => Some(attempt::outcome(socket).and_then(|()| attempt::make_blocking(socket))),
             Err(error) => {
                 let error = Error::from_io(Status::Io, "cannot look at a socket", &error);
                 Some(Err(Failure::of_wait(&error)))
@@ -349,11 +349,7 @@ impl Connect {
         match race.step(Instant::now()) {
             Step::Pending => Ok(None),
             Step::Failed => Err(race.error(&self.host, self.port)),
-            Step::Connected(socket) => {
-                attempt::make_blocking(&socket)
-                    .map_err(|failure| attempt::all_failed(&self.host, self.port, Some(&failure), Vec::new()))?;
-                Ok(Some(socket.into()))
-            }
+            Step::Connected(socket) => Ok(Some(socket.into())),
         }
     }
 

@@ -163,18 +163,18 @@ impl<N: Network> Race<N> {
         self.attempts.iter().position(|attempt| matches!(attempt.state, State::Won))
     }
 
-    /// The error of a race that nobody won. What ended last speaks.
+    /// The error of a race that nobody won.
     fn error(&self, host: &str, port: u16) -> Error {
-        let failed = |attempt: &Attempt<N::Socket>| match &attempt.state {
-            State::Failed(failure) => Some(failure.clone()),
+        let failures = self.attempts.iter().filter_map(|attempt| match &attempt.state {
+            State::Failed(failure) => Some(Tried {
+                address: attempt.address,
+                failure: failure.clone(),
+                began: attempt.began,
+                ended: attempt.ended?,
+            }),
             _ => None,
-        };
-        let last = self.attempts.iter().max_by_key(|attempt| attempt.ended);
-        let tried = self.attempts.iter().filter_map(|attempt| {
-            let took = attempt.ended?.saturating_duration_since(attempt.began);
-            Some(Tried { address: attempt.address, failure: failed(attempt)?, took })
         });
-        attempt::all_failed(host, port, last.and_then(failed).as_ref(), tried.collect())
+        attempt::all_failed(host, port, failures.collect())
     }
 }
 

@@ -343,7 +343,8 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
 /// @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
 /// @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
 /// @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was when another won;
-///         `NETLIB_NEW_CONNECTION`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`:
+///         `NETLIB_NEW_CONNECTION`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
+///         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`:
 ///         the limit ended it.
 /// @threads any
 /// @since 0.1.0
