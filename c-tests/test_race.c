@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 static const uint32_t LOOPBACK = INADDR_LOOPBACK;
 
@@ -768,6 +770,90 @@ static void no_descriptor_is_lost(void) {
     close(silent);
 }
 
+/* Opens and closes descriptors of its own, as fast as it can: a number that somebody else closes twice is its own in
+ * between, and then not what it was. */
+struct trap {
+    volatile sig_atomic_t stop;
+    unsigned long rounds, sprung;
+};
+
+static void *watch_own_descriptors(void *arg) {
+    struct trap *trap = arg;
+    while (!trap->stop) {
+        int ends[2];
+        struct stat before[2], after;
+        bool whole = pipe2(ends, O_CLOEXEC) == 0;
+        for (int i = 0; i < 2; i++) whole = whole && fstat(ends[i], &before[i]) == 0;
+        sched_yield();
+        for (int i = 0; i < 2; i++) {
+            whole = whole && fstat(ends[i], &after) == 0 && after.st_ino == before[i].st_ino;
+            whole = close(ends[i]) == 0 && whole;
+        }
+        trap->rounds++;
+        trap->sprung += !whole;
+    }
+    return NULL;
+}
+
+static void r28_each_descriptor_is_closed_once(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0, dead_port = 0, silent_port = 0;
+    int filler = -1, fd = -1;
+    int server = listener(&port);
+    int dead = bound_socket(&dead_port);
+    int silent = silent_listener(&silent_port, &filler);
+    const int32_t won[] = {silent_port, dead_port, port};
+    const int32_t lost[] = {dead_port, silent_port};
+    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+    struct trap traps[2];
+    pthread_t threads[2];
+    memset(traps, 0, sizeof traps);
+    for (int i = 0; i < 2; i++) CHECK(pthread_create(&threads[i], NULL, watch_own_descriptors, &traps[i]) == 0);
+    for (int i = 0; i < 40; i++) {
+        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+        netlib_connect *connect = connect_to_ports(won, 3, options);
+        CHECK_OK(netlib_connect_run(connect, limit, &fd, &err));
+        netlib_connect_free(connect);
+        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
+
+        /* Freed in the race, cancelled in it, freed in the lookup, cancelled in it. */
+        for (int j = 0; j < 4; j++) {
+            connect = j < 2 ? connect_to_ports(lost, 2, options) : connect_to("nonexistent.invalid", port, options);
+            CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+            if (j < 2 || i % 8 == 0) CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+            if (j % 2 == 1) netlib_limit_cancel(limit);
+            if (j % 2 == 1) CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
+            netlib_connect_free(connect);
+            if (j % 2 == 0) continue;
+            netlib_limit_free(limit);
+            limit = limit_of(NETLIB_TIMEOUT_NONE);
+        }
+        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_create_connection("127.0.0.1", dead_port, options, limit, &fd, &err));
+        CHECK_OK(netlib_create_connection("localhost", port, options, limit, &fd, &err));
+        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
+        netlib_limit_free(limit);
+    }
+    for (int i = 0; i < 2000; i++) {
+        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+        netlib_connect *connect = connect_to_ports(won + 1, 2, options);
+        CHECK_OK(netlib_connect_run(connect, limit, &fd, &err));
+        netlib_connect_free(connect);
+        netlib_limit_free(limit);
+        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        traps[i].stop = 1;
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK(traps[i].rounds > 0);
+        CHECK_INT(0, (long long)traps[i].sprung);
+    }
+    netlib_connect_options_free(options);
+    close(server);
+    close(dead);
+    close(filler);
+    close(silent);
+}
+
 int main(void) {
     a_silent_address_beside_a_good_one();
     two_dead_addresses_before_a_good_one();
@@ -783,5 +869,6 @@ int main(void) {
     a_resolver_of_the_program();
     epoll_by_difference();
     no_descriptor_is_lost();
+    r28_each_descriptor_is_closed_once();
     return report("race");
 }

@@ -256,6 +256,11 @@ impl Connect {
         self.began.is_some() && !self.is_over()
     }
 
+    /// A lookup that has just begun is asked by the next step, so that what a step answers is no matter of time.
+    fn is_looking_up(&self) -> bool {
+        matches!(self.phase, Phase::FindSource(..) | Phase::FindTarget(_))
+    }
+
     fn fail(&mut self, error: &Error) {
         if let Some(race) = &mut self.race {
             race.stop(error, Instant::now());
@@ -276,6 +281,9 @@ impl Connect {
                 Phase::Source(target) => {
                     let target = target.clone();
                     self.phase = self.find_source(target).map_err(|error| self.before(error))?;
+                    if self.is_looking_up() {
+                        return Ok(None);
+                    }
                 }
                 Phase::FindSource(lookup, target) => {
                     let Some(found) = lookup.take() else { return Ok(None) };
@@ -287,6 +295,9 @@ impl Connect {
                 Phase::Resolve(target) => {
                     let target = target.clone();
                     self.phase = self.find_target(target).map_err(|error| self.before(error))?;
+                    if self.is_looking_up() {
+                        return Ok(None);
+                    }
                 }
                 Phase::FindTarget(lookup) => {
                     let Some(found) = lookup.take() else { return Ok(None) };
