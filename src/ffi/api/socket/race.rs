@@ -210,8 +210,8 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// the first step, nor when it is over.
 ///
 /// A number that is among them after two steps in a row is the same descriptor, and one that has just left them is
-/// still open until the next step: remove it from your event loop before that. When a step ends it all, everything is closed but
-/// the connection.
+/// still open until the next step: remove it from your event loop before that. When a step ends it all, everything but
+/// the connection is closed.
 ///
 /// @param connect the connect. May be NULL: 0 is returned.
 /// @return the number of descriptors.
