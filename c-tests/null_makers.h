@@ -265,9 +265,63 @@ static inline netlib_status use_connect_options(netlib_connect_options *options,
 #endif
 #define MAKE__netlib_connect_options_ptr netlib_connect_options_new()
 #define USE_OPTIONS__netlib_connect_options(options, err) use_connect_options((options), (err))
+/* Addresses of a port that listens, and the same as C has them. */
+#ifdef HAVE_netlib_connect_new_addresses
+static inline const void *make_sockaddr(void) {
+    static struct sockaddr_in address;
+    address.sin_family = AF_INET;
+    address.sin_port = htons((uint16_t)make_port());
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return &address;
+}
+static inline netlib_addresses *make_addresses(void) {
+    netlib_addresses *addresses = netlib_addresses_new();
+    MUST_OK(netlib_addresses_add(addresses, make_sockaddr(), sizeof(struct sockaddr_in), NULL));
+    return addresses;
+}
+static inline netlib_connect *make_connect(void) {
+    netlib_connect *connect = NULL;
+    MUST_OK(netlib_connect_new("127.0.0.1", make_port(), NULL, &connect, NULL));
+    return connect;
+}
+/* Over, so that what a step answers is not a matter of time. */
+static inline netlib_connect *make_ended_connect(void) {
+    netlib_connect *connect = make_connect();
+    int fd = -1;
+    MUST_OK(netlib_connect_run(connect, NULL, &fd, NULL));
+    return connect;
+}
+static inline int32_t make_resolve(void *ctx, const char *host, int32_t port, double left, netlib_addresses *addresses) {
+    (void)ctx;
+    (void)host;
+    (void)port;
+    (void)left;
+    return netlib_addresses_add(addresses, make_sockaddr(), sizeof(struct sockaddr_in), NULL);
+}
+#endif
+#define MAKE__netlib_addresses_ptr make_addresses()
+#define MAKE__netlib_addresses_add__address make_sockaddr()
+#define MAKE__netlib_addresses_add__len sizeof(struct sockaddr_in)
+#define MAKE__netlib_connect_ptr make_connect()
+#define MAKE__netlib_connect_step__connect make_ended_connect()
+#define BASELINE__netlib_connect_step NETLIB_CLOSED
+#define MAKE__netlib_resolve_fn make_resolve
 #define MAKE__netlib_connect_options_add_socket_option__level SOL_SOCKET
 #define MAKE__netlib_connect_options_add_socket_option__name SO_KEEPALIVE
 #define MAKE__netlib_connect_options_add_socket_option__value (&(int){1})
+#ifdef HAVE_netlib_connect_options_set_address_callback
+static inline int32_t make_address_answer(void *ctx, const void *address, size_t len, int32_t classes) {
+    (void)ctx;
+    (void)address;
+    (void)len;
+    (void)classes;
+    return 0;
+}
+#endif
+#define MAKE__netlib_address_fn make_address_answer
+#define MAKE__netlib_classify_address__address (&(struct sockaddr_in){.sin_family = AF_INET})
+#define MAKE__netlib_classify_address__len sizeof(struct sockaddr_in)
+#define MAKE__netlib_classify_address_text__text "127.0.0.1"
 
 /* tls: the sweep writes a certificate and its key */
 #ifdef HAVE_netlib_tls_context_new

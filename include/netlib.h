@@ -169,6 +169,8 @@ typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_response netlib_response;
 typedef struct netlib_body netlib_body;
 typedef struct netlib_connect_options netlib_connect_options;
+typedef struct netlib_addresses netlib_addresses;
+typedef struct netlib_connect netlib_connect;
 typedef struct netlib_tls_context netlib_tls_context;
 typedef struct netlib_tls_options netlib_tls_options;
 typedef struct netlib_tls_stream netlib_tls_stream;
@@ -255,6 +257,8 @@ enum netlib_status_code {
     NETLIB_NEW_CONNECTION = 701,
     /** The proxy could not be used. */
     NETLIB_PROXY = 702,
+    /** The address policy allows no address of the host. */
+    NETLIB_ADDRESS_REFUSED = 703,
     /** The peer's certificate was not accepted. */
     NETLIB_CERTIFICATE_VERIFY = 800,
     /** The peer's certificate is for another name. */
@@ -3496,12 +3500,14 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
  * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
  *        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_CONNECT_TIMEOUT` if the last address
+ * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
+ *         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address
  *         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be
  *         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
  *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
  *         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
- *         range; `NETLIB_INVALID_UTF8`; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
+ *         range; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback returned;
+ *         `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
  *         process.
  * @threads any
  * @since 0.1.0
@@ -3593,6 +3599,508 @@ int32_t netlib_allowed_gai_family(void);
  * @since 0.1.0
  */
 double netlib_current_time(void);
+
+/** Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name. */
+#define NETLIB_ADDRESS_ALL_BUT_GLOBAL 4095
+
+/**
+ * What an address is for, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. A bit each: an
+ * address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
+ *
+ * An IPv4 address inside of an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
+ * (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 wherever RFC 6052 may put it), 6to4
+ * (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is LOOPBACK,
+ * 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global address.
+ */
+enum netlib_address_class {
+    /**
+     * A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
+     * and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Scaleway, Akamai and OpenStack. Its other
+     * class stands beside it, unless that is GLOBAL.
+     */
+    NETLIB_ADDRESS_METADATA = 1,
+    /** This machine: 127.0.0.0/8, ::1. */
+    NETLIB_ADDRESS_LOOPBACK = 2,
+    /** "This network": 0.0.0.0/8, ::. Many systems connect to themselves by 0.0.0.0 and ::. */
+    NETLIB_ADDRESS_UNSPECIFIED = 4,
+    /** 169.254.0.0/16, fe80::/10. */
+    NETLIB_ADDRESS_LINK_LOCAL = 8,
+    /** 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10 (deprecated). */
+    NETLIB_ADDRESS_PRIVATE = 16,
+    /** Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598). */
+    NETLIB_ADDRESS_SHARED = 32,
+    /** 224.0.0.0/4, ff00::/8. */
+    NETLIB_ADDRESS_MULTICAST = 64,
+    /** 240.0.0.0/4 with 255.255.255.255, and what is left of IPv6 outside of 2000::/3. */
+    NETLIB_ADDRESS_RESERVED = 128,
+    /** 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
+    NETLIB_ADDRESS_DOCUMENTATION = 256,
+    /** 198.18.0.0/15, 2001:2::/48. */
+    NETLIB_ADDRESS_BENCHMARKING = 512,
+    /**
+     * Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
+     * 5f00::/16, but what the registries call globally reachable in them, such as 192.0.0.9.
+     */
+    NETLIB_ADDRESS_SPECIAL = 1024,
+    /** No IP address but a Unix domain socket. */
+    NETLIB_ADDRESS_UNIX = 2048,
+    /** All others. An address of this class has no other. */
+    NETLIB_ADDRESS_GLOBAL = 4096
+};
+
+/**
+ * Decides about an address that is about to be connected to. It is called on the thread that connects, by every attempt,
+ * before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on with these very
+ * bytes: nothing is resolved again. Connections with the same options on several threads may call it at once. It must
+ * neither change nor free the options.
+ *
+ * @param ctx as given to the setter.
+ * @param address borrowed, until the function returns: the `sockaddr_in` or `sockaddr_in6` that connect(2) is given.
+ * @param len its length in bytes.
+ * @param classes the bits of `netlib_address_class` that it has.
+ * @return 0 to connect to it; any other number to refuse it, which is told by the error.
+ */
+typedef int32_t (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
+
+/**
+ * Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
+ *
+ * Each address is looked at right before it is connected to, however it was found: a name that means something else
+ * than a moment ago (DNS rebinding), or another way to write an address, makes no difference. One that is refused is
+ * passed over as one that failed; the source address is not looked at.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_ALL_BUT_GLOBAL`; others are refused.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_refuse_addresses(netlib_connect_options *options, int32_t classes);
+
+/**
+ * Lets the program decide about each address. Default: none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param callback the function. May be NULL: none.
+ * @param ctx given to it; borrowed as long as the options, and what is made from them, exist. May be NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_address_callback(netlib_connect_options *options,
+                                                 netlib_address_fn callback,
+                                                 void *ctx);
+
+/**
+ * Says which classes an address has.
+ *
+ * @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed. Not NULL.
+ * @param len its length in bytes.
+ * @param classes out: bits of `netlib_address_class`, one at least. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_classify_address(const void *address, size_t len, int32_t *classes, netlib_error **err);
+
+/**
+ * Says which classes an address has that is written as text. To know what a name leads to, or a number such as
+ * "0x7f.1", is the business of connecting: see `netlib_connect_options_refuse_addresses`.
+ *
+ * @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed. Not NULL.
+ * @param classes out: bits of `netlib_address_class`, one at least. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
+
+/**
+ * The name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`.
+ *
+ * @param classes bits of `netlib_address_class`.
+ * @return static text; NULL for 0, and for bits that are no class.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_address_class_name(int32_t classes);
+
+/** Addresses to connect to, in order, 1,024 at most. **Single**: one call at a time. */
+struct netlib_addresses;
+
+/**
+ * Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts it.
+ *
+ * @param ctx what was given with the function. Both must be usable until the options that hold them, and every
+ *        `netlib_connect` made with these, are freed. May be NULL.
+ * @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
+ *        call. Not NULL.
+ * @param port what will be connected to.
+ * @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
+ * @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
+ *        call: do not free it. Not NULL.
+ * @return `NETLIB_OK`, with at least one address added; a netlib status of failure (200 or more), which the connect then
+ *         fails with, for instance `NETLIB_NAME_RESOLUTION`; any other number is `NETLIB_CALLBACK_FAILED`.
+ * @threads called only during a call of netlib, on the thread of that call
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_resolve_fn)(void *ctx,
+                                     const char *host,
+                                     int32_t port,
+                                     double seconds_left,
+                                     netlib_addresses *addresses);
+
+/**
+ * Makes an empty list.
+ *
+ * @return owned: free it with `netlib_addresses_free`. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_addresses *netlib_addresses_new(void);
+
+/**
+ * Releases a list.
+ *
+ * @param addresses owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_addresses_free(netlib_addresses *addresses);
+
+/**
+ * Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it.
+ *
+ * @param addresses the list. Not NULL.
+ * @param address a `struct sockaddr_in` or `struct sockaddr_in6`, copied; it need not be aligned. A port of 0 stands for
+ *        the one that is connected to. Not NULL unless `len` is 0.
+ * @param len the length of `address` in bytes, what its family needs or more.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, or one too many.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_addresses_add(netlib_addresses *addresses,
+                                   const void *address,
+                                   size_t len,
+                                   netlib_error **err);
+
+/**
+ * How many addresses a list has.
+ *
+ * @param addresses the list. May be NULL: 0 is returned.
+ * @return the number of addresses.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_addresses_count(const netlib_addresses *addresses);
+
+/**
+ * Sets who is asked for the addresses of a name, in place of getaddrinfo(3): for resolvers such as c-ares, or DNS over
+ * HTTPS. A host that is an address needs no resolver, and the name of a source address is still the system's matter.
+ *
+ * A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
+ * `netlib_connect_new_addresses`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver, which is
+ *        the default.
+ * @param ctx handed to `resolve` as it is; borrowed for as long as `resolve` is kept. May be NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_resolve_callback(netlib_connect_options *options,
+                                                 netlib_resolve_fn resolve,
+                                                 void *ctx);
+
+/**
+ * A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time, on
+ * any thread.
+ *
+ * The addresses alternate between IPv6 and IPv4, the family that the resolver put first beginning; within a family
+ * nothing changes places. Each has its turn a stagger (250 ms) after the one before, or at once if that has failed
+ * already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first that is
+ * connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
+ * with one slow address is still reached.
+ *
+ * Either `netlib_connect_run` does it all, or an event loop does:
+ *
+ *     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
+ *         struct pollfd fds[16];
+ *         nfds_t count = 0;
+ *         for (; count < netlib_connect_wait_count(connect) && count < 16; count++) {
+ *             fds[count].fd = netlib_connect_wait_fd(connect, count);
+ *             fds[count].events = (short)netlib_connect_wait_events(connect, count);
+ *         }
+ *         double seconds = netlib_connect_timer(connect);
+ *         poll(fds, count, seconds < 60 ? (int)(seconds * 1000) + 1 : 60000);
+ *     }
+ *
+ * A failure is final; make a new one to try again.
+ */
+struct netlib_connect;
+
+/**
+ * Sets the time from the begin of one attempt of a race to that of the next: the Connection Attempt Delay of RFC 8305,
+ * with the bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does
+ * not race and has no use for it.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param seconds 0.01 to 2; 0.25 is the default.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_stagger(netlib_connect_options *options,
+                                        double seconds);
+
+/**
+ * Makes a connect to a host. Nothing begins before the first step.
+ *
+ * @param host as for `netlib_create_connection`. Copied. Not NULL.
+ * @param port 0 to 65535.
+ * @param options copied. May be NULL: the defaults.
+ * @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an
+ *         option out of range; `NETLIB_INVALID_UTF8`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_connect_new(const char *host,
+                                 int32_t port,
+                                 const netlib_connect_options *options,
+                                 netlib_connect **connect,
+                                 netlib_error **err);
+
+/**
+ * Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do.
+ *
+ * @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved. Copied.
+ *        Not NULL.
+ * @param port 0 to 65535: for the addresses that have none, and for messages.
+ * @param addresses at least one, copied. Not NULL.
+ * @param options copied. May be NULL: the defaults.
+ * @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_connect_new_addresses(const char *host,
+                                           int32_t port,
+                                           const netlib_addresses *addresses,
+                                           const netlib_connect_options *options,
+                                           netlib_connect **connect,
+                                           netlib_error **err);
+
+/**
+ * Releases a connect, closes what it has open and gives up a lookup that is under way, without waiting for it. The
+ * connection that it gave is yours.
+ *
+ * @param connect owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_free(netlib_connect *connect);
+
+/**
+ * Sets the limit that ends a connect, and keeps a reference to it. Its deadline is one of the times of
+ * `netlib_connect_timer`, and a cancel wakes who waits, because its descriptor is one of those to wait for. The step
+ * after that ends everything. Default: none.
+ *
+ * @param connect the connect. Not NULL.
+ * @param limit the limit. May be NULL: none.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_IO` if its descriptor cannot be opened.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit, netlib_error **err);
+
+/**
+ * Goes on as far as it can without waiting. A name is looked up on a thread of its own meanwhile, unless a callback of
+ * yours does it (`netlib_connect_options_set_resolve_callback`), for which a step waits.
+ *
+ * A step that is early does no harm, and one that is late begins one attempt, not several.
+ *
+ * @param connect the connect. Not NULL.
+ * @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2); -1 on
+ *        failure, and while there is none. Not NULL.
+ * @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which they
+ *        began. May be NULL.
+ * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
+ *         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
+ *         of the attempt that ended last if all have failed, and the same again from every later step; what the resolve
+ *         callback returned, or `NETLIB_CALLBACK_FAILED`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_connect_step(netlib_connect *connect,
+                                  int *fd,
+                                  netlib_error **err);
+
+/**
+ * Steps and waits until it is connected or has failed.
+ *
+ * @param connect the connect, which may have had steps. Not NULL.
+ * @param limit as `netlib_connect_set_limit` sets it. May be NULL: the one that was set, if any, stays.
+ * @param fd out, owned: as from `netlib_connect_step`; -1 on failure. Not NULL.
+ * @param err out, owned: as from `netlib_connect_step`. May be NULL.
+ * @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd, netlib_error **err);
+
+/**
+ * How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
+ * the first step, nor when it is over.
+ *
+ * A number that is among them after two steps in a row is the same descriptor, and one that has just left them is
+ * still open until the next step: remove it from your event loop before that. When a step ends it all, everything but
+ * the connection is closed.
+ *
+ * @param connect the connect. May be NULL: 0 is returned.
+ * @return the number of descriptors.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_connect_wait_count(const netlib_connect *connect);
+
+/**
+ * A descriptor to wait for. Do not read from it, write to it or close it.
+ *
+ * @param connect the connect. May be NULL: -1 is returned.
+ * @param index 0 to count - 1; beyond, -1 is returned.
+ * @return the descriptor, borrowed.
+ * @threads any
+ * @since 0.1.0
+ */
+int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
+
+/**
+ * What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
+ * have too.
+ *
+ * @param connect the connect. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return `POLLIN` or `POLLOUT`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
+
+/**
+ * When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's deadline
+ * does.
+ *
+ * @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
+ * @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never again.
+ *         Round it up to what your loop can wait for.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_connect_timer(const netlib_connect *connect);
+
+/**
+ * How many addresses have been tried so far: the lines of the report, in the order in which they began. It can be read
+ * at any time, afterwards too.
+ *
+ * @param connect the connect. May be NULL: 0 is returned.
+ * @return the number of attempts.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_connect_attempt_count(const netlib_connect *connect);
+
+/**
+ * Which attempt won.
+ *
+ * @param connect the connect. May be NULL: -1 is returned.
+ * @return its index; -1 while there is none.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_connect_winner(const netlib_connect *connect);
+
+/**
+ * The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2".
+ *
+ * @param connect the connect. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from the connect.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
+
+/**
+ * The port of an attempt.
+ *
+ * @param connect the connect. May be NULL: -1 is returned.
+ * @param index 0 to count - 1; beyond, -1 is returned.
+ * @return 0 to 65535.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_connect_attempt_port(const netlib_connect *connect, size_t index);
+
+/**
+ * When an attempt began.
+ *
+ * @param connect the connect. May be NULL: -1.0 is returned.
+ * @param index 0 to count - 1; beyond, -1.0 is returned.
+ * @return seconds since the first step of the connect.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_connect_attempt_start(const netlib_connect *connect, size_t index);
+
+/**
+ * When an attempt ended, as far as steps have seen it.
+ *
+ * @param connect the connect. May be NULL: -1.0 is returned.
+ * @param index 0 to count - 1; beyond, -1.0 is returned.
+ * @return seconds since the first step of the connect; -1.0 while it is under way.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
+
+/**
+ * What became of an attempt: one of `enum netlib_status_code`.
+ *
+ * @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
+ * @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
+ * @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was when another won;
+ *         `NETLIB_NEW_CONNECTION`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
+ *         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`:
+ *         the limit ended it.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
+
+/**
+ * The system's number for why an attempt failed.
+ *
+ * @param connect the connect. May be NULL: 0 is returned.
+ * @param index 0 to count - 1; beyond, 0 is returned.
+ * @return an errno, such as `ECONNREFUSED`; 0 if no system call failed.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index);
 
 /* ==================================================================================================================
  * tls: Contexts, and streams on a socket you already have.

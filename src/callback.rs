@@ -1,6 +1,8 @@
 //! The functions of a program that netlib calls: clocks, sleep, randomness. Each has a default of the system's, and
 //! what a program's own returns is checked before it is used.
 
+use std::ffi::CStr;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,6 +20,9 @@ pub type Sleep = Arc<dyn Fn(f64) -> Result<()> + Send + Sync>;
 
 /// A random number, 0 or more and less than 1, each as likely.
 pub type Random = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
+
+/// The addresses of a host, which is in ASCII, for a port, found within so many seconds.
+pub type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<SocketAddr>> + Send + Sync>;
 
 /// The time of day by the given clock, or by the system's.
 pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {

@@ -118,6 +118,7 @@ statuses! {
     NameResolution      =  700 NAME_RESOLUTION     Connect  Connect "the host name could not be resolved";
     NewConnection       =  701 NEW_CONNECTION      Connect  Connect "no connection could be made";
     Proxy               =  702 PROXY               Connect  ByCause "the proxy could not be used";
+    AddressRefused      =  703 ADDRESS_REFUSED     Connect  Never   "the address policy allows no address of the host";
 
     CertificateVerify   =  800 CERTIFICATE_VERIFY  Tls      Other   "the peer's certificate was not accepted";
     HostnameMismatch    =  801 HOSTNAME_MISMATCH   Tls      Other   "the peer's certificate is for another name";

@@ -3,11 +3,19 @@
 //! netlib.h asks of each that it and its `ctx` may be used on any thread that uses the handle holding them, until
 //! the handle's last reference is freed.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_char, c_void};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::callback::Sleep;
+use socket2::SockAddr;
+
+use crate::callback::{Resolve, Sleep};
 use crate::error::{Error, Result};
+use crate::ffi::api::socket::resolve::netlib_addresses;
+use crate::ffi::handle;
+use crate::socket::address::Classes;
+use crate::socket::policy::AddressCallback;
+use crate::socket::sockaddr::AddressList;
 use crate::status::Status;
 
 /// Stores a number through its second parameter: a clock, a random source.
@@ -15,6 +23,19 @@ pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f6
 
 /// Waits for so many seconds.
 pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
+
+/// Says whether an address may be connected to.
+pub(crate) type AddressFn =
+    unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32;
+
+/// Finds the addresses of a host.
+pub(crate) type ResolveFn = unsafe extern "C" fn(
+    ctx: *mut c_void,
+    host: *const c_char,
+    port: i32,
+    left: f64,
+    list: *mut netlib_addresses,
+) -> i32;
 
 #[derive(Clone, Copy)]
 pub(super) struct Context(*mut c_void);
@@ -61,9 +82,39 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep
     }))
 }
 
+pub(crate) fn address(callback: Option<AddressFn>, ctx: *mut c_void) -> Option<AddressCallback> {
+    let (callback, ctx) = (callback?, Context(ctx));
+    Some(Arc::new(move |address: &SocketAddr, classes: Classes| {
+        // As connect(2) gets it.
+        let address = SockAddr::from(*address);
+        // SAFETY: netlib.h: the function takes its `ctx` and an address with its length, which live across the call.
+        unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) }
+    }))
+}
+
+pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: *mut c_void) -> Option<Resolve> {
+    let (callback, ctx) = (callback?, Context(ctx));
+    Some(Arc::new(move |host: &CStr, port, seconds_left| {
+        let list: *mut netlib_addresses = handle::give(Box::new(AddressList::default()));
+        // SAFETY: netlib.h: the function takes its `ctx`, a text, two numbers and a list that it does not free.
+        let answer = unsafe { callback(ctx.pointer(), host.as_ptr(), i32::from(port), seconds_left, list) };
+        // SAFETY: given above, and still netlib's.
+        let list = unsafe { handle::take(list) }.map_or_else(Vec::new, |list| list.into_vec());
+        match answer {
+            0 => Ok(list),
+            code => Err(Error::reported(code, "the resolve callback reported failure", None)
+                .unwrap_or_else(|_| not_succeeded(code, "resolve"))),
+        }
+    }))
+}
+
 pub(super) fn succeeded(result: i32, name: &str) -> Result<()> {
     match result {
         0 => Ok(()),
-        other => Err(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {other}"))),
+        other => Err(not_succeeded(other, name)),
     }
+}
+
+fn not_succeeded(result: i32, name: &str) -> Error {
+    Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {result}"))
 }

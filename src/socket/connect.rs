@@ -1,16 +1,17 @@
 //! Connecting: to one address after the other, each with the whole timeout.
 
-use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use socket2::{Domain, Socket, Type};
+use socket2::Socket;
 
+use crate::callback::Resolve;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
+use crate::socket::attempt::{self, Failure, Opened, Source, Tried, all_failed, is_by_limit, not_begun};
+use crate::socket::policy::{AddressCallback, Policy};
 use crate::socket::resolve::{Query, Resolver};
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -18,17 +19,35 @@ use crate::status::Status;
 use crate::timeout;
 
 /// How to connect.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ConnectOptions {
     /// For each address, in seconds: the process default, or none, which waits as long as the system does.
     pub timeout: f64,
     pub source: Option<SourceAddress>,
     pub socket_options: Vec<SocketOption>,
+    /// Which addresses of the host are tried. The source address is no matter of it.
+    pub policy: Policy,
+    /// In a race, from the begin of one attempt to that of the next.
+    pub stagger: Duration,
+    /// Asked for the addresses of names instead of the system.
+    pub resolve: Option<Resolve>,
 }
+
+/// RFC 8305 section 8: the Connection Attempt Delay, and its bounds of section 5.
+const STAGGER: Duration = Duration::from_millis(250);
+const LEAST_STAGGER: f64 = 0.01;
+const MOST_STAGGER: f64 = 2.0;
 
 impl Default for ConnectOptions {
     fn default() -> ConnectOptions {
-        ConnectOptions { timeout: timeout::DEFAULT, source: None, socket_options: Vec::new() }
+        ConnectOptions {
+            timeout: timeout::DEFAULT,
+            source: None,
+            socket_options: Vec::new(),
+            policy: Policy::default(),
+            stagger: STAGGER,
+            resolve: None,
+        }
     }
 }
 
@@ -41,10 +60,26 @@ impl ConnectOptions {
     }
 
     pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
-        if !host.is_empty() {
-            Query::new(host, port)?;
+        let source = SourceAddress { host: host.to_owned(), port };
+        source.query()?;
+        self.source = Some(source);
+        Ok(())
+    }
+
+    pub fn refuse_addresses(&mut self, classes: i32) -> Result<()> {
+        self.policy.refuse(classes)
+    }
+
+    pub fn set_address_callback(&mut self, callback: Option<AddressCallback>) {
+        self.policy.set_callback(callback);
+    }
+
+    pub fn set_stagger(&mut self, seconds: f64) -> Result<()> {
+        if !(LEAST_STAGGER..=MOST_STAGGER).contains(&seconds) {
+            let message = format!("seconds must be {LEAST_STAGGER} to {MOST_STAGGER}; it is {seconds}");
+            return Err(Error::new(Status::InvalidArgument, message));
         }
-        self.source = Some(SourceAddress { host: host.to_owned(), port });
+        self.stagger = Duration::from_secs_f64(seconds);
         Ok(())
     }
 
@@ -59,6 +94,20 @@ impl ConnectOptions {
 pub struct SourceAddress {
     pub host: String,
     pub port: u16,
+}
+
+impl SourceAddress {
+    /// What to look up; `None` if any address will do.
+    pub(super) fn query(&self) -> Result<Option<Query>> {
+        if self.host.is_empty() {
+            return Ok(None);
+        }
+        Query::new(&self.host, self.port).map(Some)
+    }
+}
+
+pub(super) fn of_source(error: Error) -> Error {
+    error.prefixed("source address")
 }
 
 /// What setsockopt(2) is given before the connect.
@@ -84,200 +133,70 @@ fn connect_with(
     let query = Query::new(host, port)?;
     let timeout = timeout::resolve(options.timeout, "timeout")?;
     let before = |error| not_begun(host, port, error);
-    let source = options.source.as_ref().map(|source| Source::find(source, resolver, limit)).transpose();
+    let source = options.source.as_ref().map(|source| find_source(source, resolver, limit)).transpose();
     let source = source.map_err(before)?;
-    let addresses = resolver.resolve(query, limit).map_err(before)?;
-    let mut failures = Vec::new();
-    for address in addresses {
-        let attempt = Attempt { address, timeout, began: Instant::now() };
-        match attempt.run(&options.socket_options, source.as_ref(), limit) {
+    let addresses = match &options.resolve {
+        Some(resolve) => query.resolve_with(resolve, limit),
+        None => resolver.resolve(query, limit),
+    };
+    let mut tried = Vec::new();
+    for address in addresses.map_err(before)? {
+        let began = Instant::now();
+        let failure = match connect_to(address, timeout, options, source.as_ref(), limit) {
             Ok(socket) => return Ok(socket.into()),
-            Err(Stopped { failure, by_limit }) => {
-                failures.push(failure);
-                if by_limit {
-                    break;
-                }
-            }
+            Err(failure) => failure,
+        };
+        let by_limit = is_by_limit(failure.status);
+        tried.push(Tried { address, failure, began, ended: Instant::now() });
+        if by_limit {
+            break;
         }
     }
-    Err(all_failed(host, port, failures))
+    Err(all_failed(host, port, tried))
 }
 
-/// The addresses to bind to, found once for all attempts.
-enum Source {
-    /// Any address of the host, at this port.
-    Port(u16),
-    Addresses(Vec<SocketAddr>),
+fn find_source(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit>) -> Result<Source> {
+    let Some(query) = source.query().map_err(of_source)? else { return Ok(Source::Port(source.port)) };
+    resolver.resolve(query, limit).map(Source::Addresses).map_err(of_source)
 }
 
-impl Source {
-    fn find(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit>) -> Result<Source> {
-        if source.host.is_empty() {
-            return Ok(Source::Port(source.port));
-        }
-        let found = Query::new(&source.host, source.port).and_then(|query| resolver.resolve(query, limit));
-        found.map(Source::Addresses).map_err(|error| error.prefixed("source address"))
-    }
-
-    /// The address to bind a socket to that will connect to `address`.
-    fn beside(&self, address: &SocketAddr) -> Option<SocketAddr> {
-        match self {
-            Source::Port(port) if address.is_ipv4() => Some((Ipv4Addr::UNSPECIFIED, *port).into()),
-            Source::Port(port) => Some((Ipv6Addr::UNSPECIFIED, *port).into()),
-            Source::Addresses(list) => list.iter().find(|own| own.is_ipv4() == address.is_ipv4()).copied(),
-        }
-    }
-}
-
-/// One address, and when its turn came.
-struct Attempt {
+/// Waits for one attempt.
+fn connect_to(
     address: SocketAddr,
     timeout: Option<Duration>,
-    began: Instant,
-}
-
-/// Why an attempt gave no connection.
-struct Stopped {
-    failure: Failure,
-    /// There is no time for another address; else the next may do.
-    by_limit: bool,
-}
-
-struct Failure {
-    address: SocketAddr,
-    status: Status,
-    errno: i32,
-    reason: String,
-    took: Duration,
-}
-
-impl Attempt {
-    fn run(
-        &self,
-        socket_options: &[SocketOption],
-        source: Option<&Source>,
-        limit: Option<&Limit>,
-    ) -> std::result::Result<Socket, Stopped> {
-        if let Some(limit) = limit {
-            limit.check().map_err(|error| self.stopped(&error))?;
-        }
-        let socket = Socket::new(Domain::for_address(self.address), Type::STREAM, None)
-            .map_err(|error| self.failed("cannot open a socket", &error))?;
-        for option in socket_options {
-            sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
-                self.failed(&format!("cannot set socket option {} of level {}", option.name, option.level), &error)
-            })?;
-        }
-        if let Some(source) = source {
-            let own = source.beside(&self.address).ok_or_else(|| self.without_source())?;
-            socket
-                .bind(&own.into())
-                .map_err(|error| self.failed(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
-        }
-        let refused = |error| self.failed("", &error);
-        // What nothing can end early may block in the system call.
-        let bounded = self.timeout.is_some() || limit.is_some();
-        if bounded {
-            socket.set_nonblocking(true).map_err(refused)?;
-        }
-        match socket.connect(&self.address.into()) {
-            Ok(()) => {}
-            // EINTR leaves the connection under way, as EINPROGRESS does.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => {
-                self.finish(&socket, limit)?;
-            }
-            Err(error) => return Err(refused(error)),
-        }
-        if bounded {
-            socket.set_nonblocking(false).map_err(refused)?;
-        }
-        Ok(socket)
+    options: &ConnectOptions,
+    source: Option<&Source>,
+    limit: Option<&Limit>,
+) -> std::result::Result<Socket, Failure> {
+    if let Some(limit) = limit {
+        limit.check().map_err(|error| Failure::of_wait(&error))?;
     }
-
-    /// Waits until the connection stands or has failed.
-    fn finish(&self, socket: &Socket, limit: Option<&Limit>) -> std::result::Result<(), Stopped> {
-        match wait(socket.as_raw_fd(), sys::POLL_OUT, self.timeout, limit) {
-            Ok(true) => match socket.take_error() {
-                Ok(None) => Ok(()),
-                Ok(Some(error)) | Err(error) => Err(self.failed("", &error)),
-            },
-            Ok(false) => Err(self.failure(Status::ConnectTimeout, 0, "the connect timeout passed".to_owned())),
-            Err(error) => Err(self.stopped(&error)),
-        }
-    }
-
-    fn failed(&self, step: &str, error: &io::Error) -> Stopped {
-        let errno = error.raw_os_error().unwrap_or(0);
-        // The system gave up waiting for an answer: its own connect timeout.
-        let status = if errno == libc::ETIMEDOUT { Status::ConnectTimeout } else { Status::NewConnection };
-        let separator = if step.is_empty() { "" } else { ": " };
-        self.failure(status, errno, format!("{step}{separator}{}", crate::error::describe_io(error)))
-    }
-
-    fn without_source(&self) -> Stopped {
-        let family = if self.address.is_ipv4() { "IPv4" } else { "IPv6" };
-        self.failure(Status::NewConnection, 0, format!("the source address has no {family} form"))
-    }
-
-    /// The wait ended otherwise than by an answer.
-    fn stopped(&self, error: &Error) -> Stopped {
-        let by_limit = is_by_limit(error);
-        let status = if by_limit { error.status() } else { Status::NewConnection };
-        Stopped { by_limit, ..self.failure(status, error.errno(), error.message().to_owned()) }
-    }
-
-    fn failure(&self, status: Status, errno: i32, reason: String) -> Stopped {
-        let failure = Failure { address: self.address, status, errno, reason, took: self.began.elapsed() };
-        Stopped { failure, by_limit: false }
-    }
-}
-
-impl From<Failure> for Error {
-    fn from(failure: Failure) -> Error {
-        let Failure { address, status, errno, reason, took } = failure;
-        let (host, port, seconds) = (address.ip(), address.port(), took.as_secs_f64());
-        Error::new(status, format!("{host} port {port}: {reason} (after {seconds:.3} s)")).with_errno(errno)
-    }
-}
-
-fn is_by_limit(error: &Error) -> bool {
-    matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded)
-}
-
-/// What ended the call before there was an address to try. The limit knows of no host, so that is added; a system call
-/// that failed is one of connecting, of which the server has noticed nothing.
-fn not_begun(host: &str, port: u16, error: Error) -> Error {
-    let what = format!("cannot connect to {host} port {port}");
-    match error.status() {
-        Status::Io => {
-            Error::new(Status::NewConnection, format!("{what}: {}", error.message())).with_errno(error.errno())
-        }
-        _ if is_by_limit(&error) => error.prefixed(&what),
-        _ => error,
-    }
-}
-
-/// The last failure speaks for all; each is a cause.
-fn all_failed(host: &str, port: u16, failures: Vec<Failure>) -> Error {
-    let (status, errno, reason) = match failures.last() {
-        Some(last) => (last.status, last.errno, last.reason.as_str()),
-        None => (Status::NewConnection, 0, "there was no address to try"),
+    // What nothing can end early may block in the system call.
+    let blocking = timeout.is_none() && limit.is_none();
+    let socket = match attempt::open(address, options, source, blocking)? {
+        Opened::Connected(socket) => socket,
+        Opened::UnderWay(socket) => match wait(socket.as_raw_fd(), sys::POLL_OUT, timeout, limit) {
+            Ok(true) => attempt::outcome(&socket).map(|()| socket)?,
+            Ok(false) => return Err(Failure::timed_out()),
+            Err(error) => return Err(Failure::of_wait(&error)),
+        },
     };
-    let tried = match failures.len() {
-        0 | 1 => String::new(),
-        count => format!(", {count} addresses tried, the last"),
-    };
-    let error =
-        Error::new(status, format!("cannot connect to {host} port {port}{tried}: {reason}")).with_errno(errno);
-    failures.into_iter().fold(error, |error, failure| error.with_cause(Arc::new(failure.into())))
+    if !blocking {
+        attempt::make_blocking(&socket)?;
+    }
+    Ok(socket)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use crate::socket::address::Classes;
+    use std::io::{self, Write};
     use std::net::{TcpListener, TcpStream};
-    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::{Arc, Mutex};
+
+    use socket2::{Domain, Type};
 
     static OUT: AtomicUsize = AtomicUsize::new(0);
 
@@ -405,13 +324,100 @@ mod tests {
         }
     }
 
+    /// A resolver whose every lookup gives the next of the lists, and after the last the first again.
+    fn alternating(lists: Vec<Vec<SocketAddr>>) -> Resolver {
+        let lookups = AtomicUsize::new(0);
+        let answer = move |_: &Query| Ok(lists[lookups.fetch_add(1, Ordering::Relaxed) % lists.len()].clone());
+        Resolver::new(Arc::new(answer), &OUT, usize::MAX)
+    }
+
     #[test]
-    fn a_system_call_that_fails_before_the_connection_is_one_of_connecting() {
-        let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
-        let error = not_begun("name.test", 80, failed);
-        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EMFILE));
-        let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
-        assert_eq!(error.message(), expected);
+    fn r18_a_name_that_changes_its_meaning_reaches_nothing_refused() {
+        let (listener, good) = listening();
+        // Stands for a service inside: whoever connects to it would be seen.
+        let inside = TcpListener::bind("127.0.0.2:0").unwrap();
+        inside.set_nonblocking(true).unwrap();
+        let forbidden = inside.local_addr().unwrap();
+        let metadata: SocketAddr = "169.254.169.254:80".parse().unwrap();
+        let mapped: SocketAddr = "[::ffff:10.0.0.1]:80".parse().unwrap();
+        let lists = [
+            (vec![good], None),
+            (vec![forbidden], Some("the address callback refuses 127.0.0.2 (loopback): 7")),
+            (vec![good, forbidden], None),
+            (vec![metadata], Some("the address policy refuses 169.254.169.254: metadata")),
+            (vec![forbidden, metadata, good], None),
+            (vec![metadata, mapped], Some("the address policy refuses ::ffff:10.0.0.1: private")),
+        ];
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let mut options = ConnectOptions::default();
+        options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
+        options.refuse_addresses(Classes::METADATA.bits()).unwrap();
+        let shown = Arc::clone(&seen);
+        options.set_address_callback(Some(Arc::new(move |address: &SocketAddr, classes| {
+            assert_eq!(classes, Classes::LOOPBACK);
+            shown.lock().unwrap().push(*address);
+            if *address == forbidden { 7 } else { 0 }
+        })));
+        let resolver = alternating(lists.iter().map(|(list, _)| list.clone()).collect());
+        for (list, refused) in lists.iter().cycle().take(5 * lists.len()) {
+            match (connect_with(&resolver, "rebinding.test", 80, &options, None), refused) {
+                (Ok(fd), None) => {
+                    assert_eq!(Socket::from(fd).peer_addr().unwrap().as_socket(), Some(good));
+                    drop(listener.accept().unwrap());
+                }
+                (Err(error), Some(reason)) => {
+                    assert_eq!((error.status(), error.errno()), (Status::AddressRefused, 0));
+                    assert!(error.message().ends_with(reason), "{}", error.message());
+                    assert_eq!(error.causes().len(), list.len());
+                    for cause in error.causes() {
+                        assert_eq!(cause.status(), Status::AddressRefused);
+                    }
+                }
+                (result, _) => panic!("{list:?}: {result:?}"),
+            }
+        }
+        assert_eq!(inside.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        let round = [good, forbidden, good, forbidden, good];
+        assert_eq!(*seen.lock().unwrap(), round.repeat(5));
+    }
+
+    #[test]
+    fn what_was_tried_speaks_before_what_was_refused() {
+        let (_a, dead) = refusing();
+        let private: SocketAddr = "10.0.0.1:80".parse().unwrap();
+        let mut options = ConnectOptions::default();
+        options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
+        for (list, status, message) in [
+            (vec![private], Status::AddressRefused, ": the address policy refuses 10.0.0.1: private"),
+            (
+                vec![private, private],
+                Status::AddressRefused,
+                ", 2 addresses refused, the last: the address policy refuses 10.0.0.1: private",
+            ),
+            (
+                vec![private, dead, private],
+                Status::NewConnection,
+                ", 1 of 3 addresses tried, the last: Connection refused",
+            ),
+        ] {
+            let error = connect_with(&answering(list.clone()), "name.test", 80, &options, None).unwrap_err();
+            assert_eq!(error.status(), status);
+            assert_eq!(error.message(), format!("cannot connect to name.test port 80{message}"));
+            let causes: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
+            let expected: Vec<_> = list
+                .iter()
+                .map(|address| if *address == private { Status::AddressRefused } else { Status::NewConnection })
+                .collect();
+            assert_eq!(causes, expected);
+            let first = error.causes()[0].message();
+            let beginning = "10.0.0.1 port 80: the address policy refuses 10.0.0.1: private (after ";
+            assert!(first.starts_with(beginning), "{first}");
+        }
+        // The source address is another matter.
+        options.refuse_addresses(Classes::LOOPBACK.bits()).unwrap();
+        options.set_source_address("127.0.0.1", 0).unwrap();
+        let error = connect_with(&answering(vec![dead]), "name.test", 80, &options, None).unwrap_err();
+        assert!(error.message().ends_with("the address policy refuses 127.0.0.1: loopback"), "{}", error.message());
     }
 
     #[test]

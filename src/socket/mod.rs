@@ -1,8 +1,13 @@
 //! Sockets: resolving, connecting, waiting.
 
+pub(crate) mod address;
+mod attempt;
 pub(crate) mod connect;
 mod dropped;
+pub(crate) mod policy;
+pub(crate) mod race;
 mod resolve;
+pub(crate) mod sockaddr;
 pub(crate) mod sys;
 pub(crate) mod wait;
 

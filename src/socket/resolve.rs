@@ -4,11 +4,13 @@
 use std::ffi::{CStr, CString};
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use socket2::{Domain, Socket, Type};
 
+use crate::callback::Resolve;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::socket::sys::{self, Wake};
@@ -113,6 +115,24 @@ impl Query {
         }
     }
 
+    /// Asks a function of the program, which is trusted to be in time. A numeric host is not asked for.
+    pub(crate) fn resolve_with(&self, resolve: &Resolve, limit: Option<&Limit>) -> Result<Vec<SocketAddr>> {
+        if let Some(found) = self.numeric() {
+            return found;
+        }
+        limit.map_or(Ok(()), Limit::check)?;
+        let left = limit.and_then(Limit::remaining).map_or(f64::INFINITY, |left| left.as_secs_f64());
+        let found = resolve(&self.host, self.port, left)?;
+        self.at_least_one(with_port(found, self.port))
+    }
+
+    fn at_least_one(&self, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
+        if found.is_empty() {
+            return Err(Error::new(Status::NameResolution, format!("{} has no addresses", self.text())));
+        }
+        Ok(found)
+    }
+
     fn failed(&self, failure: sys::LookupFailure) -> Error {
         let what = format!("cannot resolve {}", self.text());
         match failure.system {
@@ -127,13 +147,21 @@ fn shortened(host: &str) -> &str {
     host.char_indices().nth(80).map_or(host, |(end, _)| &host[..end])
 }
 
+/// Addresses whose port is 0 get this one.
+pub(crate) fn with_port(mut addresses: Vec<SocketAddr>, port: u16) -> Vec<SocketAddr> {
+    for address in addresses.iter_mut().filter(|address| address.port() == 0) {
+        address.set_port(port);
+    }
+    addresses
+}
+
 /// Asks something for the addresses of a name; it may take as long as it likes.
-type Lookup = dyn Fn(&Query) -> Result<Vec<SocketAddr>> + Send + Sync;
+type Find = dyn Fn(&Query) -> Result<Vec<SocketAddr>> + Send + Sync;
 
 /// Where addresses come from, and how many lookups may be under way at once.
 #[derive(Clone)]
 pub(crate) struct Resolver {
-    lookup: Arc<Lookup>,
+    lookup: Arc<Find>,
     outstanding: &'static AtomicUsize,
     most: usize,
 }
@@ -148,7 +176,7 @@ impl Resolver {
         Resolver::new(Arc::new(system_lookup), &OUTSTANDING, MOST_LOOKUPS)
     }
 
-    pub(crate) fn new(lookup: Arc<Lookup>, outstanding: &'static AtomicUsize, most: usize) -> Resolver {
+    pub(crate) fn new(lookup: Arc<Find>, outstanding: &'static AtomicUsize, most: usize) -> Resolver {
         Resolver { lookup, outstanding, most }
     }
 
@@ -158,16 +186,25 @@ impl Resolver {
         let found = match (query.numeric(), limit) {
             (Some(found), _) => found,
             (None, None) => (self.lookup)(&query),
-            (None, Some(limit)) => self.resolve_within(&query, limit),
-        }?;
-        if found.is_empty() {
-            return Err(Error::new(Status::NameResolution, format!("{} has no addresses", query.text())));
-        }
-        Ok(found)
+            (None, Some(limit)) => {
+                limit.check()?;
+                let lookup = self.start_thread(&query)?;
+                wait(lookup.fd(), sys::POLL_IN, None, Some(limit))?;
+                lookup.take().unwrap_or_else(|| Err(no_answer()))
+            }
+        };
+        query.at_least_one(found?)
     }
 
-    fn resolve_within(&self, query: &Query, limit: &Limit) -> Result<Vec<SocketAddr>> {
-        limit.check()?;
+    /// As [`Resolver::resolve`] without waiting.
+    pub(crate) fn start(&self, query: Query) -> Result<Started> {
+        match query.numeric() {
+            Some(found) => found.map(Started::Found),
+            None => self.start_thread(&query).map(Started::Lookup),
+        }
+    }
+
+    fn start_thread(&self, query: &Query) -> Result<Lookup> {
         let slot = Slot::take(self.outstanding, self.most).ok_or_else(|| {
             let message = format!("cannot resolve {}: {} other lookups are outstanding", query.text(), self.most);
             Error::new(Status::TooManyLookups, message)
@@ -177,22 +214,52 @@ impl Resolver {
         let answer = Arc::new(Mutex::new(Answer { found: None, ready: Some(ready) }));
         // Weak: a caller that gives up frees the answer at once, whatever the thread is doing.
         let reporter = Reporter(Arc::downgrade(&answer));
-        let (lookup, asked) = (Arc::clone(&self.lookup), query.clone());
+        let (find, asked) = (Arc::clone(&self.lookup), query.clone());
         let run = move || {
-            let found = lookup(&asked);
+            let found = find(&asked);
             drop(slot);
-            reporter.report(found);
+            reporter.report(found.and_then(|found| asked.at_least_one(found)));
         };
         start_thread(run).map_err(|error| {
             Error::from_io(Status::Io, format!("cannot start a thread to resolve {}", query.text()), &error)
         })?;
-        let waited = wait(ready_fd, sys::POLL_IN, None, Some(limit));
-        let mut answer = locked(&answer);
-        // Closed now, not when the thread lets go of the answer.
-        drop(answer.ready.take());
-        waited?;
-        answer.found.take().unwrap_or_else(|| Err(Error::new(Status::Internal, "a lookup ended without an answer")))
+        Ok(Lookup { answer, ready_fd })
     }
+}
+
+/// What [`Resolver::start`] has.
+pub(crate) enum Started {
+    Found(Vec<SocketAddr>),
+    Lookup(Lookup),
+}
+
+/// A lookup on a thread of its own. Dropping it gives it up, without waiting.
+pub(crate) struct Lookup {
+    answer: Arc<Mutex<Answer>>,
+    ready_fd: RawFd,
+}
+
+impl Lookup {
+    /// Readable once there is an answer.
+    pub(crate) fn fd(&self) -> RawFd {
+        self.ready_fd
+    }
+
+    /// The answer, if there is one by now; once.
+    pub(crate) fn take(&self) -> Option<Result<Vec<SocketAddr>>> {
+        locked(&self.answer).found.take()
+    }
+}
+
+impl Drop for Lookup {
+    fn drop(&mut self) {
+        // Closed now, not when the thread lets go of the answer.
+        drop(locked(&self.answer).ready.take());
+    }
+}
+
+fn no_answer() -> Error {
+    Error::new(Status::Internal, "a lookup ended without an answer")
 }
 
 /// A detached thread that leaves the program's signals to the program's own threads.
@@ -252,9 +319,12 @@ impl Reporter {
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        if let Some(answer) = self.0.upgrade()
-            && let Some(ready) = &locked(&answer).ready
-        {
+        let Some(answer) = self.0.upgrade() else { return };
+        let mut answer = locked(&answer);
+        if std::thread::panicking() {
+            answer.found = Some(Err(no_answer()));
+        }
+        if let Some(ready) = &answer.ready {
             ready.raise();
         }
     }
@@ -341,7 +411,7 @@ mod tests {
     }
 
     /// A lookup that waits until the returned sender is dropped.
-    fn stuck() -> (mpsc::Sender<()>, Arc<Lookup>) {
+    fn stuck() -> (mpsc::Sender<()>, Arc<Find>) {
         let (release, held) = mpsc::channel();
         let held = Mutex::new(held);
         let lookup = move |query: &Query| {
@@ -419,7 +489,7 @@ mod tests {
         };
         let empty = |_: &Query| Ok(Vec::new());
         let broken = |_: &Query| panic!("a bug in a lookup");
-        let lookups: [(Arc<Lookup>, Status, i32, &str); 3] = [
+        let lookups: [(Arc<Find>, Status, i32, &str); 3] = [
             (Arc::new(failing), Status::NameResolution, libc::EAI_AGAIN, "cannot resolve name.test: try again"),
             (Arc::new(empty), Status::NameResolution, 0, "name.test has no addresses"),
             (Arc::new(broken), Status::Internal, 0, "a lookup ended without an answer"),

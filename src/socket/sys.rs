@@ -390,6 +390,12 @@ pub(crate) fn is_open(fd: RawFd) -> bool {
 }
 
 #[cfg(test)]
+pub(crate) fn bytes_of_sockaddr(address: &socket2::SockAddr) -> Vec<u8> {
+    // SAFETY: the address is as many bytes long as it says, each of them initialised.
+    unsafe { std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), address.len() as usize) }.to_vec()
+}
+
+#[cfg(test)]
 pub(crate) fn is_readable_now(fd: RawFd) -> bool {
     let mut fds = [poll_fd(fd, POLL_IN)];
     poll(&mut fds, Some(Instant::now())).is_ok_and(|ready| ready == 1)

@@ -1,5 +1,9 @@
 //! Connecting, and waiting for descriptors.
 
+pub mod address;
+pub mod race;
+pub mod resolve;
+
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::IntoRawFd;
 
@@ -112,12 +116,14 @@ pub unsafe extern "C" fn netlib_connect_options_add_socket_option(
 /// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
 /// @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
 ///        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_CONNECT_TIMEOUT` if the last address
+/// @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
+///         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address
 ///         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be
 ///         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
 ///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
 ///         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
-///         range; `NETLIB_INVALID_UTF8`; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
+///         range; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback returned;
+///         `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
 ///         process.
 /// @threads any
 /// @since 0.1.0

@@ -1,0 +1,162 @@
+//! Which addresses may be connected to.
+
+use std::ffi::{c_char, c_void};
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::socket::netlib_connect_options;
+use crate::ffi::args::{arg_data, arg_str};
+use crate::ffi::out::outs;
+use crate::ffi::{callback as callbacks, guard, options as builder};
+use crate::socket::address::{self, Classes};
+use crate::socket::connect::ConnectOptions;
+
+/// What an address is for, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. A bit each: an
+/// address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
+///
+/// An IPv4 address inside of an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
+/// (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 wherever RFC 6052 may put it), 6to4
+/// (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is LOOPBACK,
+/// 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global address.
+#[repr(C)]
+pub enum netlib_address_class {
+    /// A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
+    /// and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Scaleway, Akamai and OpenStack. Its other
+    /// class stands beside it, unless that is GLOBAL.
+    NETLIB_ADDRESS_METADATA = 0x1,
+    /// This machine: 127.0.0.0/8, ::1.
+    NETLIB_ADDRESS_LOOPBACK = 0x2,
+    /// "This network": 0.0.0.0/8, ::. Many systems connect to themselves by 0.0.0.0 and ::.
+    NETLIB_ADDRESS_UNSPECIFIED = 0x4,
+    /// 169.254.0.0/16, fe80::/10.
+    NETLIB_ADDRESS_LINK_LOCAL = 0x8,
+    /// 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10 (deprecated).
+    NETLIB_ADDRESS_PRIVATE = 0x10,
+    /// Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598).
+    NETLIB_ADDRESS_SHARED = 0x20,
+    /// 224.0.0.0/4, ff00::/8.
+    NETLIB_ADDRESS_MULTICAST = 0x40,
+    /// 240.0.0.0/4 with 255.255.255.255, and what is left of IPv6 outside of 2000::/3.
+    NETLIB_ADDRESS_RESERVED = 0x80,
+    /// 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
+    NETLIB_ADDRESS_DOCUMENTATION = 0x100,
+    /// 198.18.0.0/15, 2001:2::/48.
+    NETLIB_ADDRESS_BENCHMARKING = 0x200,
+    /// Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
+    /// 5f00::/16, but what the registries call globally reachable in them, such as 192.0.0.9.
+    NETLIB_ADDRESS_SPECIAL = 0x400,
+    /// No IP address but a Unix domain socket.
+    NETLIB_ADDRESS_UNIX = 0x800,
+    /// All others. An address of this class has no other.
+    NETLIB_ADDRESS_GLOBAL = 0x1000,
+}
+
+/// Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name.
+pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
+
+/// Decides about an address that is about to be connected to. It is called on the thread that connects, by every attempt,
+/// before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on with these very
+/// bytes: nothing is resolved again. Connections with the same options on several threads may call it at once. It must
+/// neither change nor free the options.
+///
+/// @param ctx as given to the setter.
+/// @param address borrowed, until the function returns: the `sockaddr_in` or `sockaddr_in6` that connect(2) is given.
+/// @param len its length in bytes.
+/// @param classes the bits of `netlib_address_class` that it has.
+/// @return 0 to connect to it; any other number to refuse it, which is told by the error.
+pub type netlib_address_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32>;
+
+/// Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
+///
+/// Each address is looked at right before it is connected to, however it was found: a name that means something else
+/// than a moment ago (DNS rebinding), or another way to write an address, makes no difference. One that is refused is
+/// passed over as one that failed; the source address is not looked at.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_ALL_BUT_GLOBAL`; others are refused.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut netlib_connect_options, classes: i32) {
+    builder::set(options, "netlib_connect_options_refuse_addresses", |options: &mut ConnectOptions| {
+        options.refuse_addresses(classes)
+    });
+}
+
+/// Lets the program decide about each address. Default: none.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param callback the function. May be NULL: none.
+/// @param ctx given to it; borrowed as long as the options, and what is made from them, exist. May be NULL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
+    options: *mut netlib_connect_options,
+    callback: netlib_address_fn,
+    ctx: *mut c_void,
+) {
+    builder::set(options, "netlib_connect_options_set_address_callback", |options: &mut ConnectOptions| {
+        options.set_address_callback(callbacks::address(callback, ctx));
+        Ok(())
+    });
+}
+
+/// Says which classes an address has.
+///
+/// @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed. Not NULL.
+/// @param len its length in bytes.
+/// @param classes out: bits of `netlib_address_class`, one at least. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_classify_address(
+    address: *const c_void,
+    len: usize,
+    classes: *mut i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let classes = outs!(classes);
+        classes.set(address::classify_sockaddr(arg_data!(address, len))?.bits());
+        Ok(())
+    })
+}
+
+/// Says which classes an address has that is written as text. To know what a name leads to, or a number such as
+/// "0x7f.1", is the business of connecting: see `netlib_connect_options_refuse_addresses`.
+///
+/// @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed. Not NULL.
+/// @param classes out: bits of `netlib_address_class`, one at least. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_classify_address_text(
+    text: *const c_char,
+    classes: *mut i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let classes = outs!(classes);
+        classes.set(address::classify_text(arg_str!(text))?.bits());
+        Ok(())
+    })
+}
+
+/// The name of a class, such as "link-local"; of several the one that comes first in `netlib_address_class`.
+///
+/// @param classes bits of `netlib_address_class`.
+/// @return static text; NULL for 0, and for bits that are no class.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_address_class_name(classes: i32) -> *const c_char {
+    guard::value(std::ptr::null(), || {
+        let name = Classes::from_bits(classes).and_then(Classes::name);
+        Ok(name.map_or(std::ptr::null(), |name| name.as_ptr()))
+    })
+}

@@ -1,0 +1,368 @@
+//! Racing connects (RFC 8305), by steps for an event loop or in one call.
+
+use std::ffi::{c_char, c_int};
+use std::os::fd::IntoRawFd;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::api::socket::netlib_connect_options;
+use crate::ffi::api::socket::resolve::netlib_addresses;
+use crate::ffi::args::{arg, arg_mut, arg_port, arg_shared_opt, arg_str};
+use crate::ffi::out::{out_fd, outs};
+use crate::ffi::strings::{lend_text, read};
+use crate::ffi::{Handle, Unique, guard, handle, options as builder};
+use crate::socket::connect::ConnectOptions;
+use crate::socket::race::Connect;
+use crate::status::Status;
+
+/// A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time, on
+/// any thread.
+///
+/// The addresses alternate between IPv6 and IPv4, the family that the resolver put first beginning; within a family
+/// nothing changes places. Each has its turn a stagger (250 ms) after the one before, or at once if that has failed
+/// already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first that is
+/// connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
+/// with one slow address is still reached.
+///
+/// Either `netlib_connect_run` does it all, or an event loop does:
+///
+///     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
+///         struct pollfd fds[16];
+///         nfds_t count = 0;
+///         for (; count < netlib_connect_wait_count(connect) && count < 16; count++) {
+///             fds[count].fd = netlib_connect_wait_fd(connect, count);
+///             fds[count].events = (short)netlib_connect_wait_events(connect, count);
+///         }
+///         double seconds = netlib_connect_timer(connect);
+///         poll(fds, count, seconds < 60 ? (int)(seconds * 1000) + 1 : 60000);
+///     }
+///
+/// A failure is final; make a new one to try again.
+pub struct netlib_connect {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_connect {
+    type Value = Connect;
+    type Ownership = Unique;
+}
+
+/// Sets the time from the begin of one attempt of a race to that of the next: the Connection Attempt Delay of RFC 8305,
+/// with the bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does
+/// not race and has no use for it.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param seconds 0.01 to 2; 0.25 is the default.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_set_stagger(options: *mut netlib_connect_options, seconds: f64) {
+    builder::set(options, "netlib_connect_options_set_stagger", |options: &mut ConnectOptions| {
+        options.set_stagger(seconds)
+    });
+}
+
+/// Makes a connect to a host. Nothing begins before the first step.
+///
+/// @param host as for `netlib_create_connection`. Copied. Not NULL.
+/// @param port 0 to 65535.
+/// @param options copied. May be NULL: the defaults.
+/// @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an
+///         option out of range; `NETLIB_INVALID_UTF8`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_new(
+    host: *const c_char,
+    port: i32,
+    options: *const netlib_connect_options,
+    connect: *mut *mut netlib_connect,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let connect = outs!(connect);
+        let options = builder::shared::<_, ConnectOptions>(options)?;
+        connect.give(Box::new(Connect::new(arg_str!(host), arg_port!(port), options)?));
+        Ok(())
+    })
+}
+
+/// Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do.
+///
+/// @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved. Copied.
+///        Not NULL.
+/// @param port 0 to 65535: for the addresses that have none, and for messages.
+/// @param addresses at least one, copied. Not NULL.
+/// @param options copied. May be NULL: the defaults.
+/// @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_new_addresses(
+    host: *const c_char,
+    port: i32,
+    addresses: *const netlib_addresses,
+    options: *const netlib_connect_options,
+    connect: *mut *mut netlib_connect,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let connect = outs!(connect);
+        let options = builder::shared::<_, ConnectOptions>(options)?;
+        let (host, port, addresses) = (arg_str!(host), arg_port!(port), arg!(addresses));
+        connect.give(Box::new(Connect::to_addresses(host, port, addresses.as_slice(), options)?));
+        Ok(())
+    })
+}
+
+/// Releases a connect, closes what it has open and gives up a lookup that is under way, without waiting for it. The
+/// connection that it gave is yours.
+///
+/// @param connect owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
+    guard::nothing(|| handle::free(connect));
+}
+
+/// Sets the limit that ends a connect, and keeps a reference to it. Its deadline is one of the times of
+/// `netlib_connect_timer`, and a cancel wakes who waits, because its descriptor is one of those to wait for. The step
+/// after that ends everything. Default: none.
+///
+/// @param connect the connect. Not NULL.
+/// @param limit the limit. May be NULL: none.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_IO` if its descriptor cannot be opened.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_set_limit(
+    connect: *mut netlib_connect,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(connect).set_limit(arg_shared_opt!(limit)))
+}
+
+/// Goes on as far as it can without waiting. A name is looked up on a thread of its own meanwhile, unless a callback of
+/// yours does it (`netlib_connect_options_set_resolve_callback`), for which a step waits.
+///
+/// A step that is early does no harm, and one that is late begins one attempt, not several.
+///
+/// @param connect the connect. Not NULL.
+/// @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2); -1 on
+///        failure, and while there is none. Not NULL.
+/// @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which they
+///        began. May be NULL.
+/// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
+///         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
+///         of the attempt that ended last if all have failed, and the same again from every later step; what the resolve
+///         callback returned, or `NETLIB_CALLBACK_FAILED`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_step(
+    connect: *mut netlib_connect,
+    fd: *mut c_int,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let fd = out_fd!(fd);
+        Ok(match arg_mut!(connect).step()? {
+            None => Status::WantWrite,
+            Some(connected) => {
+                fd.set(connected.into_raw_fd());
+                Status::Ok
+            }
+        })
+    })
+}
+
+/// Steps and waits until it is connected or has failed.
+///
+/// @param connect the connect, which may have had steps. Not NULL.
+/// @param limit as `netlib_connect_set_limit` sets it. May be NULL: the one that was set, if any, stays.
+/// @param fd out, owned: as from `netlib_connect_step`; -1 on failure. Not NULL.
+/// @param err out, owned: as from `netlib_connect_step`. May be NULL.
+/// @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_run(
+    connect: *mut netlib_connect,
+    limit: *const netlib_limit,
+    fd: *mut c_int,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let fd = out_fd!(fd);
+        fd.set(arg_mut!(connect).run(arg_shared_opt!(limit))?.into_raw_fd());
+        Ok(())
+    })
+}
+
+/// How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
+/// the first step, nor when it is over.
+///
+/// A number that is among them after two steps in a row is the same descriptor, and one that has just left them is
+/// still open until the next step: remove it from your event loop before that. When a step ends it all, everything but
+/// the connection is closed.
+///
+/// @param connect the connect. May be NULL: 0 is returned.
+/// @return the number of descriptors.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
+    read(connect, 0, |connect| connect.waits().count())
+}
+
+/// A descriptor to wait for. Do not read from it, write to it or close it.
+///
+/// @param connect the connect. May be NULL: -1 is returned.
+/// @param index 0 to count - 1; beyond, -1 is returned.
+/// @return the descriptor, borrowed.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_wait_fd(connect: *const netlib_connect, index: usize) -> c_int {
+    read(connect, -1, |connect| connect.waits().nth(index).map_or(-1, |waited| waited.fd))
+}
+
+/// What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
+/// have too.
+///
+/// @param connect the connect. May be NULL: 0 is returned.
+/// @param index 0 to count - 1; beyond, 0 is returned.
+/// @return `POLLIN` or `POLLOUT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_connect, index: usize) -> i32 {
+    read(connect, 0, |connect| connect.waits().nth(index).map_or(0, |waited| i32::from(waited.events)))
+}
+
+/// When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's deadline
+/// does.
+///
+/// @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
+/// @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never again.
+///         Round it up to what your loop can wait for.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_timer(connect: *const netlib_connect) -> f64 {
+    read(connect, f64::INFINITY, Connect::timer)
+}
+
+/// How many addresses have been tried so far: the lines of the report, in the order in which they began. It can be read
+/// at any time, afterwards too.
+///
+/// @param connect the connect. May be NULL: 0 is returned.
+/// @return the number of attempts.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_attempt_count(connect: *const netlib_connect) -> usize {
+    read(connect, 0, |connect| connect.attempts().len())
+}
+
+/// Which attempt won.
+///
+/// @param connect the connect. May be NULL: -1 is returned.
+/// @return its index; -1 while there is none.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -> i32 {
+    read(connect, -1, |connect| connect.winner().and_then(|index| i32::try_from(index).ok()).unwrap_or(-1))
+}
+
+/// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2".
+///
+/// @param connect the connect. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from the connect.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_attempt_address(
+    connect: *const netlib_connect,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(connect, len, |connect| Some(connect.attempts().get(index)?.text()))
+}
+
+/// The port of an attempt.
+///
+/// @param connect the connect. May be NULL: -1 is returned.
+/// @param index 0 to count - 1; beyond, -1 is returned.
+/// @return 0 to 65535.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_connect, index: usize) -> i32 {
+    read(connect, -1, |connect| connect.attempts().get(index).map_or(-1, |attempt| i32::from(attempt.port())))
+}
+
+/// When an attempt began.
+///
+/// @param connect the connect. May be NULL: -1.0 is returned.
+/// @param index 0 to count - 1; beyond, -1.0 is returned.
+/// @return seconds since the first step of the connect.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_attempt_start(connect: *const netlib_connect, index: usize) -> f64 {
+    read(connect, -1.0, |connect| connect.attempts().get(index).map_or(-1.0, |attempt| connect.times(attempt).0))
+}
+
+/// When an attempt ended, as far as steps have seen it.
+///
+/// @param connect the connect. May be NULL: -1.0 is returned.
+/// @param index 0 to count - 1; beyond, -1.0 is returned.
+/// @return seconds since the first step of the connect; -1.0 while it is under way.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_connect, index: usize) -> f64 {
+    read(connect, -1.0, |connect| {
+        connect.attempts().get(index).and_then(|attempt| connect.times(attempt).1).unwrap_or(-1.0)
+    })
+}
+
+/// What became of an attempt: one of `enum netlib_status_code`.
+///
+/// @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
+/// @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
+/// @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was when another won;
+///         `NETLIB_NEW_CONNECTION`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
+///         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`:
+///         the limit ended it.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_attempt_status(connect: *const netlib_connect, index: usize) -> i32 {
+    read(connect, Status::NullArgument as i32, |connect| {
+        connect.attempts().get(index).map_or(Status::InvalidArgument, |attempt| attempt.status()) as i32
+    })
+}
+
+/// The system's number for why an attempt failed.
+///
+/// @param connect the connect. May be NULL: 0 is returned.
+/// @param index 0 to count - 1; beyond, 0 is returned.
+/// @return an errno, such as `ECONNREFUSED`; 0 if no system call failed.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_attempt_errno(connect: *const netlib_connect, index: usize) -> i32 {
+    read(connect, 0, |connect| connect.attempts().get(index).map_or(0, |attempt| attempt.errno()))
+}

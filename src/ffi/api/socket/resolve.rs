@@ -1,0 +1,120 @@
+//! Resolvers of the program's own: lists of addresses, and a function that finds them.
+
+use std::ffi::{c_char, c_void};
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::socket::netlib_connect_options;
+use crate::ffi::args::{arg_data, arg_mut};
+use crate::ffi::strings::read;
+use crate::ffi::{Handle, Unique, callback, guard, handle, options as builder};
+use crate::socket::connect::ConnectOptions;
+use crate::socket::sockaddr::AddressList;
+
+/// Addresses to connect to, in order, 1,024 at most. **Single**: one call at a time.
+pub struct netlib_addresses {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_addresses {
+    type Value = AddressList;
+    type Ownership = Unique;
+}
+
+/// Makes an empty list.
+///
+/// @return owned: free it with `netlib_addresses_free`. Never NULL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_addresses_new() -> *mut netlib_addresses {
+    guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(AddressList::default()))))
+}
+
+/// Releases a list.
+///
+/// @param addresses owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses) {
+    guard::nothing(|| handle::free(addresses));
+}
+
+/// Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it.
+///
+/// @param addresses the list. Not NULL.
+/// @param address a `struct sockaddr_in` or `struct sockaddr_in6`, copied; it need not be aligned. A port of 0 stands for
+///        the one that is connected to. Not NULL unless `len` is 0.
+/// @param len the length of `address` in bytes, what its family needs or more.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, or one too many.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_addresses_add(
+    addresses: *mut netlib_addresses,
+    address: *const c_void,
+    len: usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(addresses).add(arg_data!(address, len)))
+}
+
+/// How many addresses a list has.
+///
+/// @param addresses the list. May be NULL: 0 is returned.
+/// @return the number of addresses.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_addresses) -> usize {
+    read(addresses, 0, |addresses| addresses.as_slice().len())
+}
+
+/// Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts it.
+///
+/// @param ctx what was given with the function. Both must be usable until the options that hold them, and every
+///        `netlib_connect` made with these, are freed. May be NULL.
+/// @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
+///        call. Not NULL.
+/// @param port what will be connected to.
+/// @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
+/// @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
+///        call: do not free it. Not NULL.
+/// @return `NETLIB_OK`, with at least one address added; a netlib status of failure (200 or more), which the connect then
+///         fails with, for instance `NETLIB_NAME_RESOLUTION`; any other number is `NETLIB_CALLBACK_FAILED`.
+/// @threads called only during a call of netlib, on the thread of that call
+/// @since 0.1.0
+pub type netlib_resolve_fn = Option<
+    unsafe extern "C" fn(
+        ctx: *mut c_void,
+        host: *const c_char,
+        port: i32,
+        seconds_left: f64,
+        addresses: *mut netlib_addresses,
+    ) -> i32,
+>;
+
+/// Sets who is asked for the addresses of a name, in place of getaddrinfo(3): for resolvers such as c-ares, or DNS over
+/// HTTPS. A host that is an address needs no resolver, and the name of a source address is still the system's matter.
+///
+/// A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
+/// `netlib_connect_new_addresses`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver, which is
+///        the default.
+/// @param ctx handed to `resolve` as it is; borrowed for as long as `resolve` is kept. May be NULL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_set_resolve_callback(
+    options: *mut netlib_connect_options,
+    resolve: netlib_resolve_fn,
+    ctx: *mut c_void,
+) {
+    builder::set(options, "netlib_connect_options_set_resolve_callback", |options: &mut ConnectOptions| {
+        options.resolve = callback::resolve(resolve, ctx);
+        Ok(())
+    });
+}

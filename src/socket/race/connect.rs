@@ -1,0 +1,381 @@
+//! A whole connect that never waits: the lookups, then the race, each within the limit.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use socket2::Socket;
+
+use super::{Attempt, Network, Race, Step, Waited};
+use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::memory;
+use crate::socket::attempt::{self, Failure, Opened, Source, not_begun};
+use crate::socket::connect::{ConnectOptions, of_source};
+use crate::socket::resolve::{Lookup, Query, Resolver, Started, with_port};
+use crate::socket::sys::{self, poll_fd};
+use crate::socket::wait::earlier;
+use crate::status::Status;
+use crate::timeout;
+
+/// Connecting to a host: made, then driven by [`Connect::step`] to its end.
+pub(crate) struct Connect {
+    /// For messages.
+    host: String,
+    port: u16,
+    options: Arc<ConnectOptions>,
+    resolver: Resolver,
+    limit: Option<Arc<Limit>>,
+    began: Option<Instant>,
+    phase: Phase,
+    /// The bind addresses, once found.
+    source: Option<Source>,
+    /// A lookup that is over, closed by the next step, as sockets are.
+    spent: Option<Lookup>,
+    /// Kept when it is over, for its report.
+    race: Option<Race<Sockets>>,
+}
+
+/// What is next.
+enum Phase {
+    /// The addresses to bind to.
+    Source(Target),
+    FindSource(Lookup, Target),
+    /// The addresses to connect to.
+    Resolve(Target),
+    FindTarget(Lookup),
+    Race,
+    /// The connection was handed over.
+    Connected,
+    Failed(Error),
+}
+
+#[derive(Clone)]
+pub(super) enum Target {
+    Host(Query),
+    Addresses(Vec<SocketAddr>),
+}
+
+/// The system's network, and how sockets are to be made.
+struct Sockets {
+    options: Arc<ConnectOptions>,
+    source: Option<Source>,
+}
+
+impl Network for Sockets {
+    type Socket = Socket;
+
+    fn open(&mut self, address: SocketAddr) -> std::result::Result<Socket, Failure> {
+        let blocking = false;
+        match attempt::open(address, &self.options, self.source.as_ref(), blocking)? {
+            Opened::Connected(socket) | Opened::UnderWay(socket) => Ok(socket),
+        }
+    }
+
+    fn outcome(&mut self, socket: &Socket) -> Option<std::result::Result<(), Failure>> {
+        let mut fds = [poll_fd(socket.as_raw_fd(), sys::POLL_OUT)];
+        match sys::poll(&mut fds, Some(Instant::now())) {
+            Ok(0) => None,
+            // A descriptor that the program closed is asked too: it says so.
+            Ok(_) => Some(attempt::outcome(socket).and_then(|()| attempt::make_blocking(socket))),
+            Err(error) => {
+                let error = Error::from_io(Status::Io, "cannot look at a socket", &error);
+                Some(Err(Failure::of_wait(&error)))
+            }
+        }
+    }
+}
+
+impl Connect {
+    pub(crate) fn new(host: &str, port: u16, options: Arc<ConnectOptions>) -> Result<Connect> {
+        let target = Target::Host(Query::new(host, port)?);
+        Ok(Connect::with(Resolver::system(), target, host, port, options))
+    }
+
+    /// To the addresses that a resolver of the program's found for the host; a port of 0 stands for `port`.
+    pub(crate) fn to_addresses(
+        host: &str,
+        port: u16,
+        addresses: &[SocketAddr],
+        options: Arc<ConnectOptions>,
+    ) -> Result<Connect> {
+        // The host is for messages, but what is no host has no place there either.
+        Query::new(host, port)?;
+        if addresses.is_empty() {
+            return Err(Error::new(Status::InvalidArgument, "addresses has none"));
+        }
+        let mut copy = Vec::new();
+        memory::reserve(&mut copy, addresses.len(), "addresses")?;
+        copy.extend_from_slice(addresses);
+        let target = Target::Addresses(with_port(copy, port));
+        Ok(Connect::with(Resolver::system(), target, host, port, options))
+    }
+
+    pub(super) fn with(
+        resolver: Resolver,
+        target: Target,
+        host: &str,
+        port: u16,
+        options: Arc<ConnectOptions>,
+    ) -> Connect {
+        Connect {
+            host: host.to_owned(),
+            port,
+            options,
+            resolver,
+            limit: None,
+            began: None,
+            phase: Phase::Source(target),
+            source: None,
+            spent: None,
+            race: None,
+        }
+    }
+
+    /// From now on.
+    pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
+        if let Some(limit) = &limit {
+            // Opened here, where a failure can be told: `waits` lends it.
+            limit.wake_fd()?;
+        }
+        self.limit = limit;
+        Ok(())
+    }
+
+    /// Goes as far as it can without waiting: the connection, blocking, or `None` while there is something to wait
+    /// for. A failure is final.
+    pub(crate) fn step(&mut self) -> Result<Option<OwnedFd>> {
+        match &self.phase {
+            Phase::Connected => return Err(Error::new(Status::Closed, "the connection was given to the program")),
+            Phase::Failed(error) => return Err(error.clone()),
+            _ => {}
+        }
+        self.spent = None;
+        let done = self.advance();
+        match &done {
+            Ok(None) => {}
+            Ok(Some(_)) => self.phase = Phase::Connected,
+            Err(error) => self.fail(error),
+        }
+        done
+    }
+
+    /// Steps, and waits in between.
+    pub(crate) fn run(&mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
+        if limit.is_some() {
+            self.set_limit(limit).map_err(|error| not_begun(&self.host, self.port, error))?;
+        }
+        loop {
+            if let Some(connection) = self.step()? {
+                return Ok(connection);
+            }
+            if let Err(error) = self.wait() {
+                let error = not_begun(&self.host, self.port, error);
+                self.fail(&error);
+                return Err(error);
+            }
+        }
+    }
+
+    fn wait(&self) -> Result<()> {
+        let mut fds: Vec<_> = self.waits().map(|waited| poll_fd(waited.fd, waited.events)).collect();
+        sys::poll(&mut fds, self.next_time())
+            .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
+        // Such a wait would end at once, again and again.
+        let closed = fds.iter().any(|fd| fd.revents & sys::POLL_INVALID != 0);
+        if let Some(limit) = &self.limit
+            && fds.last().is_some_and(|wake| wake.revents != 0)
+            && !limit.is_cancelled()
+        {
+            return Err(Limit::raised_by_others());
+        }
+        if closed {
+            let message = "a descriptor of the connect was closed by the program";
+            return Err(Error::new(Status::Io, message).with_errno(libc::EBADF));
+        }
+        Ok(())
+    }
+
+    /// What to wait for until the next step. A number that is there after two steps in a row is the same descriptor:
+    /// what is over is closed one step later, so that its number cannot be a new one's at once.
+    pub(crate) fn waits(&self) -> impl Iterator<Item = Waited> {
+        let lookup = match &self.phase {
+            Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) => Some(lookup),
+            _ => None,
+        };
+        let lookup = lookup.map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
+        let sockets = self.race.iter().flat_map(Race::under_way);
+        let sockets = sockets.map(|(_, socket)| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
+        let limit = self.limit.as_ref().filter(|_| self.is_under_way()).and_then(|limit| limit.wake_fd().ok());
+        let limit = limit.map(|fd| Waited { fd, events: sys::POLL_IN });
+        lookup.into_iter().chain(sockets).chain(limit)
+    }
+
+    /// In how many seconds a step has something to do though no descriptor is ready.
+    pub(crate) fn timer(&self) -> f64 {
+        if !self.is_over() && self.began.is_none() {
+            return 0.0;
+        }
+        match self.next_time() {
+            Some(time) => time.saturating_duration_since(Instant::now()).as_secs_f64(),
+            None => timeout::NONE,
+        }
+    }
+
+    fn next_time(&self) -> Option<Instant> {
+        if self.is_over() {
+            return None;
+        }
+        let race = self.race.as_ref().and_then(Race::next_time);
+        earlier(race, self.limit.as_ref().and_then(|limit| limit.deadline()))
+    }
+
+    pub(crate) fn attempts(&self) -> &[Attempt<Socket>] {
+        self.race.as_ref().map_or(&[], |race| &race.attempts)
+    }
+
+    pub(crate) fn winner(&self) -> Option<usize> {
+        self.race.as_ref().and_then(Race::winner)
+    }
+
+    /// Of an attempt: seconds from the first step to its begin, and to its end.
+    pub(crate) fn times(&self, attempt: &Attempt<Socket>) -> (f64, Option<f64>) {
+        let since = |time: Instant| match self.began {
+            Some(began) => time.saturating_duration_since(began).as_secs_f64(),
+            None => 0.0,
+        };
+        (since(attempt.began), attempt.ended.map(since))
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Connected | Phase::Failed(_))
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.began.is_some() && !self.is_over()
+    }
+
+    /// A lookup that has just begun is asked by the next step, so that what a step answers is no matter of time.
+    fn is_looking_up(&self) -> bool {
+        matches!(self.phase, Phase::FindSource(..) | Phase::FindTarget(_))
+    }
+
+    fn fail(&mut self, error: &Error) {
+        if let Some(race) = &mut self.race {
+            race.stop(error, Instant::now());
+        }
+        self.spent = None;
+        // Drops a lookup that is under way, which gives it up.
+        self.phase = Phase::Failed(error.clone());
+    }
+
+    fn advance(&mut self) -> Result<Option<OwnedFd>> {
+        self.began.get_or_insert_with(Instant::now);
+        loop {
+            let checked = self.limit.as_ref().map_or(Ok(()), |limit| limit.check());
+            if let Err(error) = checked {
+                return Err(self.stopped(error));
+            }
+            match &mut self.phase {
+                Phase::Source(target) => {
+                    let target = target.clone();
+                    self.phase = self.find_source(target).map_err(|error| self.before(error))?;
+                    if self.is_looking_up() {
+                        return Ok(None);
+                    }
+                }
+                Phase::FindSource(lookup, target) => {
+                    let Some(found) = lookup.take() else { return Ok(None) };
+                    let target = target.clone();
+                    let found = found.map_err(|error| not_begun(&self.host, self.port, of_source(error)))?;
+                    self.source = Some(Source::Addresses(found));
+                    self.next_phase(Phase::Resolve(target));
+                }
+                Phase::Resolve(target) => {
+                    let target = target.clone();
+                    self.phase = self.find_target(target).map_err(|error| self.before(error))?;
+                    if self.is_looking_up() {
+                        return Ok(None);
+                    }
+                }
+                Phase::FindTarget(lookup) => {
+                    let Some(found) = lookup.take() else { return Ok(None) };
+                    let found = found.map_err(|error| not_begun(&self.host, self.port, error))?;
+                    let race = self.race_to(found)?;
+                    self.next_phase(race);
+                }
+                Phase::Race => return self.step_race(),
+                Phase::Connected | Phase::Failed(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// Keeps a lookup that is over for one step more.
+    fn next_phase(&mut self, next: Phase) {
+        if let Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) = std::mem::replace(&mut self.phase, next) {
+            self.spent = Some(lookup);
+        }
+    }
+
+    fn find_source(&mut self, target: Target) -> Result<Phase> {
+        let Some(source) = &self.options.source else { return Ok(Phase::Resolve(target)) };
+        let Some(query) = source.query().map_err(of_source)? else {
+            self.source = Some(Source::Port(source.port));
+            return Ok(Phase::Resolve(target));
+        };
+        match self.resolver.start(query).map_err(of_source)? {
+            Started::Lookup(lookup) => Ok(Phase::FindSource(lookup, target)),
+            Started::Found(found) => {
+                self.source = Some(Source::Addresses(found));
+                Ok(Phase::Resolve(target))
+            }
+        }
+    }
+
+    fn find_target(&mut self, target: Target) -> Result<Phase> {
+        let query = match target {
+            Target::Addresses(addresses) => return self.race_to(addresses),
+            Target::Host(query) => query,
+        };
+        let started = match &self.options.resolve {
+            Some(resolve) => Started::Found(query.resolve_with(resolve, self.limit.as_deref())?),
+            None => self.resolver.start(query)?,
+        };
+        match started {
+            Started::Found(addresses) => self.race_to(addresses),
+            Started::Lookup(lookup) => Ok(Phase::FindTarget(lookup)),
+        }
+    }
+
+    fn race_to(&mut self, addresses: Vec<SocketAddr>) -> Result<Phase> {
+        let timeout: Option<Duration> = timeout::resolve(self.options.timeout, "timeout")?;
+        let sockets = Sockets { options: Arc::clone(&self.options), source: self.source.take() };
+        self.race = Some(Race::new(sockets, addresses, self.options.stagger, timeout));
+        Ok(Phase::Race)
+    }
+
+    fn step_race(&mut self) -> Result<Option<OwnedFd>> {
+        let Some(race) = &mut self.race else { return Ok(None) };
+        match race.step(Instant::now()) {
+            Step::Pending => Ok(None),
+            Step::Failed => Err(race.error(&self.host, self.port)),
+            Step::Connected(socket) => Ok(Some(socket.into())),
+        }
+    }
+
+    fn before(&self, error: Error) -> Error {
+        not_begun(&self.host, self.port, error)
+    }
+
+    /// The limit has ended it.
+    fn stopped(&mut self, error: Error) -> Error {
+        match &mut self.race {
+            Some(race) if !race.attempts.is_empty() => {
+                race.stop(&error, Instant::now());
+                race.error(&self.host, self.port)
+            }
+            _ => not_begun(&self.host, self.port, error),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! In which order addresses race: RFC 8305 section 4.
+
+use std::net::SocketAddr;
+
+/// The families alternate, that of the first address being the first; within a family nothing changes places. The
+/// "First Address Family Count" is 1.
+pub(super) fn interleaved(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let first_is_ipv4 = addresses.first().is_some_and(SocketAddr::is_ipv4);
+    let (first, second): (Vec<_>, Vec<_>) =
+        addresses.into_iter().partition(|address| address.is_ipv4() == first_is_ipv4);
+    let (mut first, mut second) = (first.into_iter(), second.into_iter());
+    let mut order = Vec::with_capacity(first.len() + second.len());
+    while first.len() + second.len() > 0 {
+        order.extend(first.next());
+        order.extend(second.next());
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `4a` is an IPv4 address, `6a` an IPv6 one.
+    fn address(name: &str) -> SocketAddr {
+        let letter = name.as_bytes()[1];
+        match name.as_bytes()[0] {
+            b'4' => SocketAddr::from(([192, 0, 2, letter], 80)),
+            _ => SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, u16::from(letter)], 80)),
+        }
+    }
+
+    #[test]
+    fn families_alternate() {
+        for (given, expected) in [
+            ("", ""),
+            ("4a", "4a"),
+            ("6a", "6a"),
+            ("6a 6b 4a 4b", "6a 4a 6b 4b"),
+            ("4a 4b 6a 6b", "4a 6a 4b 6b"),
+            ("6a 4a 6b 4b", "6a 4a 6b 4b"),
+            ("6a 6b 6c 6d 4a", "6a 4a 6b 6c 6d"),
+            ("4a 6a 6b 6c", "4a 6a 6b 6c"),
+            ("6a 4a 4b 4c", "6a 4a 4b 4c"),
+            ("4c 4b 4a", "4c 4b 4a"),
+            ("6b 4b 4a 6a", "6b 4b 6a 4a"),
+            ("6a 6a 4a 4a", "6a 4a 6a 4a"),
+        ] {
+            let list = |names: &str| names.split_whitespace().map(address).collect::<Vec<_>>();
+            assert_eq!(interleaved(list(given)), list(expected), "{given}");
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! Races against a script and a clock of the test's, and connects whose lookup is the test's.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::os::fd::AsRawFd;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+use socket2::{Domain, Socket, Type};
+
+use super::connect::{Connect, Target};
+use super::*;
+use crate::limit::Limit;
+use crate::socket::connect::{ConnectOptions, SourceAddress};
+use crate::socket::resolve::{Query, Resolver};
+use crate::socket::sys;
+
+/// What becomes of an attempt, so many milliseconds after it began. What is not in the script never answers.
+#[derive(Clone, Copy)]
+enum Fate {
+    /// connect(2) itself fails.
+    RefusedAtOnce,
+    RefusedAfter(u64),
+    ConnectedAfter(u64),
+}
+
+use Fate::*;
+
+struct Script {
+    fates: HashMap<u16, Fate>,
+    now: Rc<Cell<Duration>>,
+    open: Rc<Cell<usize>>,
+}
+
+/// A socket that counts itself.
+struct Scripted {
+    port: u16,
+    began: Duration,
+    open: Rc<Cell<usize>>,
+}
+
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        self.open.set(self.open.get() - 1);
+    }
+}
+
+fn refused() -> Failure {
+    Failure { status: Status::NewConnection, errno: libc::ECONNREFUSED, reason: "Connection refused".to_owned() }
+}
+
+impl Network for Script {
+    type Socket = Scripted;
+
+    fn open(&mut self, address: SocketAddr) -> Result<Scripted, Failure> {
+        if let Some(RefusedAtOnce) = self.fates.get(&address.port()) {
+            return Err(refused());
+        }
+        self.open.set(self.open.get() + 1);
+        Ok(Scripted { port: address.port(), began: self.now.get(), open: Rc::clone(&self.open) })
+    }
+
+    fn outcome(&mut self, socket: &Scripted) -> Option<Result<(), Failure>> {
+        let took = self.now.get() - socket.began;
+        let at = |ms| took >= Duration::from_millis(ms);
+        match self.fates.get(&socket.port)? {
+            RefusedAfter(ms) if at(*ms) => Some(Err(refused())),
+            ConnectedAfter(ms) if at(*ms) => Some(Ok(())),
+            _ => None,
+        }
+    }
+}
+
+/// A race whose clock stands still between steps. Its addresses are known by their ports.
+struct Scene {
+    race: Race<Script>,
+    began: Instant,
+    now: Rc<Cell<Duration>>,
+    open: Rc<Cell<usize>>,
+}
+
+const NONE: Option<u64> = None;
+
+impl Scene {
+    /// IPv6 if the port is below 10.
+    fn new(fates: &[(u16, Option<Fate>)], timeout: Option<u64>) -> Scene {
+        let (now, open) = (Rc::new(Cell::new(Duration::ZERO)), Rc::new(Cell::new(0)));
+        let script = Script {
+            fates: fates.iter().filter_map(|(port, fate)| Some((*port, (*fate)?))).collect(),
+            now: Rc::clone(&now),
+            open: Rc::clone(&open),
+        };
+        let address = |port: &u16| match port {
+            0..10 => SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], *port)),
+            _ => SocketAddr::from(([192, 0, 2, 1], *port)),
+        };
+        let addresses = fates.iter().map(|(port, _)| address(port)).collect();
+        let timeout = timeout.map(Duration::from_millis);
+        let race = Race::new(script, addresses, Duration::from_millis(250), timeout);
+        Scene { race, began: Instant::now(), now, open }
+    }
+
+    /// The port that won; `Pending`, `Failed`.
+    fn step(&mut self, at: u64) -> String {
+        self.now.set(Duration::from_millis(at));
+        match self.race.step(self.began + self.now.get()) {
+            Step::Connected(socket) => format!("{} won", socket.port),
+            Step::Pending => "pending".to_owned(),
+            Step::Failed => "failed".to_owned(),
+        }
+    }
+
+    /// Milliseconds from the begin.
+    fn next(&self) -> Option<u64> {
+        self.race.next_time().map(|time| self.ms(time))
+    }
+
+    fn ms(&self, time: Instant) -> u64 {
+        u64::try_from((time - self.began).as_millis()).unwrap()
+    }
+
+    /// Steps whenever the timer or the script has something, to the end; by the millisecond.
+    fn run(&mut self) -> String {
+        for at in 0..100_000 {
+            let answer = self.step(at);
+            if answer != "pending" {
+                return format!("{answer} at {at}");
+            }
+            assert!(self.next().is_none_or(|next| next > at), "the timer stands still");
+        }
+        "still pending".to_owned()
+    }
+
+    /// Port, begin, end and status of each attempt.
+    fn report(&self) -> String {
+        let line = |attempt: &Attempt<Scripted>| {
+            let end = attempt.ended.map_or("-".to_owned(), |ended| self.ms(ended).to_string());
+            format!("{} {}-{end} {:?}", attempt.port(), self.ms(attempt.began), attempt.status())
+        };
+        self.race.attempts.iter().map(line).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[test]
+fn who_wins_and_when() {
+    type Row = (&'static [(u16, Option<Fate>)], Option<u64>, &'static str, &'static str);
+    let rows: &[Row] = &[
+        // A black-holed IPv6 address beside a good IPv4 one.
+        (&[(1, None), (11, Some(ConnectedAfter(30)))], NONE, "11 won at 280", "1 0-280 Closed, 11 250-280 Ok"),
+        // Two that refuse before a good one: no stagger passes.
+        (
+            &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAtOnce)), (3, Some(ConnectedAfter(5)))],
+            NONE,
+            "3 won at 5",
+            "1 0-0 NewConnection, 2 0-0 NewConnection, 3 0-5 Ok",
+        ),
+        (
+            &[(1, Some(RefusedAfter(40))), (2, Some(RefusedAfter(40))), (3, Some(ConnectedAfter(40)))],
+            NONE,
+            "3 won at 120",
+            "1 0-40 NewConnection, 2 40-80 NewConnection, 3 80-120 Ok",
+        ),
+        // Two that are silent before a good one.
+        (
+            &[(1, None), (2, None), (3, Some(ConnectedAfter(0)))],
+            NONE,
+            "3 won at 500",
+            "1 0-500 Closed, 2 250-500 Closed, 3 500-500 Ok",
+        ),
+        // A lone good one that takes its time.
+        (&[(1, Some(ConnectedAfter(900)))], NONE, "1 won at 900", "1 0-900 Ok"),
+        (
+            &[(1, Some(ConnectedAfter(900))), (11, None), (2, Some(RefusedAfter(1)))],
+            NONE,
+            "1 won at 900",
+            "1 0-900 Ok, 11 250-900 Closed, 2 500-501 NewConnection",
+        ),
+        // Who began later may win.
+        (
+            &[(1, Some(ConnectedAfter(400))), (11, Some(ConnectedAfter(100)))],
+            NONE,
+            "11 won at 350",
+            "1 0-350 Closed, 11 250-350 Ok",
+        ),
+        // At the same moment the earlier one does.
+        (
+            &[(1, Some(ConnectedAfter(300))), (11, Some(ConnectedAfter(50)))],
+            NONE,
+            "1 won at 300",
+            "1 0-300 Ok, 11 250-300 Closed",
+        ),
+        // A failure of an earlier attempt does not hurry the next: the last one has its stagger.
+        (
+            &[(1, Some(RefusedAfter(251))), (2, None), (3, Some(ConnectedAfter(0)))],
+            NONE,
+            "3 won at 500",
+            "1 0-251 NewConnection, 2 250-500 Closed, 3 500-500 Ok",
+        ),
+        // The families alternate.
+        (
+            &[(1, None), (2, None), (11, None), (12, Some(ConnectedAfter(0)))],
+            NONE,
+            "12 won at 750",
+            "1 0-750 Closed, 11 250-750 Closed, 2 500-750 Closed, 12 750-750 Ok",
+        ),
+        // The timeout is each attempt's own, and moves the race on.
+        (
+            &[(1, None), (2, None), (3, Some(ConnectedAfter(90)))],
+            Some(100),
+            "3 won at 290",
+            "1 0-100 ConnectTimeout, 2 100-200 ConnectTimeout, 3 200-290 Ok",
+        ),
+        (&[(1, None), (2, None)], Some(600), "failed at 850", "1 0-600 ConnectTimeout, 2 250-850 ConnectTimeout"),
+        (&[(1, None), (2, None)], Some(0), "failed at 0", "1 0-0 ConnectTimeout, 2 0-0 ConnectTimeout"),
+        // An answer that came with the timeout counts.
+        (&[(1, Some(ConnectedAfter(100)))], Some(100), "1 won at 100", "1 0-100 Ok"),
+        (
+            &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAfter(10)))],
+            NONE,
+            "failed at 10",
+            "1 0-0 NewConnection, 2 0-10 NewConnection",
+        ),
+        (&[], NONE, "failed at 0", ""),
+    ];
+    for (fates, timeout, end, report) in rows {
+        let mut scene = Scene::new(fates, *timeout);
+        assert_eq!(scene.run(), *end, "{report}");
+        assert_eq!(scene.report(), *report);
+        assert_eq!(scene.race.next_time(), None.filter(|_: &Instant| true), "{end}");
+        drop(scene.race.spent.drain(..));
+        assert_eq!(scene.open.get(), 0, "{end}");
+    }
+}
+
+#[test]
+fn the_stagger_is_exact() {
+    let mut scene = Scene::new(&[(1, None), (2, None), (3, None)], Some(700));
+    assert_eq!((scene.step(0), scene.next()), ("pending".to_owned(), Some(250)));
+    scene.step(249);
+    assert_eq!(scene.report(), "1 0-- WantWrite");
+    scene.step(250);
+    assert_eq!(scene.report(), "1 0-- WantWrite, 2 250-- WantWrite");
+    // A step that comes late begins one attempt, not all that would have had their turn.
+    scene.step(660);
+    assert_eq!(scene.report(), "1 0-- WantWrite, 2 250-- WantWrite, 3 660-- WantWrite");
+    assert_eq!(scene.next(), Some(700));
+    scene.step(700);
+    assert_eq!(scene.next(), Some(950));
+    scene.step(2000);
+    assert_eq!(scene.report(), "1 0-700 ConnectTimeout, 2 250-2000 ConnectTimeout, 3 660-2000 ConnectTimeout");
+    assert_eq!(scene.next(), None);
+}
+
+#[test]
+fn without_a_timeout_only_answers_end_a_race() {
+    let mut scene = Scene::new(&[(1, None)], NONE);
+    for at in 0..1000 {
+        assert_eq!(scene.step(at * 1000), "pending");
+        assert_eq!((scene.open.get(), scene.race.attempts.len(), scene.race.spent.len()), (1, 1, 0));
+        assert_eq!(scene.next(), None);
+    }
+}
+
+#[test]
+fn a_socket_is_closed_one_step_after_its_attempt_ended() {
+    let mut scene = Scene::new(&[(1, Some(RefusedAfter(10))), (2, None), (3, None)], Some(5000));
+    scene.step(0);
+    assert_eq!(scene.open.get(), 1);
+    scene.step(10);
+    assert_eq!((scene.report(), scene.open.get()), ("1 0-10 NewConnection, 2 10-- WantWrite".to_owned(), 2));
+    scene.step(11);
+    assert_eq!(scene.open.get(), 1);
+}
+
+#[test]
+fn the_error_has_a_cause_for_each_address() {
+    let mut scene = Scene::new(&[(1, None), (11, Some(RefusedAfter(1))), (2, Some(RefusedAtOnce))], Some(300));
+    assert_eq!(scene.run(), "failed at 300");
+    let error = scene.race.error("name.test", 80);
+    assert_eq!((error.status(), error.errno()), (Status::ConnectTimeout, 0));
+    let expected = "cannot connect to name.test port 80, 3 addresses tried, the last: the connect timeout passed";
+    assert_eq!(error.message(), expected);
+    let causes: Vec<_> = error.causes().iter().map(|cause| (cause.errno(), cause.message())).collect();
+    let expected = [
+        (0, "2001:db8::1 port 1: the connect timeout passed (after 0.300 s)"),
+        (libc::ECONNREFUSED, "192.0.2.1 port 11: Connection refused (after 0.001 s)"),
+        (libc::ECONNREFUSED, "2001:db8::1 port 2: Connection refused (after 0.000 s)"),
+    ];
+    assert_eq!(causes, expected);
+}
+
+#[test]
+fn what_stops_a_race_is_told_of_each_attempt_under_way() {
+    let mut scene = Scene::new(&[(1, None), (11, Some(RefusedAfter(1))), (2, None)], NONE);
+    scene.step(0);
+    scene.step(250);
+    scene.step(251);
+    let stop = Error::new(Status::Cancelled, "the limit was cancelled");
+    scene.race.stop(&stop, scene.began + Duration::from_millis(300));
+    assert_eq!(scene.report(), "1 0-300 Cancelled, 11 250-251 NewConnection, 2 251-300 Cancelled");
+    assert_eq!(scene.open.get(), 0);
+    let error = scene.race.error("name.test", 80);
+    let statuses: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
+    assert_eq!(error.status(), Status::Cancelled);
+    assert_eq!(statuses, [Status::Cancelled, Status::NewConnection, Status::Cancelled]);
+}
+
+#[test]
+fn a_link_local_address_is_shown_with_its_zone() {
+    let text = |address: &str| text_of(&address.parse().unwrap()).into_string().unwrap();
+    assert_eq!(text("[fe80::1%7]:80"), "fe80::1%7");
+    assert_eq!(text("[2001:db8::1]:80"), "2001:db8::1");
+    assert_eq!(text("192.0.2.1:80"), "192.0.2.1");
+}
+
+/* Connects: their lookups are the test's, their sockets real. */
+
+static OUT: AtomicUsize = AtomicUsize::new(0);
+
+fn connect_by(resolver: Resolver, options: ConnectOptions) -> Connect {
+    let target = Target::Host(Query::new("name.test", 80).unwrap());
+    Connect::with(resolver, target, "name.test", 80, Arc::new(options))
+}
+
+fn cancelled(connect: &mut Connect, limit: &Limit) -> (Status, String) {
+    limit.cancel();
+    let error = connect.step().unwrap_err();
+    assert_eq!(connect.waits().count(), 0);
+    assert_eq!(connect.timer(), f64::INFINITY);
+    let again = connect.step().unwrap_err();
+    assert_eq!((again.status(), again.message()), (error.status(), error.message()));
+    (error.status(), error.message().to_owned())
+}
+
+#[test]
+fn a_limit_ends_each_phase() {
+    let (release, held) = mpsc::channel::<()>();
+    let held = Mutex::new(held);
+    let stuck = Resolver::new(
+        Arc::new(move |_: &Query| {
+            let _ = held.lock().unwrap().recv();
+            Ok(Vec::new())
+        }),
+        &OUT,
+        8,
+    );
+    let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
+    for (source, expected) in [
+        (None, "cannot connect to name.test port 80: the limit was cancelled"),
+        (source, "cannot connect to name.test port 80: the limit was cancelled"),
+    ] {
+        let mut connect = connect_by(stuck.clone(), ConnectOptions { source, ..ConnectOptions::default() });
+        let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
+        connect.set_limit(Some(Arc::clone(&limit))).unwrap();
+        assert_eq!((connect.timer(), connect.waits().count()), (0.0, 0));
+        assert!(connect.step().unwrap().is_none());
+        // The lookup's descriptor, and the limit's, which stay as they are.
+        let waits: Vec<_> = connect.waits().collect();
+        assert_eq!(waits.iter().map(|waited| waited.events).collect::<Vec<_>>(), [sys::POLL_IN, sys::POLL_IN]);
+        assert!(connect.step().unwrap().is_none());
+        assert_eq!(connect.waits().collect::<Vec<_>>(), waits);
+        assert_eq!(connect.timer(), f64::INFINITY);
+        assert_eq!(cancelled(&mut connect, &limit), (Status::Cancelled, expected.to_owned()));
+        assert!(connect.attempts().is_empty());
+    }
+    // In one call; and freed in the middle, without waiting for the lookup.
+    let mut connect = connect_by(stuck.clone(), ConnectOptions::default());
+    let error = connect.run(Some(Arc::new(Limit::new(0.02).unwrap()))).unwrap_err();
+    assert_eq!(error.status(), Status::DeadlineExceeded);
+    assert_eq!(error.message(), "cannot connect to name.test port 80: the limit's deadline has passed");
+    let mut connect = connect_by(stuck.clone(), ConnectOptions::default());
+    assert!(connect.step().unwrap().is_none());
+    drop(connect);
+    drop(release);
+
+    // Before the first step.
+    let mut connect = connect_by(stuck, ConnectOptions::default());
+    let limit = Arc::new(Limit::new(0.0).unwrap());
+    connect.set_limit(Some(limit)).unwrap();
+    assert_eq!(connect.step().unwrap_err().status(), Status::DeadlineExceeded);
+}
+
+/// A port that refuses: taken, but nobody listens.
+fn refusing() -> (Socket, SocketAddr) {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    (socket, address)
+}
+
+fn ready(connect: &Connect) {
+    let mut fds: Vec<_> = connect.waits().map(|waited| sys::poll_fd(waited.fd, waited.events)).collect();
+    assert!(sys::poll(&mut fds, Some(Instant::now() + Duration::from_secs(30))).unwrap() > 0, "hung");
+}
+
+#[test]
+fn from_a_name_to_a_connection() {
+    let (_taken, dead) = refusing();
+    let (listener, good) = refusing();
+    listener.listen(8).unwrap();
+    let resolver = Resolver::new(Arc::new(move |_: &Query| Ok(vec![dead, good])), &OUT, 8);
+    let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
+    let own = Resolver::new(
+        Arc::new(move |query: &Query| {
+            let own = SocketAddr::from(([127, 0, 0, 1], 0));
+            Ok(if query.host() == c"own.test" { vec![own] } else { vec![dead, good] })
+        }),
+        &OUT,
+        8,
+    );
+    for (resolver, source) in [(resolver, None), (own, source)] {
+        let mut connect = connect_by(resolver, ConnectOptions { source, ..ConnectOptions::default() });
+        let connection = loop {
+            if let Some(connection) = connect.step().unwrap() {
+                break Socket::from(connection);
+            }
+            ready(&connect);
+        };
+        assert_eq!(connection.peer_addr().unwrap().as_socket(), Some(good));
+        assert!(!connection.nonblocking().unwrap());
+        let statuses: Vec<_> = connect.attempts().iter().map(Attempt::status).collect();
+        assert_eq!((statuses, connect.winner()), (vec![Status::NewConnection, Status::Ok], Some(1)));
+        assert_eq!(connect.step().unwrap_err().status(), Status::Closed);
+        assert_eq!((connect.waits().count(), connect.timer()), (0, f64::INFINITY));
+    }
+    while OUT.load(Ordering::Acquire) > 0 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_resolver_of_the_program() {
+    let (listener, good) = refusing();
+    listener.listen(8).unwrap();
+    let mine = SocketAddr::new(good.ip(), 0);
+    let nobody = Resolver::new(Arc::new(|query: &Query| panic!("looked up {query:?}")), &OUT, 0);
+    let run = |answer: fn(SocketAddr) -> crate::error::Result<Vec<SocketAddr>>, seconds: f64| {
+        let resolve: crate::callback::Resolve = Arc::new(move |host: &CStr, port, left| {
+            assert_eq!(host, c"name.test");
+            assert!(port == good.port() && left <= seconds && left > 0.0);
+            answer(mine)
+        });
+        let options = ConnectOptions { resolve: Some(resolve), ..ConnectOptions::default() };
+        let target = Target::Host(Query::new("name.test", good.port()).unwrap());
+        let mut connect = Connect::with(nobody.clone(), target, "name.test", good.port(), Arc::new(options));
+        connect.run(Some(Arc::new(Limit::new(seconds).unwrap()))).map(|fd| fd.as_raw_fd() >= 0)
+    };
+    for seconds in [30.0, f64::INFINITY] {
+        assert!(run(|mine| Ok(vec![mine]), seconds).unwrap());
+    }
+    assert_eq!(run(|_| Ok(Vec::new()), 30.0).unwrap_err().message(), "name.test has no addresses");
+    let failing = |_| Err(Error::new(Status::CallbackFailed, "the resolve callback reported failure: 1"));
+    assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
+}
