@@ -249,6 +249,8 @@ enum netlib_status_code {
     NETLIB_READ_TIMEOUT = 503,
     /** Nothing could be sent within the write timeout. */
     NETLIB_WRITE_TIMEOUT = 504,
+    /** Data arrived more slowly than the least throughput that was asked for. */
+    NETLIB_TOO_SLOW = 505,
     /** The text is not a URL. */
     NETLIB_INVALID_URL = 600,
     /** The host name could not be resolved. */
@@ -3484,122 +3486,6 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
                                               const void *value,
                                               size_t len);
 
-/**
- * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
- * one accepts.
- *
- * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when it
- * ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a thread
- * of its own, which takes no signals; without a limit the lookup runs on the calling thread.
- *
- * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
- *        with or without brackets. Copied. Not NULL.
- * @param port 0 to 65535.
- * @param options borrowed. May be NULL: the defaults.
- * @param limit ends the call early; borrowed. May be NULL: no limit.
- * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
- *        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
- *         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address
- *         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be
- *         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
- *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
- *         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
- *         range; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback returned;
- *         `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
- *         process.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_create_connection(const char *host,
-                                       int32_t port,
-                                       const netlib_connect_options *options,
-                                       const netlib_limit *limit,
-                                       int *fd,
-                                       netlib_error **err);
-
-/**
- * Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
- *
- * An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
- * runs meanwhile does not shorten the wait.
- *
- * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
- *        for ever.
- * @param limit ends the wait early; borrowed. May be NULL: no limit.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
- *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
- *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_wait_for_read(int fd,
-                                   double timeout,
-                                   const netlib_limit *limit,
-                                   netlib_error **err);
-
-/**
- * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
- *
- * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
- * it is connected or has failed.
- *
- * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
- *        for ever.
- * @param limit ends the wait early; borrowed. May be NULL: no limit.
- * @param err out, owned. May be NULL.
- * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_wait_for_write(int fd,
-                                    double timeout,
-                                    const netlib_limit *limit,
-                                    netlib_error **err);
-
-/**
- * Says whether an idle connection can no longer carry a request and should be closed.
- *
- * An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
- * stream, an error, or data that nobody asked for. It does not block.
- *
- * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
- *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
- * @param dropped out: true or false. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_IO` if the system could not say.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_is_connection_dropped(int fd, bool *dropped, netlib_error **err);
-
-/**
- * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind the
- * IPv6 loopback address, else `AF_INET`. Asked of the system at each call.
- *
- * @return `AF_UNSPEC` or `AF_INET`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_allowed_gai_family(void);
-
-/**
- * The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
- *
- * @return seconds.
- * @threads any
- * @since 0.1.0
- */
-double netlib_current_time(void);
-
 /** Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name. */
 #define NETLIB_ADDRESS_ALL_BUT_GLOBAL 4095
 
@@ -3816,6 +3702,42 @@ size_t netlib_addresses_count(const netlib_addresses *addresses);
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options,
                                                  netlib_resolve_fn resolve,
                                                  void *ctx);
+
+/**
+ * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
+ * one accepts.
+ *
+ * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when it
+ * ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a thread
+ * of its own, which takes no signals; without a limit the lookup runs on the calling thread.
+ *
+ * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
+ *        with or without brackets. Copied. Not NULL.
+ * @param port 0 to 65535.
+ * @param options borrowed. May be NULL: the defaults.
+ * @param limit ends the call early; borrowed. May be NULL: no limit.
+ * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
+ * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
+ *        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
+ *         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address
+ *         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be
+ *         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
+ *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
+ *         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
+ *         range; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback returned;
+ *         `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
+ *         process.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_create_connection(const char *host,
+                                       int32_t port,
+                                       const netlib_connect_options *options,
+                                       const netlib_limit *limit,
+                                       int *fd,
+                                       netlib_error **err);
 
 /**
  * A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time, on
@@ -4101,6 +4023,86 @@ int32_t netlib_connect_attempt_status(const netlib_connect *connect, size_t inde
  * @since 0.1.0
  */
 int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index);
+
+/**
+ * Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
+ *
+ * An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
+ * runs meanwhile does not shorten the wait.
+ *
+ * @param fd the descriptor, borrowed.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+ *        for ever.
+ * @param limit ends the wait early; borrowed. May be NULL: no limit.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
+ *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
+ *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_wait_for_read(int fd,
+                                   double timeout,
+                                   const netlib_limit *limit,
+                                   netlib_error **err);
+
+/**
+ * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
+ *
+ * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
+ * it is connected or has failed.
+ *
+ * @param fd the descriptor, borrowed.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+ *        for ever.
+ * @param limit ends the wait early; borrowed. May be NULL: no limit.
+ * @param err out, owned. May be NULL.
+ * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_wait_for_write(int fd,
+                                    double timeout,
+                                    const netlib_limit *limit,
+                                    netlib_error **err);
+
+/**
+ * Says whether an idle connection can no longer carry a request and should be closed.
+ *
+ * An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
+ * stream, an error, or data that nobody asked for. It does not block.
+ *
+ * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
+ *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
+ * @param dropped out: true or false. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_IO` if the system could not say.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_is_connection_dropped(int fd, bool *dropped, netlib_error **err);
+
+/**
+ * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind the
+ * IPv6 loopback address, else `AF_INET`. Asked of the system at each call.
+ *
+ * @return `AF_UNSPEC` or `AF_INET`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_allowed_gai_family(void);
+
+/**
+ * The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
+ *
+ * @return seconds.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_current_time(void);
 
 /* ==================================================================================================================
  * tls: Contexts, and streams on a socket you already have.

@@ -10,7 +10,7 @@ use std::time::Instant;
 use socket2::{Domain, Socket, Type};
 
 use crate::error::{self, Error};
-use crate::socket::connect::ConnectOptions;
+use crate::socket::options::ConnectOptions;
 use crate::socket::sys;
 use crate::status::Status;
 

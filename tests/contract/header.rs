@@ -16,9 +16,16 @@ fn parts(section: &str) -> Vec<String> {
             .map(String::from)
             .to_vec(),
         "url" => ["url.rs", "url/readers.rs"].map(String::from).to_vec(),
-        "socket" => {
-            ["socket.rs", "socket/address.rs", "socket/resolve.rs", "socket/race.rs"].map(String::from).to_vec()
-        }
+        "socket" => [
+            "socket/options.rs",
+            "socket/address.rs",
+            "socket/resolve.rs",
+            "socket.rs",
+            "socket/race.rs",
+            "socket/wait.rs",
+        ]
+        .map(String::from)
+        .to_vec(),
         "tls" => [
             "tls.rs",
             "tls/trust.rs",

@@ -12,8 +12,9 @@ use socket2::{Domain, Socket, Type};
 use super::connect::{Connect, Target};
 use super::*;
 use crate::limit::Limit;
-use crate::socket::connect::{ConnectOptions, SourceAddress};
-use crate::socket::resolve::{Query, Resolver};
+use crate::socket::options::{ConnectOptions, SourceAddress};
+use crate::socket::query::Query;
+use crate::socket::resolve::Resolver;
 use crate::socket::sys;
 
 /// What becomes of an attempt, so many milliseconds after it began. What is not in the script never answers.

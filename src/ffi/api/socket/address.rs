@@ -3,12 +3,12 @@
 use std::ffi::{c_char, c_void};
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::api::socket::netlib_connect_options;
+use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::args::{arg_data, arg_str};
 use crate::ffi::out::outs;
 use crate::ffi::{callback as callbacks, guard, options as builder};
 use crate::socket::address::{self, Classes};
-use crate::socket::connect::ConnectOptions;
+use crate::socket::options::ConnectOptions;
 
 /// What an address is for, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. A bit each: an
 /// address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.

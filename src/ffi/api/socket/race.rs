@@ -5,13 +5,13 @@ use std::os::fd::IntoRawFd;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
-use crate::ffi::api::socket::netlib_connect_options;
+use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::args::{arg, arg_mut, arg_port, arg_shared_opt, arg_str};
 use crate::ffi::out::{out_fd, outs};
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Unique, guard, handle, options as builder};
-use crate::socket::connect::ConnectOptions;
+use crate::socket::options::ConnectOptions;
 use crate::socket::race::Connect;
 use crate::status::Status;
 

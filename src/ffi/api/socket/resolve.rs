@@ -3,11 +3,11 @@
 use std::ffi::{c_char, c_void};
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::api::socket::netlib_connect_options;
+use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::args::{arg_data, arg_mut};
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Unique, callback, guard, handle, options as builder};
-use crate::socket::connect::ConnectOptions;
+use crate::socket::options::ConnectOptions;
 use crate::socket::sockaddr::AddressList;
 
 /// Addresses to connect to, in order, 1,024 at most. **Single**: one call at a time.

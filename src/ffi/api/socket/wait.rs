@@ -1,0 +1,104 @@
+//! Waiting for descriptors, and what is left of a connection.
+
+use std::ffi::c_int;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::args::arg_opt;
+use crate::ffi::guard;
+use crate::ffi::out::outs;
+use crate::socket::{self, sys, wait};
+
+/// Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
+///
+/// An end of stream, a hang-up and an error count as readable: the next read tells which it is. A signal handler that
+/// runs meanwhile does not shorten the wait.
+///
+/// @param fd the descriptor, borrowed.
+/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+///        for ever.
+/// @param limit ends the wait early; borrowed. May be NULL: no limit.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
+///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
+///         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_wait_for_read(
+    fd: c_int,
+    timeout: f64,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || wait::wait_for(fd, sys::POLL_IN, timeout, arg_opt!(limit)))
+}
+
+/// Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
+///
+/// A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
+/// it is connected or has failed.
+///
+/// @param fd the descriptor, borrowed.
+/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+///        for ever.
+/// @param limit ends the wait early; borrowed. May be NULL: no limit.
+/// @param err out, owned. May be NULL.
+/// @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_wait_for_write(
+    fd: c_int,
+    timeout: f64,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || wait::wait_for(fd, sys::POLL_OUT, timeout, arg_opt!(limit)))
+}
+
+/// Says whether an idle connection can no longer carry a request and should be closed.
+///
+/// An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
+/// stream, an error, or data that nobody asked for. It does not block.
+///
+/// @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
+///        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
+/// @param dropped out: true or false. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_IO` if the system could not say.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_is_connection_dropped(
+    fd: c_int,
+    dropped: *mut bool,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let dropped = outs!(dropped);
+        dropped.set(socket::is_connection_dropped(fd)?);
+        Ok(())
+    })
+}
+
+/// The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind the
+/// IPv6 loopback address, else `AF_INET`. Asked of the system at each call.
+///
+/// @return `AF_UNSPEC` or `AF_INET`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_allowed_gai_family() -> i32 {
+    guard::value(libc::AF_INET, || Ok(socket::allowed_gai_family()))
+}
+
+/// The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
+///
+/// @return seconds.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_current_time() -> f64 {
+    guard::value(0.0, || Ok(sys::monotonic_seconds()))
+}

@@ -1,0 +1,111 @@
+//! How to connect: what is asked for, checked when it is set.
+
+use std::time::Duration;
+
+use crate::callback::Resolve;
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::socket::policy::{AddressCallback, Policy};
+use crate::socket::query::Query;
+use crate::status::Status;
+use crate::timeout;
+
+/// How to connect.
+#[derive(Clone)]
+pub struct ConnectOptions {
+    /// For each address, in seconds: the process default, or none, which waits as long as the system does.
+    pub timeout: f64,
+    pub source: Option<SourceAddress>,
+    pub socket_options: Vec<SocketOption>,
+    /// Which addresses of the host are tried. The source address is no matter of it.
+    pub policy: Policy,
+    /// In a race, from the begin of one attempt to that of the next.
+    pub stagger: Duration,
+    /// Asked for the addresses of names instead of the system.
+    pub resolve: Option<Resolve>,
+}
+
+/// RFC 8305 section 8: the Connection Attempt Delay, and its bounds of section 5.
+const STAGGER: Duration = Duration::from_millis(250);
+const LEAST_STAGGER: f64 = 0.01;
+const MOST_STAGGER: f64 = 2.0;
+
+impl Default for ConnectOptions {
+    fn default() -> ConnectOptions {
+        ConnectOptions {
+            timeout: timeout::DEFAULT,
+            source: None,
+            socket_options: Vec::new(),
+            policy: Policy::default(),
+            stagger: STAGGER,
+            resolve: None,
+        }
+    }
+}
+
+impl ConnectOptions {
+    pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
+        // Checked now; the process default is asked for at the time of the connect.
+        timeout::resolve(seconds, "timeout")?;
+        self.timeout = seconds;
+        Ok(())
+    }
+
+    pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
+        let source = SourceAddress { host: host.to_owned(), port };
+        source.query()?;
+        self.source = Some(source);
+        Ok(())
+    }
+
+    pub fn refuse_addresses(&mut self, classes: i32) -> Result<()> {
+        self.policy.refuse(classes)
+    }
+
+    pub fn set_address_callback(&mut self, callback: Option<AddressCallback>) {
+        self.policy.set_callback(callback);
+    }
+
+    pub fn set_stagger(&mut self, seconds: f64) -> Result<()> {
+        if !(LEAST_STAGGER..=MOST_STAGGER).contains(&seconds) {
+            let message = format!("seconds must be {LEAST_STAGGER} to {MOST_STAGGER}; it is {seconds}");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        self.stagger = Duration::from_secs_f64(seconds);
+        Ok(())
+    }
+
+    pub fn add_socket_option(&mut self, level: i32, name: i32, value: &[u8]) -> Result<()> {
+        let value = memory::copy(value, "a socket option")?;
+        memory::push(&mut self.socket_options, SocketOption { level, name, value }, "socket options")
+    }
+}
+
+/// Where connections come from. An empty host, or port 0, leaves that part to the system.
+#[derive(Clone, Debug)]
+pub struct SourceAddress {
+    pub host: String,
+    pub port: u16,
+}
+
+impl SourceAddress {
+    /// What to look up; `None` if any address will do.
+    pub(super) fn query(&self) -> Result<Option<Query>> {
+        if self.host.is_empty() {
+            return Ok(None);
+        }
+        Query::new(&self.host, self.port).map(Some)
+    }
+}
+
+pub(super) fn of_source(error: Error) -> Error {
+    error.prefixed("source address")
+}
+
+/// What setsockopt(2) is given before the connect.
+#[derive(Clone, Debug)]
+pub struct SocketOption {
+    pub level: i32,
+    pub name: i32,
+    pub value: Vec<u8>,
+}
