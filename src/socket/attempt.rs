@@ -32,6 +32,7 @@ pub(super) fn open(
     options.policy.check(&address).map_err(|error| Failure::of_policy(&error))?;
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)
         .map_err(|error| Failure::of_step("cannot open a socket", &error))?;
+    options.tcp.apply(&socket)?;
     for option in &options.socket_options {
         sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
             let step = format!("cannot set socket option {} of level {}", option.name, option.level);
@@ -101,7 +102,7 @@ impl Failure {
         Failure::of_system(error, error::describe_io(error))
     }
 
-    fn of_step(step: &str, error: &io::Error) -> Failure {
+    pub(super) fn of_step(step: &str, error: &io::Error) -> Failure {
         Failure::of_system(error, format!("{step}: {}", error::describe_io(error)))
     }
 

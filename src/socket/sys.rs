@@ -114,6 +114,17 @@ use libc::__errno_location as errno_location;
 #[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
 use libc::__error as errno_location;
 
+/// The number of a network interface.
+#[cfg(target_vendor = "apple")]
+pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
+    let name = std::ffi::CString::new(name)?;
+    // SAFETY: the name is NUL-terminated.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
+    }
+}
+
 /// Takes over a descriptor that a system call has just made, or its failure.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned(fd: RawFd) -> io::Result<OwnedFd> {
