@@ -8,26 +8,12 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
-/* Sequential, and racing. */
-enum { WAYS = 2 };
-
 typedef void (*fill_fn)(netlib_connect_options *);
-
-static netlib_status connect_by(int way, const char *host, int32_t port, const netlib_connect_options *options, int *fd,
-                                netlib_error **err) {
-    if (way == 0) return netlib_create_connection(host, port, options, NULL, fd, err);
-    netlib_connect *connect = NULL;
-    *fd = -1;
-    netlib_status status = netlib_connect_new(host, port, options, &connect, err);
-    if (status == NETLIB_OK) status = netlib_connect_run(connect, NULL, fd, err);
-    netlib_connect_free(connect);
-    return status;
-}
 
 static netlib_status connect_with(int way, fill_fn fill, int32_t port, int *fd, netlib_error **err) {
     netlib_connect_options *options = netlib_connect_options_new();
     fill(options);
-    netlib_status status = connect_by(way, "127.0.0.1", port, options, fd, err);
+    netlib_status status = connect_by(way, "127.0.0.1", port, options, NULL, fd, err);
     netlib_connect_options_free(options);
     return status;
 }
