@@ -51,7 +51,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
     });
 }
 
-/// Sets the address and port that connections come from. The default is the system's choice.
+/// Sets the address and port that connections come from. The default is the system's choice. Connections to Unix domain
+/// sockets have neither.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param host an address of this machine, or a name of it, copied; "" leaves the address to the system. Not NULL.
@@ -70,7 +71,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
 }
 
 /// Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order in which
-/// they were added. None is set by default, `TCP_NODELAY` included.
+/// they were added. None is set by default, `TCP_NODELAY` included. On Unix domain sockets only those of the level
+/// `SOL_SOCKET` are set.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
