@@ -4,6 +4,7 @@ pub(crate) mod address;
 mod attempt;
 pub(crate) mod connect;
 mod dropped;
+pub(crate) mod endpoint;
 pub(crate) mod options;
 pub(crate) mod policy;
 mod query;

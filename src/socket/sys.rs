@@ -5,12 +5,13 @@
 use std::ffi::{CStr, OsString};
 use std::io;
 use std::marker::PhantomData;
-use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::socket::sockaddr::{self, Sockaddr};
 use crate::status::Status;
 
 pub(crate) const POLL_IN: i16 = libc::POLLIN;
@@ -256,21 +257,13 @@ pub(crate) fn getaddrinfo(
 /// # Safety
 /// `entry.ai_addr` is NULL or points to `entry.ai_addrlen` readable bytes.
 unsafe fn read_address(entry: &libc::addrinfo) -> Option<SocketAddr> {
-    let len = entry.ai_addrlen as usize;
     if entry.ai_addr.is_null() {
         return None;
     }
-    match entry.ai_family {
-        libc::AF_INET if len >= size_of::<libc::sockaddr_in>() => {
-            // SAFETY: long enough for this family's address, which is plain data.
-            let v4 = unsafe { entry.ai_addr.cast::<libc::sockaddr_in>().read_unaligned() };
-            Some(SocketAddrV4::new(u32::from_be(v4.sin_addr.s_addr).into(), 0).into())
-        }
-        libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() => {
-            // SAFETY: as above.
-            let v6 = unsafe { entry.ai_addr.cast::<libc::sockaddr_in6>().read_unaligned() };
-            Some(SocketAddrV6::new(v6.sin6_addr.s6_addr.into(), 0, v6.sin6_flowinfo, v6.sin6_scope_id).into())
-        }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { std::slice::from_raw_parts(entry.ai_addr.cast::<u8>(), entry.ai_addrlen as usize) };
+    match sockaddr::read(bytes) {
+        Ok(Sockaddr::Ip(address)) => Some(address),
         _ => None,
     }
 }

@@ -1,6 +1,5 @@
 //! A whole connect that never waits: the lookups, then the race, each within the limit.
 
-use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +10,8 @@ use super::{Attempt, Network, Race, Step, Waited};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
-use crate::socket::attempt::{self, Failure, Opened, Source, not_begun};
+use crate::socket::attempt::{self, Failure, Progress, Source, not_begun};
+use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, of_source};
 use crate::socket::query::{Query, with_port};
 use crate::socket::resolve::{Lookup, Resolver, Started};
@@ -23,8 +23,7 @@ use crate::timeout;
 /// Connecting to a host: made, then driven by [`Connect::step`] to its end.
 pub(crate) struct Connect {
     /// For messages.
-    host: String,
-    port: u16,
+    name: String,
     options: Arc<ConnectOptions>,
     resolver: Resolver,
     limit: Option<Arc<Limit>>,
@@ -55,7 +54,16 @@ enum Phase {
 #[derive(Clone)]
 pub(super) enum Target {
     Host(Query),
-    Addresses(Vec<SocketAddr>),
+    Addresses(Vec<Endpoint>),
+}
+
+impl Target {
+    fn may_be_ip(&self) -> bool {
+        match self {
+            Target::Host(_) => true,
+            Target::Addresses(addresses) => addresses.iter().any(|address| matches!(address, Endpoint::Ip(_))),
+        }
+    }
 }
 
 /// The system's network, and how sockets are to be made.
@@ -67,11 +75,13 @@ struct Sockets {
 impl Network for Sockets {
     type Socket = Socket;
 
-    fn open(&mut self, address: SocketAddr) -> std::result::Result<Socket, Failure> {
+    fn open(&mut self, endpoint: &Endpoint) -> std::result::Result<(Socket, Progress), Failure> {
         let blocking = false;
-        match attempt::open(address, &self.options, self.source.as_ref(), blocking)? {
-            Opened::Connected(socket) | Opened::UnderWay(socket) => Ok(socket),
-        }
+        attempt::open(endpoint, &self.options, self.source.as_ref(), blocking)
+    }
+
+    fn again(&mut self, socket: &Socket, endpoint: &Endpoint) -> std::result::Result<Progress, Failure> {
+        attempt::again(socket, endpoint)
     }
 
     fn outcome(&mut self, socket: &Socket) -> Option<std::result::Result<(), Failure>> {
@@ -91,14 +101,14 @@ impl Network for Sockets {
 impl Connect {
     pub(crate) fn new(host: &str, port: u16, options: Arc<ConnectOptions>) -> Result<Connect> {
         let target = Target::Host(Query::new(host, port)?);
-        Ok(Connect::with(Resolver::system(), target, host, port, options))
+        Ok(Connect::with(Resolver::system(), target, attempt::target(host, port), options))
     }
 
     /// To the addresses that a resolver of the program's found for the host; a port of 0 stands for `port`.
     pub(crate) fn to_addresses(
         host: &str,
         port: u16,
-        addresses: &[SocketAddr],
+        addresses: &[Endpoint],
         options: Arc<ConnectOptions>,
     ) -> Result<Connect> {
         // The host is for messages, but what is no host has no place there either.
@@ -110,19 +120,18 @@ impl Connect {
         memory::reserve(&mut copy, addresses.len(), "addresses")?;
         copy.extend_from_slice(addresses);
         let target = Target::Addresses(with_port(copy, port));
-        Ok(Connect::with(Resolver::system(), target, host, port, options))
+        Ok(Connect::with(Resolver::system(), target, attempt::target(host, port), options))
     }
 
-    pub(super) fn with(
-        resolver: Resolver,
-        target: Target,
-        host: &str,
-        port: u16,
-        options: Arc<ConnectOptions>,
-    ) -> Connect {
+    pub(crate) fn to_unix(address: UnixAddress, options: Arc<ConnectOptions>) -> Connect {
+        let endpoint = Endpoint::Unix(address);
+        let name = endpoint.to_string();
+        Connect::with(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
+    }
+
+    pub(super) fn with(resolver: Resolver, target: Target, name: String, options: Arc<ConnectOptions>) -> Connect {
         Connect {
-            host: host.to_owned(),
-            port,
+            name,
             options,
             resolver,
             limit: None,
@@ -165,14 +174,14 @@ impl Connect {
     /// Steps, and waits in between.
     pub(crate) fn run(&mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
         if limit.is_some() {
-            self.set_limit(limit).map_err(|error| not_begun(&self.host, self.port, error))?;
+            self.set_limit(limit).map_err(|error| not_begun(&self.name, error))?;
         }
         loop {
             if let Some(connection) = self.step()? {
                 return Ok(connection);
             }
             if let Err(error) = self.wait() {
-                let error = not_begun(&self.host, self.port, error);
+                let error = not_begun(&self.name, error);
                 self.fail(&error);
                 return Err(error);
             }
@@ -206,8 +215,8 @@ impl Connect {
             _ => None,
         };
         let lookup = lookup.map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
-        let sockets = self.race.iter().flat_map(Race::under_way);
-        let sockets = sockets.map(|(_, socket)| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
+        let sockets = self.race.iter().flat_map(Race::telling);
+        let sockets = sockets.map(|socket| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
         let limit = self.limit.as_ref().filter(|_| self.is_under_way()).and_then(|limit| limit.wake_fd().ok());
         let limit = limit.map(|fd| Waited { fd, events: sys::POLL_IN });
         lookup.into_iter().chain(sockets).chain(limit)
@@ -289,7 +298,7 @@ impl Connect {
                 Phase::FindSource(lookup, target) => {
                     let Some(found) = lookup.take() else { return Ok(None) };
                     let target = target.clone();
-                    let found = found.map_err(|error| not_begun(&self.host, self.port, of_source(error)))?;
+                    let found = found.map_err(|error| not_begun(&self.name, of_source(error)))?;
                     self.source = Some(Source::Addresses(found));
                     self.next_phase(Phase::Resolve(target));
                 }
@@ -302,8 +311,8 @@ impl Connect {
                 }
                 Phase::FindTarget(lookup) => {
                     let Some(found) = lookup.take() else { return Ok(None) };
-                    let found = found.map_err(|error| not_begun(&self.host, self.port, error))?;
-                    let race = self.race_to(found)?;
+                    let found = found.map_err(|error| not_begun(&self.name, error))?;
+                    let race = self.race_to(Endpoint::all_ip(found))?;
                     self.next_phase(race);
                 }
                 Phase::Race => return self.step_race(),
@@ -320,7 +329,10 @@ impl Connect {
     }
 
     fn find_source(&mut self, target: Target) -> Result<Phase> {
-        let Some(source) = &self.options.source else { return Ok(Phase::Resolve(target)) };
+        // Unix domain sockets have no use for one, so it is not looked for.
+        let Some(source) = self.options.source.as_ref().filter(|_| target.may_be_ip()) else {
+            return Ok(Phase::Resolve(target));
+        };
         let Some(query) = source.query().map_err(of_source)? else {
             self.source = Some(Source::Port(source.port));
             return Ok(Phase::Resolve(target));
@@ -339,17 +351,17 @@ impl Connect {
             Target::Addresses(addresses) => return self.race_to(addresses),
             Target::Host(query) => query,
         };
-        let started = match &self.options.resolve {
-            Some(resolve) => Started::Found(query.resolve_with(resolve, self.limit.as_deref())?),
-            None => self.resolver.start(query)?,
-        };
-        match started {
-            Started::Found(addresses) => self.race_to(addresses),
+        if let Some(resolve) = &self.options.resolve {
+            let found = query.resolve_with(resolve, self.limit.as_deref())?;
+            return self.race_to(found);
+        }
+        match self.resolver.start(query)? {
+            Started::Found(addresses) => self.race_to(Endpoint::all_ip(addresses)),
             Started::Lookup(lookup) => Ok(Phase::FindTarget(lookup)),
         }
     }
 
-    fn race_to(&mut self, addresses: Vec<SocketAddr>) -> Result<Phase> {
+    fn race_to(&mut self, addresses: Vec<Endpoint>) -> Result<Phase> {
         let timeout: Option<Duration> = timeout::resolve(self.options.timeout, "timeout")?;
         let sockets = Sockets { options: Arc::clone(&self.options), source: self.source.take() };
         self.race = Some(Race::new(sockets, addresses, self.options.stagger, timeout));
@@ -360,13 +372,13 @@ impl Connect {
         let Some(race) = &mut self.race else { return Ok(None) };
         match race.step(Instant::now()) {
             Step::Pending => Ok(None),
-            Step::Failed => Err(race.error(&self.host, self.port)),
+            Step::Failed => Err(race.error(&self.name)),
             Step::Connected(socket) => Ok(Some(socket.into())),
         }
     }
 
     fn before(&self, error: Error) -> Error {
-        not_begun(&self.host, self.port, error)
+        not_begun(&self.name, error)
     }
 
     /// The limit has ended it.
@@ -374,9 +386,9 @@ impl Connect {
         match &mut self.race {
             Some(race) if !race.attempts.is_empty() => {
                 race.stop(&error, Instant::now());
-                race.error(&self.host, self.port)
+                race.error(&self.name)
             }
-            _ => not_begun(&self.host, self.port, error),
+            _ => not_begun(&self.name, error),
         }
     }
 }

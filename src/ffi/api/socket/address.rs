@@ -59,7 +59,8 @@ pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
 /// neither change nor free the options.
 ///
 /// @param ctx as given to the setter.
-/// @param address borrowed, until the function returns: the `sockaddr_in` or `sockaddr_in6` that connect(2) is given.
+/// @param address borrowed, until the function returns: the `sockaddr_in`, `sockaddr_in6` or
+///        `sockaddr_un` that connect(2) is given.
 /// @param len its length in bytes.
 /// @param classes the bits of `netlib_address_class` that it has.
 /// @return 0 to connect to it; any other number to refuse it, which is told by the error.

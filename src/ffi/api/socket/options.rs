@@ -52,7 +52,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
     });
 }
 
-/// Sets the address and port that connections come from. The default is the system's choice.
+/// Sets the address and port that connections come from. The default is the system's choice. Connections to Unix domain
+/// sockets have neither.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param host an address of this machine, or a name of it, copied; "" leaves the address to the system. Not NULL.
@@ -73,7 +74,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
 /// Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`,
 /// or `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
 ///
-/// These options, from here to the user timeout, are set on each socket before it is bound and connected: the interface,
+/// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the interface,
 /// no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added. One that the
 /// system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface that is not
 /// there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
@@ -156,7 +157,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
 
 /// Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order in which
 /// they were added, after those that have a setter of their own, so that the last word is here. None is set by default,
-/// `TCP_NODELAY` included.
+/// `TCP_NODELAY` included. On Unix domain sockets only those of the level `SOL_SOCKET` are set.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param level as for setsockopt(2), for instance `IPPROTO_TCP`.

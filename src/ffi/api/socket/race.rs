@@ -89,7 +89,8 @@ pub unsafe extern "C" fn netlib_connect_new(
     })
 }
 
-/// Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do.
+/// Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of Unix
+/// domain sockets among them `netlib_create_unix_connection` says which options count.
 ///
 /// @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved. Copied.
 ///        Not NULL.
@@ -207,7 +208,7 @@ pub unsafe extern "C" fn netlib_connect_run(
 }
 
 /// How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
-/// the first step, nor when it is over.
+/// the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
 ///
 /// A number that is among them after two steps in a row is the same descriptor, and one that has just left them is
 /// still open until the next step: remove it from your event loop before that. When a step ends it all, everything but
@@ -248,7 +249,7 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
 }
 
 /// When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's deadline
-/// does.
+/// does, or a Unix domain socket whose backlog is full is asked again.
 ///
 /// @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
 /// @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never again.
@@ -283,7 +284,8 @@ pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -
     read(connect, -1, |connect| connect.winner().and_then(|index| i32::try_from(index).ok()).unwrap_or(-1))
 }
 
-/// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2".
+/// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract name
+/// "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
 ///
 /// @param connect the connect. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -304,12 +306,14 @@ pub unsafe extern "C" fn netlib_connect_attempt_address(
 ///
 /// @param connect the connect. May be NULL: -1 is returned.
 /// @param index 0 to count - 1; beyond, -1 is returned.
-/// @return 0 to 65535.
+/// @return 0 to 65535; -1 of a Unix domain socket.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_connect, index: usize) -> i32 {
-    read(connect, -1, |connect| connect.attempts().get(index).map_or(-1, |attempt| i32::from(attempt.port())))
+    read(connect, -1, |connect| {
+        connect.attempts().get(index).and_then(|attempt| attempt.port()).map_or(-1, i32::from)
+    })
 }
 
 /// When an attempt began.

@@ -43,11 +43,14 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
 /// Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it.
 ///
 /// @param addresses the list. Not NULL.
-/// @param address a `struct sockaddr_in` or `struct sockaddr_in6`, copied; it need not be aligned. A port of 0 stands for
-///        the one that is connected to. Not NULL unless `len` is 0.
-/// @param len the length of `address` in bytes, what its family needs or more.
+/// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be aligned. A
+///        port of 0 stands for the one that is connected to. Not NULL unless `len` is 0.
+/// @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
+///        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, or one too many.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a
+///         path as `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name
+///         where there are none.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
