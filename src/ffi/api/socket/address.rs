@@ -20,7 +20,7 @@ use crate::socket::options::ConnectOptions;
 #[repr(C)]
 pub enum netlib_address_class {
     /// A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
-    /// and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Scaleway, Akamai and OpenStack. Its other
+    /// and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and OpenStack. Its other
     /// class stands beside it, unless that is GLOBAL.
     NETLIB_ADDRESS_METADATA = 0x1,
     /// This machine: 127.0.0.0/8, ::1.
