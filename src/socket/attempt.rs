@@ -5,7 +5,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use socket2::{Domain, Socket, Type};
 
@@ -40,15 +40,14 @@ pub(super) fn open(
     }
     if let Some(source) = source {
         let own = source.beside(&address).ok_or_else(|| Failure::without_source(&address))?;
-        socket
-            .bind(&own.into())
+        bind(&socket, own)
             .map_err(|error| Failure::of_step(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
     }
     if !blocking {
         socket.set_nonblocking(true).map_err(|error| Failure::of_connect(&error))?;
     }
     match socket.connect(&address.into()) {
-        Ok(()) => Ok(Opened::Connected(socket)),
+        Ok(()) => to_another(&socket).map(|()| Opened::Connected(socket)),
         // EINTR leaves the connection under way, as EINPROGRESS does.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => {
             Ok(Opened::UnderWay(socket))
@@ -60,9 +59,37 @@ pub(super) fn open(
 /// How connecting ended, of a socket that has become writable.
 pub(super) fn outcome(socket: &Socket) -> Result<(), Failure> {
     match socket.take_error() {
-        Ok(None) => Ok(()),
+        Ok(None) => to_another(socket),
         Ok(Some(error)) | Err(error) => Err(Failure::of_connect(&error)),
     }
+}
+
+fn bind(socket: &Socket, own: SocketAddr) -> io::Result<()> {
+    if own.port() == 0 {
+        // The port is chosen by connect(2), which may choose one that is in use to elsewhere. Where the system knows
+        // no such thing it has fewer ports to choose from.
+        let _ = sys::bind_without_port(socket.as_raw_fd());
+    } else {
+        // The attempts of a race have the port in common, as has one that failed and is not closed yet.
+        socket.set_reuse_address(true)?;
+    }
+    socket.bind(&own.into())
+}
+
+/// TCP lets a socket connect to itself where nobody listens: the system chose the very port that it is to reach. That
+/// would be a server which says what the client says, and the port would be taken when the server wants it back.
+fn to_another(socket: &Socket) -> Result<(), Failure> {
+    let (own, peer) = (socket.local_addr(), socket.peer_addr());
+    let (Ok(Some(own)), Ok(Some(peer))) = (own.map(|own| own.as_socket()), peer.map(|peer| peer.as_socket())) else {
+        return Ok(());
+    };
+    if own != peer {
+        return Ok(());
+    }
+    // Reset, not closed: no TIME_WAIT keeps the port.
+    let _ = socket.set_linger(Some(Duration::ZERO));
+    let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
+    Err(Failure::of_step("nobody listens there, so that the socket was connected to itself", &refused))
 }
 
 /// As the caller is to have it.

@@ -35,6 +35,8 @@ trait Network {
 /// What a step came to.
 enum Step<S> {
     Connected(S),
+    /// An attempt: step again, without waiting.
+    Begun,
     Pending,
     /// No address is left, and nothing is under way.
     Failed,
@@ -48,7 +50,7 @@ struct Race<N: Network> {
     attempts: Vec<Attempt<N::Socket>>,
     stagger: Duration,
     timeout: Option<Duration>,
-    /// Sockets of attempts that have failed, closed by the next step: see `Connect::waits`.
+    /// Sockets of attempts that have failed, closed a step of the connect later: see `Connect::waits`.
     spent: Vec<N::Socket>,
 }
 
@@ -76,17 +78,20 @@ impl<N: Network> Race<N> {
         Race { network, addresses, attempts: Vec::new(), stagger, timeout, spent: Vec::new() }
     }
 
-    /// Looks at what is under way, and begins what is due.
+    /// Looks at what is under way, then begins what is due, if anything.
     fn step(&mut self, now: Instant) -> Step<N::Socket> {
-        self.spent.clear();
-        loop {
-            if let Some(socket) = self.look(now) {
-                return Step::Connected(socket);
-            }
-            let Some(address) = self.due(now) else { break };
+        if let Some(socket) = self.look(now) {
+            return Step::Connected(socket);
+        }
+        if let Some(address) = self.due(now) {
             self.begin(address, now);
+            return Step::Begun;
         }
         if self.under_way().next().is_some() { Step::Pending } else { Step::Failed }
+    }
+
+    fn close_spent(&mut self) {
+        self.spent.clear();
     }
 
     /// When a step has something to do though no socket is ready.
@@ -165,7 +170,11 @@ impl<N: Network> Race<N> {
 
     /// The error of a race that nobody won.
     fn error(&self, host: &str, port: u16) -> Error {
-        let failures = self.attempts.iter().filter_map(|attempt| match &attempt.state {
+        attempt::all_failed(host, port, self.failures().collect())
+    }
+
+    fn failures(&self) -> impl Iterator<Item = Tried> {
+        self.attempts.iter().filter_map(|attempt| match &attempt.state {
             State::Failed(failure) => Some(Tried {
                 address: attempt.address,
                 failure: failure.clone(),
@@ -173,8 +182,7 @@ impl<N: Network> Race<N> {
                 ended: attempt.ended?,
             }),
             _ => None,
-        });
-        attempt::all_failed(host, port, failures.collect())
+        })
     }
 }
 

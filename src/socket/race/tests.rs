@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use socket2::{Domain, Socket, Type};
 
-use super::connect::{Connect, Target};
+use super::connect::{Connect, Sockets, Target};
 use super::*;
 use crate::limit::Limit;
 use crate::socket::options::{ConnectOptions, SourceAddress};
@@ -105,7 +105,13 @@ impl Scene {
     /// The port that won; `Pending`, `Failed`.
     fn step(&mut self, at: u64) -> String {
         self.now.set(Duration::from_millis(at));
-        match self.race.step(self.began + self.now.get()) {
+        self.race.close_spent();
+        let mut step = Step::Begun;
+        while let Step::Begun = step {
+            step = self.race.step(self.began + self.now.get());
+        }
+        match step {
+            Step::Begun => unreachable!(),
             Step::Connected(socket) => format!("{} won", socket.port),
             Step::Pending => "pending".to_owned(),
             Step::Failed => "failed".to_owned(),
@@ -453,4 +459,31 @@ fn a_resolver_of_the_program() {
     assert_eq!(run(|_| Ok(Vec::new()), 30.0).unwrap_err().message(), "name.test has no addresses");
     let failing = |_| Err(Error::new(Status::CallbackFailed, "the resolve callback reported failure: 1"));
     assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
+}
+
+/// An event loop that asks for SO_ERROR takes it: netlib must not take the socket for connected.
+#[test]
+fn an_error_that_was_taken_is_still_one() {
+    let (taken, dead) = refusing();
+    let failing = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    // Shut down in both directions, as a connect that failed is.
+    assert!(failing.connect(&dead.into()).is_err());
+    assert!(failing.take_error().unwrap().is_none());
+    let mut sockets = Sockets { options: Arc::default(), source: None };
+    let failure = sockets.outcome(&failing).unwrap().unwrap_err();
+    let expected = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    assert_eq!((failure.status, failure.errno, &*failure.reason), (Status::NewConnection, 0, expected));
+    taken.listen(1).unwrap();
+    let good = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    good.connect(&dead.into()).unwrap();
+    assert!(sockets.outcome(&good).unwrap().is_ok());
+    // What the peer has closed was connected: its last bytes can be read.
+    drop(taken.accept().unwrap());
+    ready_to_read(&good);
+    assert!(sockets.outcome(&good).unwrap().is_ok());
+}
+
+fn ready_to_read(socket: &Socket) {
+    let mut fds = [sys::poll_fd(socket.as_raw_fd(), sys::POLL_IN)];
+    assert!(sys::poll(&mut fds, Some(Instant::now() + Duration::from_secs(30))).unwrap() > 0, "hung");
 }
