@@ -572,7 +572,9 @@ static void names(void) {
     options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, "nonexistent.invalid", 0);
     connect = connect_to("127.0.0.1", port, options);
-    CHECK_STATUS(NETLIB_NAME_RESOLUTION, step_to_the_end(connect, &fd, &err));
+    status = step_to_the_end(connect, &fd, &err);
+    CHECK(strncmp("source address: cannot resolve nonexistent.invalid: ", netlib_error_message(err, NULL), 52) == 0);
+    CHECK_STATUS(NETLIB_NAME_RESOLUTION, status);
     netlib_connect_free(connect);
     netlib_connect_options_free(options);
     close(server);
@@ -616,6 +618,7 @@ static void a_resolver_of_the_program(void) {
         {NETLIB_NAME_RESOLUTION, 1, 0, NETLIB_NAME_RESOLUTION},
         {NETLIB_DEADLINE_EXCEEDED, 0, 0, NETLIB_DEADLINE_EXCEEDED},
         {NETLIB_WANT_READ, 1, 0, NETLIB_CALLBACK_FAILED},
+        {NETLIB_IO, 0, 0, NETLIB_NEW_CONNECTION},
         {-2, 1, 0, NETLIB_CALLBACK_FAILED},
         {12345, 1, 0, NETLIB_CALLBACK_FAILED},
     };
@@ -772,6 +775,20 @@ static void limits_in_an_event_loop(void) {
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     CHECK(netlib_connect_wait_fd(connect, 2) == of_limit || fcntl(of_limit, F_GETFD) < 0);
     netlib_connect_free(connect);
+    CHECK_INT(before, open_descriptors());
+
+    /* A program that writes to it is told, where waiting for it would end at once again and again. */
+    connect = connect_to_ports(ports, 1, options);
+    limit = limit_of(LONG);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    uint64_t one = 1;
+    CHECK(write(netlib_connect_wait_fd(connect, 1), &one, sizeof one) == sizeof one);
+    netlib_status status = netlib_connect_run(connect, NULL, &fd, &err);
+    CHECK_INT(EBADF, netlib_error_errno(err));
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
     CHECK_INT(before, open_descriptors());
     netlib_connect_options_free(options);
     close(filler);

@@ -86,7 +86,7 @@ impl Network for Sockets {
             // A descriptor that the program closed is asked too: it says so.
             Ok(_) => Some(
                 attempt::outcome(socket)
-                    .and_then(|()| still_there(fds[0].revents))
+                    .and_then(|()| is_there(socket, fds[0].revents))
                     .and_then(|()| attempt::make_blocking(socket)),
             ),
             Err(error) => {
@@ -97,9 +97,10 @@ impl Network for Sockets {
     }
 }
 
-/// A socket tells its error once. Where an event loop asked before netlib did, only poll(2) still knows that it failed.
-fn still_there(events: i16) -> std::result::Result<(), Failure> {
-    if events & sys::POLL_HANG_UP == 0 {
+/// A socket tells its error once. Where an event loop asked before netlib did, this still knows that it failed: it is hung
+/// up, and has no peer.
+fn is_there(socket: &Socket, events: i16) -> std::result::Result<(), Failure> {
+    if events & sys::POLL_HANG_UP == 0 || socket.peer_addr().is_ok() {
         return Ok(());
     }
     let message = "connecting failed, and the program took the socket's error (SO_ERROR)";

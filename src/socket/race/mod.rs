@@ -145,7 +145,6 @@ impl<N: Network> Race<N> {
         for attempt in &mut self.attempts {
             attempt.end(State::Lost, now);
         }
-        self.spent.clear();
         socket
     }
 
@@ -154,7 +153,6 @@ impl<N: Network> Race<N> {
         for attempt in &mut self.attempts {
             attempt.end(State::Failed(Failure::of_wait(error)), now);
         }
-        self.spent.clear();
     }
 
     fn under_way(&self) -> impl Iterator<Item = (&Attempt<N::Socket>, &N::Socket)> {

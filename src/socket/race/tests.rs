@@ -306,6 +306,7 @@ fn what_stops_a_race_is_told_of_each_attempt_under_way() {
     let stop = Error::new(Status::Cancelled, "the limit was cancelled");
     scene.race.stop(&stop, scene.began + Duration::from_millis(300));
     assert_eq!(scene.report(), "1 0-300 Cancelled, 11 250-251 NewConnection, 2 251-300 Cancelled");
+    scene.race.close_spent();
     assert_eq!(scene.open.get(), 0);
     let error = scene.race.error("name.test", 80);
     let statuses: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
@@ -407,6 +408,7 @@ fn from_a_name_to_a_connection() {
     let (listener, good) = refusing();
     listener.listen(8).unwrap();
     let resolver = Resolver::new(Arc::new(move |_: &Query| Ok(vec![dead, good])), &OUT, 8);
+    let alone = Resolver::new(Arc::new(move |_: &Query| Ok(vec![good])), &OUT, 8);
     let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
     let own = Resolver::new(
         Arc::new(move |query: &Query| {
@@ -416,18 +418,27 @@ fn from_a_name_to_a_connection() {
         &OUT,
         8,
     );
-    for (resolver, source) in [(resolver, None), (own, source)] {
+    let failed_before: &[Status] = &[Status::NewConnection];
+    for (resolver, source, before) in
+        [(resolver, None, failed_before), (own, source, failed_before), (alone, None, &[])]
+    {
         let mut connect = connect_by(resolver, ConnectOptions { source, ..ConnectOptions::default() });
+        let mut waited = Vec::new();
         let connection = loop {
             if let Some(connection) = connect.step().unwrap() {
                 break Socket::from(connection);
             }
             ready(&connect);
+            waited.clear();
+            waited.extend(connect.waits());
         };
+        // The lookup's number is nobody else's in the step that ends it.
+        let as_lookup = Waited { fd: connection.as_raw_fd(), events: sys::POLL_IN };
+        assert!(!waited.contains(&as_lookup));
         assert_eq!(connection.peer_addr().unwrap().as_socket(), Some(good));
         assert!(!connection.nonblocking().unwrap());
         let statuses: Vec<_> = connect.attempts().iter().map(Attempt::status).collect();
-        assert_eq!((statuses, connect.winner()), (vec![Status::NewConnection, Status::Ok], Some(1)));
+        assert_eq!((statuses, connect.winner()), ([before, &[Status::Ok]].concat(), Some(before.len())));
         assert_eq!(connect.step().unwrap_err().status(), Status::Closed);
         assert_eq!((connect.waits().count(), connect.timer()), (0, f64::INFINITY));
     }
