@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use socket2::{Socket, Type};
+use socket2::{SockAddr, Socket, Type};
 
 use crate::error::{self, Error};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
@@ -50,14 +50,16 @@ pub(super) fn open(
     }
     if let (Some(source), Endpoint::Ip(address)) = (source, endpoint) {
         let own = source.beside(address).ok_or_else(|| Failure::without_source(address))?;
-        socket
-            .bind(&own.into())
+        bind(&socket, own)
             .map_err(|error| Failure::of_step(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
     }
     if !blocking {
         socket.set_nonblocking(true).map_err(|error| Failure::of_connect(&error))?;
     }
     let progress = connect(&socket, endpoint)?;
+    if let Progress::Connected = progress {
+        to_another(&socket, endpoint)?;
+    }
     Ok((socket, progress))
 }
 
@@ -89,11 +91,39 @@ pub(super) fn again(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, Fa
 }
 
 /// How connecting ended, of a socket that has become writable.
-pub(super) fn outcome(socket: &Socket) -> Result<(), Failure> {
+pub(super) fn outcome(socket: &Socket, endpoint: &Endpoint) -> Result<(), Failure> {
     match socket.take_error() {
-        Ok(None) => Ok(()),
+        Ok(None) => to_another(socket, endpoint),
         Ok(Some(error)) | Err(error) => Err(Failure::of_connect(&error)),
     }
+}
+
+fn bind(socket: &Socket, own: SocketAddr) -> io::Result<()> {
+    if own.port() == 0 {
+        // The port is chosen by connect(2), which may choose one that is in use to elsewhere. Where the system knows
+        // no such thing it has fewer ports to choose from.
+        let _ = sys::bind_without_port(socket.as_raw_fd());
+    } else {
+        // The attempts of a race have the port in common, as has one that failed and is not closed yet.
+        socket.set_reuse_address(true)?;
+    }
+    socket.bind(&own.into())
+}
+
+/// TCP lets a socket connect to itself where nobody listens: the system chose the very port that it is to reach. That
+/// would be a server which says what the client says, and the port would be taken when the server wants it back.
+fn to_another(socket: &Socket, endpoint: &Endpoint) -> Result<(), Failure> {
+    let address = |found: io::Result<SockAddr>| found.ok().and_then(|found| found.as_socket());
+    let Endpoint::Ip(asked) = endpoint else { return Ok(()) };
+    let Some(own) = address(socket.local_addr()) else { return Ok(()) };
+    // The peer's address is asked for only then: 0.0.0.0 is not what a socket is connected to.
+    if own.port() != asked.port() || address(socket.peer_addr()) != Some(own) {
+        return Ok(());
+    }
+    // Reset, not closed: no TIME_WAIT keeps the port.
+    let _ = socket.set_linger(Some(Duration::ZERO));
+    let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
+    Err(Failure::of_step("nobody listens there, so that the socket was connected to itself", &refused))
 }
 
 /// As the caller is to have it.

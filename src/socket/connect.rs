@@ -101,7 +101,7 @@ fn connect_to(
     }
     if progress == Progress::UnderWay {
         match wait(socket.as_raw_fd(), sys::POLL_OUT, timeout, limit) {
-            Ok(true) => attempt::outcome(&socket)?,
+            Ok(true) => attempt::outcome(&socket, endpoint)?,
             Ok(false) => return Err(Failure::timed_out()),
             Err(error) => return Err(Failure::of_wait(&error)),
         }

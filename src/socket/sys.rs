@@ -19,6 +19,9 @@ pub(crate) const POLL_OUT: i16 = libc::POLLOUT;
 /// Among the events that came: the descriptor is not open.
 pub(crate) const POLL_INVALID: i16 = libc::POLLNVAL;
 
+/// Likewise: it was never connected, or is no more, in both directions.
+pub(crate) const POLL_HANG_UP: i16 = libc::POLLHUP;
+
 /// One descriptor of a `poll`: what is waited for, and what came.
 pub(crate) type PollFd = libc::pollfd;
 
@@ -189,6 +192,25 @@ pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// The next bind(2) to port 0 leaves the choice of the port to connect(2).
+pub(crate) fn bind_without_port(fd: RawFd) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    return setsockopt(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1i32.to_ne_bytes());
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
+}
+
+/// Another descriptor of the same, closed by exec.
+pub(crate) fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers are passed.
+    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was opened by this call and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
 /// Reads a socket option that is an int.

@@ -27,6 +27,8 @@ const V4: &[(&str, Classes)] = &[
     ("10.0.0.0", PRIVATE),
     ("11.0.0.0", GLOBAL),
     ("100.64.0.0", SHARED),
+    ("100.96.0.96", SHARED.and(METADATA)),
+    ("100.96.0.97", SHARED),
     ("100.100.100.200", SHARED.and(METADATA)),
     ("100.100.100.201", SHARED),
     ("100.128.0.0", GLOBAL),

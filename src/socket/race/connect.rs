@@ -1,6 +1,6 @@
 //! A whole connect that never waits: the lookups, then the race, each within the limit.
 
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,6 +27,11 @@ pub(crate) struct Connect {
     options: Arc<ConnectOptions>,
     resolver: Resolver,
     limit: Option<Arc<Limit>>,
+    /// The limit's descriptor, duplicated: connects that share a limit share none, which epoll would take once only.
+    wake: Option<OwnedFd>,
+    /// Those of limits that were replaced since the last step, and before it: as `spent`.
+    replaced: Vec<OwnedFd>,
+    replaced_before: Vec<OwnedFd>,
     began: Option<Instant>,
     phase: Phase,
     /// The bind addresses, once found.
@@ -67,9 +72,9 @@ impl Target {
 }
 
 /// The system's network, and how sockets are to be made.
-struct Sockets {
-    options: Arc<ConnectOptions>,
-    source: Option<Source>,
+pub(super) struct Sockets {
+    pub options: Arc<ConnectOptions>,
+    pub source: Option<Source>,
 }
 
 impl Network for Sockets {
@@ -84,18 +89,32 @@ impl Network for Sockets {
         attempt::again(socket, endpoint)
     }
 
-    fn outcome(&mut self, socket: &Socket) -> Option<std::result::Result<(), Failure>> {
+    fn outcome(&mut self, socket: &Socket, endpoint: &Endpoint) -> Option<std::result::Result<(), Failure>> {
         let mut fds = [poll_fd(socket.as_raw_fd(), sys::POLL_OUT)];
         match sys::poll(&mut fds, Some(Instant::now())) {
             Ok(0) => None,
             // A descriptor that the program closed is asked too: it says so.
-            Ok(_) => Some(attempt::outcome(socket).and_then(|()| attempt::make_blocking(socket))),
+            Ok(_) => Some(
+                attempt::outcome(socket, endpoint)
+                    .and_then(|()| is_there(socket, fds[0].revents))
+                    .and_then(|()| attempt::make_blocking(socket)),
+            ),
             Err(error) => {
                 let error = Error::from_io(Status::Io, "cannot look at a socket", &error);
                 Some(Err(Failure::of_wait(&error)))
             }
         }
     }
+}
+
+/// A socket tells its error once. Where an event loop asked before netlib did, this still knows that it failed: it is hung
+/// up, and has no peer.
+fn is_there(socket: &Socket, events: i16) -> std::result::Result<(), Failure> {
+    if events & sys::POLL_HANG_UP == 0 || socket.peer_addr().is_ok() {
+        return Ok(());
+    }
+    let message = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    Err(Failure::of_wait(&Error::new(Status::Io, message)))
 }
 
 impl Connect {
@@ -135,6 +154,9 @@ impl Connect {
             options,
             resolver,
             limit: None,
+            wake: None,
+            replaced: Vec::new(),
+            replaced_before: Vec::new(),
             began: None,
             phase: Phase::Source(target),
             source: None,
@@ -145,9 +167,11 @@ impl Connect {
 
     /// From now on.
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
-        if let Some(limit) = &limit {
-            // Opened here, where a failure can be told: `waits` lends it.
-            limit.wake_fd()?;
+        // Opened here, where a failure can be told: `waits` lends it.
+        let wake = limit.as_ref().map(|limit| duplicate(limit.wake_fd()?)).transpose()?;
+        let replaced = std::mem::replace(&mut self.wake, wake);
+        if self.is_under_way() {
+            self.replaced.extend(replaced);
         }
         self.limit = limit;
         Ok(())
@@ -161,14 +185,26 @@ impl Connect {
             Phase::Failed(error) => return Err(error.clone()),
             _ => {}
         }
-        self.spent = None;
+        self.close_spent();
         let done = self.advance();
         match &done {
             Ok(None) => {}
-            Ok(Some(_)) => self.phase = Phase::Connected,
+            Ok(Some(_)) => {
+                self.phase = Phase::Connected;
+                self.close_all();
+            }
             Err(error) => self.fail(error),
         }
         done
+    }
+
+    /// What the last step ended; what it is told to use no more from now on has one step more.
+    fn close_spent(&mut self) {
+        self.spent = None;
+        self.replaced_before = std::mem::take(&mut self.replaced);
+        if let Some(race) = &mut self.race {
+            race.close_spent();
+        }
     }
 
     /// Steps, and waits in between.
@@ -217,8 +253,8 @@ impl Connect {
         let lookup = lookup.map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
         let sockets = self.race.iter().flat_map(Race::telling);
         let sockets = sockets.map(|socket| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
-        let limit = self.limit.as_ref().filter(|_| self.is_under_way()).and_then(|limit| limit.wake_fd().ok());
-        let limit = limit.map(|fd| Waited { fd, events: sys::POLL_IN });
+        let limit = self.wake.as_ref().filter(|_| self.is_under_way());
+        let limit = limit.map(|wake| Waited { fd: wake.as_raw_fd(), events: sys::POLL_IN });
         lookup.into_iter().chain(sockets).chain(limit)
     }
 
@@ -275,9 +311,19 @@ impl Connect {
         if let Some(race) = &mut self.race {
             race.stop(error, Instant::now());
         }
-        self.spent = None;
         // Drops a lookup that is under way, which gives it up.
         self.phase = Phase::Failed(error.clone());
+        self.close_all();
+    }
+
+    /// It is over, so nothing is waited for.
+    fn close_all(&mut self) {
+        (self.spent, self.wake) = (None, None);
+        self.replaced.clear();
+        self.replaced_before.clear();
+        if let Some(race) = &mut self.race {
+            race.close_spent();
+        }
     }
 
     fn advance(&mut self) -> Result<Option<OwnedFd>> {
@@ -315,7 +361,16 @@ impl Connect {
                     let race = self.race_to(Endpoint::all_ip(found))?;
                     self.next_phase(race);
                 }
-                Phase::Race => return self.step_race(),
+                Phase::Race => {
+                    let Some(race) = &mut self.race else { return Ok(None) };
+                    match race.step(Instant::now()) {
+                        // The limit is asked again: callbacks of the program take the time that they like.
+                        Step::Begun => {}
+                        Step::Pending => return Ok(None),
+                        Step::Failed => return Err(race.error(&self.name)),
+                        Step::Connected(socket) => return Ok(Some(socket.into())),
+                    }
+                }
                 Phase::Connected | Phase::Failed(_) => return Ok(None),
             }
         }
@@ -368,27 +423,23 @@ impl Connect {
         Ok(Phase::Race)
     }
 
-    fn step_race(&mut self) -> Result<Option<OwnedFd>> {
-        let Some(race) = &mut self.race else { return Ok(None) };
-        match race.step(Instant::now()) {
-            Step::Pending => Ok(None),
-            Step::Failed => Err(race.error(&self.name)),
-            Step::Connected(socket) => Ok(Some(socket.into())),
-        }
-    }
-
     fn before(&self, error: Error) -> Error {
         not_begun(&self.name, error)
     }
 
     /// The limit has ended it.
     fn stopped(&mut self, error: Error) -> Error {
-        match &mut self.race {
-            Some(race) if !race.attempts.is_empty() => {
-                race.stop(&error, Instant::now());
-                race.error(&self.name)
-            }
-            _ => not_begun(&self.name, error),
+        let Some(race) = &mut self.race else { return not_begun(&self.name, error) };
+        if race.under_way().next().is_some() {
+            race.stop(&error, Instant::now());
+            return race.error(&self.name);
         }
+        // Between one address that failed at once and the next.
+        let error = not_begun(&self.name, error);
+        race.failures().fold(error, |error, tried| error.with_cause(Arc::new(tried.into())))
     }
+}
+
+fn duplicate(fd: RawFd) -> Result<OwnedFd> {
+    sys::duplicate(fd).map_err(|error| Error::from_io(Status::Io, "cannot duplicate the limit's descriptor", &error))
 }

@@ -32,12 +32,14 @@ trait Network {
     fn again(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Result<Progress, Failure>;
 
     /// How it ended; `None` while it is under way.
-    fn outcome(&mut self, socket: &Self::Socket) -> Option<Result<(), Failure>>;
+    fn outcome(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Option<Result<(), Failure>>;
 }
 
 /// What a step came to.
 enum Step<S> {
     Connected(S),
+    /// An attempt: step again, without waiting.
+    Begun,
     Pending,
     /// No address is left, and nothing is under way.
     Failed,
@@ -51,7 +53,7 @@ struct Race<N: Network> {
     attempts: Vec<Attempt<N::Socket>>,
     stagger: Duration,
     timeout: Option<Duration>,
-    /// Sockets of attempts that have failed, closed by the next step: see `Connect::waits`.
+    /// Sockets of attempts that have failed, closed a step of the connect later: see `Connect::waits`.
     spent: Vec<N::Socket>,
 }
 
@@ -81,17 +83,20 @@ impl<N: Network> Race<N> {
         Race { network, addresses, attempts: Vec::new(), stagger, timeout, spent: Vec::new() }
     }
 
-    /// Looks at what is under way, and begins what is due.
+    /// Looks at what is under way, then begins what is due, if anything.
     fn step(&mut self, now: Instant) -> Step<N::Socket> {
-        self.spent.clear();
-        loop {
-            if let Some(socket) = self.look(now) {
-                return Step::Connected(socket);
-            }
-            let Some(endpoint) = self.due(now) else { break };
+        if let Some(socket) = self.look(now) {
+            return Step::Connected(socket);
+        }
+        if let Some(endpoint) = self.due(now) {
             self.begin(endpoint, now);
+            return Step::Begun;
         }
         if self.under_way().next().is_some() { Step::Pending } else { Step::Failed }
+    }
+
+    fn close_spent(&mut self) {
+        self.spent.clear();
     }
 
     /// When a step has something to do though no socket is ready.
@@ -140,7 +145,7 @@ impl<N: Network> Race<N> {
             let outcome = match asked {
                 Err(failure) => Some(Err(failure)),
                 Ok(()) if attempt.again.is_some() => None,
-                Ok(()) => self.network.outcome(socket),
+                Ok(()) => self.network.outcome(socket, &attempt.endpoint),
             };
             let failure = match outcome {
                 Some(Ok(())) => return self.won(at, now),
@@ -160,7 +165,6 @@ impl<N: Network> Race<N> {
         for attempt in &mut self.attempts {
             attempt.end(State::Lost, now);
         }
-        self.spent.clear();
         socket
     }
 
@@ -169,7 +173,6 @@ impl<N: Network> Race<N> {
         for attempt in &mut self.attempts {
             attempt.end(State::Failed(Failure::of_wait(error)), now);
         }
-        self.spent.clear();
     }
 
     fn under_way(&self) -> impl Iterator<Item = (&Attempt<N::Socket>, &N::Socket)> {
@@ -190,7 +193,11 @@ impl<N: Network> Race<N> {
 
     /// The error of a race that nobody won.
     fn error(&self, target: &str) -> Error {
-        let failures = self.attempts.iter().filter_map(|attempt| match &attempt.state {
+        attempt::all_failed(target, self.failures().collect())
+    }
+
+    fn failures(&self) -> impl Iterator<Item = Tried> {
+        self.attempts.iter().filter_map(|attempt| match &attempt.state {
             State::Failed(failure) => Some(Tried {
                 endpoint: attempt.endpoint.clone(),
                 failure: failure.clone(),
@@ -198,8 +205,7 @@ impl<N: Network> Race<N> {
                 ended: attempt.ended?,
             }),
             _ => None,
-        });
-        attempt::all_failed(target, failures.collect())
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, mpsc};
 
 use socket2::{Domain, Socket, Type};
 
-use super::connect::{Connect, Target};
+use super::connect::{Connect, Sockets, Target};
 use super::*;
 use crate::limit::Limit;
 use crate::socket::options::{ConnectOptions, SourceAddress};
@@ -82,7 +82,7 @@ impl Network for Script {
         }
     }
 
-    fn outcome(&mut self, socket: &Scripted) -> Option<Result<(), Failure>> {
+    fn outcome(&mut self, socket: &Scripted, _: &Endpoint) -> Option<Result<(), Failure>> {
         let took = self.now.get() - socket.began;
         let at = |ms| took >= Duration::from_millis(ms);
         match self.fates.get(&socket.port)? {
@@ -129,7 +129,13 @@ impl Scene {
     /// The port that won; `Pending`, `Failed`.
     fn step(&mut self, at: u64) -> String {
         self.now.set(Duration::from_millis(at));
-        match self.race.step(self.began + self.now.get()) {
+        self.race.close_spent();
+        let mut step = Step::Begun;
+        while let Step::Begun = step {
+            step = self.race.step(self.began + self.now.get());
+        }
+        match step {
+            Step::Begun => unreachable!(),
             Step::Connected(socket) => format!("{} won", socket.port),
             Step::Pending => "pending".to_owned(),
             Step::Failed => "failed".to_owned(),
@@ -324,6 +330,7 @@ fn what_stops_a_race_is_told_of_each_attempt_under_way() {
     let stop = Error::new(Status::Cancelled, "the limit was cancelled");
     scene.race.stop(&stop, scene.began + Duration::from_millis(300));
     assert_eq!(scene.report(), "1 0-300 Cancelled, 11 250-251 NewConnection, 2 251-300 Cancelled");
+    scene.race.close_spent();
     assert_eq!(scene.open.get(), 0);
     let error = scene.race.error("name.test port 80");
     let statuses: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
@@ -472,6 +479,7 @@ fn from_a_name_to_a_connection() {
     let (listener, good) = refusing();
     listener.listen(8).unwrap();
     let resolver = Resolver::new(Arc::new(move |_: &Query| Ok(vec![dead, good])), &OUT, 8);
+    let alone = Resolver::new(Arc::new(move |_: &Query| Ok(vec![good])), &OUT, 8);
     let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
     let own = Resolver::new(
         Arc::new(move |query: &Query| {
@@ -481,18 +489,27 @@ fn from_a_name_to_a_connection() {
         &OUT,
         8,
     );
-    for (resolver, source) in [(resolver, None), (own, source)] {
+    let failed_before: &[Status] = &[Status::NewConnection];
+    for (resolver, source, before) in
+        [(resolver, None, failed_before), (own, source, failed_before), (alone, None, &[])]
+    {
         let mut connect = connect_by(resolver, ConnectOptions { source, ..ConnectOptions::default() });
+        let mut waited = Vec::new();
         let connection = loop {
             if let Some(connection) = connect.step().unwrap() {
                 break Socket::from(connection);
             }
             ready(&connect);
+            waited.clear();
+            waited.extend(connect.waits());
         };
+        // The lookup's number is nobody else's in the step that ends it.
+        let as_lookup = Waited { fd: connection.as_raw_fd(), events: sys::POLL_IN };
+        assert!(!waited.contains(&as_lookup));
         assert_eq!(connection.peer_addr().unwrap().as_socket(), Some(good));
         assert!(!connection.nonblocking().unwrap());
         let statuses: Vec<_> = connect.attempts().iter().map(Attempt::status).collect();
-        assert_eq!((statuses, connect.winner()), (vec![Status::NewConnection, Status::Ok], Some(1)));
+        assert_eq!((statuses, connect.winner()), ([before, &[Status::Ok]].concat(), Some(before.len())));
         assert_eq!(connect.step().unwrap_err().status(), Status::Closed);
         assert_eq!((connect.waits().count(), connect.timer()), (0, f64::INFINITY));
     }
@@ -524,4 +541,32 @@ fn a_resolver_of_the_program() {
     assert_eq!(run(|_| Ok(Vec::new()), 30.0).unwrap_err().message(), "name.test has no addresses");
     let failing = |_| Err(Error::new(Status::CallbackFailed, "the resolve callback reported failure: 1"));
     assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
+}
+
+/// An event loop that asks for SO_ERROR takes it: netlib must not take the socket for connected.
+#[test]
+fn an_error_that_was_taken_is_still_one() {
+    let (taken, dead) = refusing();
+    let failing = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    // Shut down in both directions, as a connect that failed is.
+    assert!(failing.connect(&dead.into()).is_err());
+    assert!(failing.take_error().unwrap().is_none());
+    let mut sockets = Sockets { options: Arc::default(), source: None };
+    let endpoint = Endpoint::Ip(dead);
+    let failure = sockets.outcome(&failing, &endpoint).unwrap().unwrap_err();
+    let expected = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    assert_eq!((failure.status, failure.errno, &*failure.reason), (Status::NewConnection, 0, expected));
+    taken.listen(1).unwrap();
+    let good = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    good.connect(&dead.into()).unwrap();
+    assert!(sockets.outcome(&good, &endpoint).unwrap().is_ok());
+    // What the peer has closed was connected: its last bytes can be read.
+    drop(taken.accept().unwrap());
+    ready_to_read(&good);
+    assert!(sockets.outcome(&good, &endpoint).unwrap().is_ok());
+}
+
+fn ready_to_read(socket: &Socket) {
+    let mut fds = [sys::poll_fd(socket.as_raw_fd(), sys::POLL_IN)];
+    assert!(sys::poll(&mut fds, Some(Instant::now() + Duration::from_secs(30))).unwrap() > 0, "hung");
 }

@@ -52,8 +52,11 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
     });
 }
 
-/// Sets the address and port that connections come from. The default is the system's choice. Connections to Unix domain
-/// sockets have neither.
+/// Sets the address and port that connections come from. The default is the system's choice. Addresses of another family
+/// than the source's are passed over as ones that failed; connections to Unix domain sockets have no source.
+///
+/// A port is good for one connection at a time to the same address. All attempts of a race share it, for which
+/// `SO_REUSEADDR` is set.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param host an address of this machine, or a name of it, copied; "" leaves the address to the system. Not NULL.
