@@ -89,6 +89,7 @@ fn connect_to(
 mod tests {
     use super::*;
     use crate::socket::address::Classes;
+    use crate::socket::resolve::Outstanding;
     use crate::status::Status;
     use std::io::{self, Write};
     use std::net::{TcpListener, TcpStream};
@@ -97,7 +98,7 @@ mod tests {
 
     use socket2::{Domain, Type};
 
-    static OUT: AtomicUsize = AtomicUsize::new(0);
+    static OUT: Outstanding = Outstanding::new();
 
     fn answering(addresses: Vec<SocketAddr>) -> Resolver {
         Resolver::new(Arc::new(move |_: &Query| Ok(addresses.clone())), &OUT, usize::MAX)

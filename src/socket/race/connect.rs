@@ -373,8 +373,15 @@ impl Connect {
     fn stopped(&mut self, error: Error) -> Error {
         match &mut self.race {
             Some(race) if !race.attempts.is_empty() => {
+                let ends_an_attempt = race.under_way().next().is_some();
                 race.stop(&error, Instant::now());
-                race.error(&self.host, self.port)
+                let failed = race.error(&self.host, self.port);
+                if ends_an_attempt {
+                    return failed;
+                }
+                // Between two attempts that failed at once, neither of which speaks for what ended the race.
+                let stopped = not_begun(&self.host, self.port, error);
+                failed.causes().iter().fold(stopped, |stopped, cause| stopped.with_cause(Arc::clone(cause)))
             }
             _ => not_begun(&self.host, self.port, error),
         }

@@ -32,6 +32,10 @@ trait Network {
     fn outcome(&mut self, socket: &Self::Socket) -> Option<Result<(), Failure>>;
 }
 
+/// How many attempts one step begins at most, where each fails at once: a step is short, and a limit is looked at
+/// between two.
+const BURST: usize = 64;
+
 /// What a step came to.
 enum Step<S> {
     Connected(S),
@@ -79,20 +83,29 @@ impl<N: Network> Race<N> {
     /// Looks at what is under way, and begins what is due.
     fn step(&mut self, now: Instant) -> Step<N::Socket> {
         self.spent.clear();
+        let end = self.attempts.len().saturating_add(BURST);
         loop {
             if let Some(socket) = self.look(now) {
                 return Step::Connected(socket);
             }
-            let Some(address) = self.due(now) else { break };
+            let Some(address) = self.due(now) else {
+                return if self.under_way().next().is_some() { Step::Pending } else { Step::Failed };
+            };
+            if self.attempts.len() == end {
+                return Step::Pending;
+            }
             self.begin(address, now);
         }
-        if self.under_way().next().is_some() { Step::Pending } else { Step::Failed }
     }
 
     /// When a step has something to do though no socket is ready.
     fn next_time(&self) -> Option<Instant> {
         let turn = match self.attempts.last() {
-            Some(last) if self.attempts.len() < self.addresses.len() => last.began.checked_add(self.stagger),
+            Some(last) if self.attempts.len() < self.addresses.len() => match last.state {
+                State::UnderWay(_) => last.began.checked_add(self.stagger),
+                // At once.
+                _ => Some(last.began),
+            },
             _ => None,
         };
         let timeouts = self.under_way().filter_map(|(attempt, _)| attempt.began.checked_add(self.timeout?));
