@@ -249,6 +249,22 @@ static const struct phase phases[] = {
     {"inner shutdown_both", an_inner_session, shut_down_both, peer_shuts_down, NULL, end_session},
 };
 
+/* What cannot come to an end any more reads no file. */
+static void an_ended_limit_is_told_first(void) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, CERTS "no such file");
+    for (int ended = 0; ended < 3; ended++) {
+        netlib_limit *limit = limit_of(ended == 1 ? 0.0 : LONG);
+        if (ended == 2) netlib_limit_cancel(limit);
+        const netlib_status expected[] = {NETLIB_IO, NETLIB_DEADLINE_EXCEEDED, NETLIB_CANCELLED};
+        CHECK_STATUS(expected[ended], netlib_ssl_wrap_socket(0, options, NULL, "localhost", limit, &stream, &err));
+        netlib_limit_free(limit);
+    }
+    netlib_tls_options_free(options);
+}
+
 /* ---- functions of the program ---- */
 
 struct dripping {
@@ -364,6 +380,7 @@ int main(int argc, char **argv) {
     client = client_context();
     server = server_context("server");
     run_phases(phases, sizeof phases / sizeof phases[0]);
+    an_ended_limit_is_told_first();
     callbacks_are_not_called_any_more();
     signals_while_a_context_is_made();
     stopped_again_and_again();
