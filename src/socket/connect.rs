@@ -137,6 +137,7 @@ fn wait_for_room(
 mod tests {
     use super::*;
     use crate::socket::address::Classes;
+    use crate::socket::resolve::Outstanding;
     use crate::status::Status;
     use std::io::{self, Write};
     use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -145,7 +146,7 @@ mod tests {
 
     use socket2::{Domain, Type};
 
-    static OUT: AtomicUsize = AtomicUsize::new(0);
+    static OUT: Outstanding = Outstanding::new();
 
     fn answering(addresses: Vec<SocketAddr>) -> Resolver {
         Resolver::new(Arc::new(move |_: &Query| Ok(addresses.clone())), &OUT, usize::MAX)

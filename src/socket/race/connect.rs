@@ -42,6 +42,9 @@ pub(crate) struct Connect {
     race: Option<Race<Sockets>>,
 }
 
+/// How many attempts one step begins at most, where each fails at once: a step is short.
+const BURST: usize = 64;
+
 /// What is next.
 enum Phase {
     /// The addresses to bind to.
@@ -328,6 +331,7 @@ impl Connect {
 
     fn advance(&mut self) -> Result<Option<OwnedFd>> {
         self.began.get_or_insert_with(Instant::now);
+        let mut begun = 0;
         loop {
             let checked = self.limit.as_ref().map_or(Ok(()), |limit| limit.check());
             if let Err(error) = checked {
@@ -365,7 +369,12 @@ impl Connect {
                     let Some(race) = &mut self.race else { return Ok(None) };
                     match race.step(Instant::now()) {
                         // The limit is asked again: callbacks of the program take the time that they like.
-                        Step::Begun => {}
+                        Step::Begun => {
+                            begun += 1;
+                            if begun >= BURST && race.due(Instant::now()).is_some() {
+                                return Ok(None);
+                            }
+                        }
                         Step::Pending => return Ok(None),
                         Step::Failed => return Err(race.error(&self.name)),
                         Step::Connected(socket) => return Ok(Some(socket.into())),

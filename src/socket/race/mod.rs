@@ -102,7 +102,11 @@ impl<N: Network> Race<N> {
     /// When a step has something to do though no socket is ready.
     fn next_time(&self) -> Option<Instant> {
         let turn = match self.attempts.last() {
-            Some(last) if self.attempts.len() < self.addresses.len() => last.began.checked_add(self.stagger),
+            Some(last) if self.attempts.len() < self.addresses.len() => match last.state {
+                State::UnderWay(_) => last.began.checked_add(self.stagger),
+                // At once.
+                _ => Some(last.began),
+            },
             _ => None,
         };
         let of_attempt = |attempt: &Attempt<N::Socket>| {

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use socket2::{Domain, Socket, Type};
@@ -15,7 +14,7 @@ use super::*;
 use crate::limit::Limit;
 use crate::socket::options::{ConnectOptions, SourceAddress};
 use crate::socket::query::Query;
-use crate::socket::resolve::Resolver;
+use crate::socket::resolve::{Outstanding, Resolver};
 use crate::socket::sys;
 
 /// What becomes of an attempt, so many milliseconds after it began. What is not in the script never answers.
@@ -395,7 +394,7 @@ fn a_full_backlog_is_asked_by_the_timer() {
 
 /* Connects: their lookups are the test's, their sockets real. */
 
-static OUT: AtomicUsize = AtomicUsize::new(0);
+static OUT: Outstanding = Outstanding::new();
 
 fn connect_by(resolver: Resolver, options: ConnectOptions) -> Connect {
     let target = Target::Host(Query::new("name.test", 80).unwrap());
@@ -513,7 +512,7 @@ fn from_a_name_to_a_connection() {
         assert_eq!(connect.step().unwrap_err().status(), Status::Closed);
         assert_eq!((connect.waits().count(), connect.timer()), (0, f64::INFINITY));
     }
-    while OUT.load(Ordering::Acquire) > 0 {
+    while OUT.count() > 0 {
         std::thread::yield_now();
     }
 }
