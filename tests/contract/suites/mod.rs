@@ -17,6 +17,7 @@ pub mod keys;
 pub mod library;
 pub mod matrix;
 pub mod negative;
+pub mod netns;
 pub mod nulls;
 pub mod panics;
 pub mod spec_map;
@@ -73,5 +74,6 @@ pub const ALL: &[Suite] = &[
     suite("interop", "TLS with openssl and GnuTLS, both ways: each suite and key, refusals", interop::run),
     suite("interop-leaks", "some of it under valgrind", interop::valgrind),
     long("interop-all", "TLS with openssl and GnuTLS: the other combinations", interop::run_rest),
+    long("netns", "connecting in network namespaces whose hosts are slow, refuse or are silent", netns::run),
     long("asan", "the C tests with both halves instrumented", asan::run),
 ];
