@@ -2,7 +2,7 @@
 //! in time. Once as it is, once under valgrind.
 
 mod cases;
-mod server;
+pub mod server;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -131,18 +131,10 @@ impl Stage<'_> {
         report
     }
 
-    /// `{https}` is that port's number, `{dir}` the case's own directory, `{server}` the server's, `{requests}` its list
-    /// of what arrived, `{certs}` tests/certs, `{sha256}` the fingerprint of the certificate at `{https}`.
+    /// `{dir}` is the case's own directory, `{certs}` tests/certs; `Server::fill_in` has the rest.
     fn fill_in(&self, arg: &str, dir: &Path) -> String {
-        let mut text = arg.replace("{dir}", &dir.display().to_string());
-        let file = |name: &str| self.server.file(name).display().to_string();
-        text = text.replace("{server}", &file("")).replace("{requests}", &file("requests"));
-        text = text.replace("{certs}", &self.env.root.join("tests/certs").display().to_string());
-        text = text.replace("{sha256}", self.server.sha256());
-        for (name, port) in self.server.ports() {
-            text = text.replace(&format!("{{{name}}}"), port);
-        }
-        text
+        let text = arg.replace("{dir}", &dir.display().to_string());
+        self.server.fill_in(&text.replace("{certs}", &self.env.root.join("tests/certs").display().to_string()))
     }
 }
 
