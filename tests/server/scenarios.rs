@@ -161,6 +161,22 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/redirect-to-gopher",
         &[Say("HTTP/1.1 302 Found\r\nLocation: gopher://127.0.0.1/\r\nContent-Length: 0\r\n\r\n", End::Close)],
     ),
+    // Where a server should not get anybody to go.
+    (
+        "/redirect-to-private",
+        &[Say("HTTP/1.1 302 Found\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n", End::Close)],
+    ),
+    (
+        "/redirect-to-metadata",
+        &[Say(
+            "HTTP/1.1 307 Elsewhere\r\nLocation: http://[::ffff:169.254.169.254]/latest/\r\nContent-Length: 0\r\n\r\n",
+            End::Close,
+        )],
+    ),
+    (
+        "/redirect-to-inside",
+        &[Say("HTTP/1.1 302 Found\r\nLocation: http://inside.test/\r\nContent-Length: 0\r\n\r\n", End::Close)],
+    ),
     // Requests that have to be sent twice.
     ("/reset-after-head", &[ResetAfterHead, Echo]),
     ("/reset-mid-request", &[ResetMidBody, Echo]),

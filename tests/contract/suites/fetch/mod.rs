@@ -120,7 +120,7 @@ impl Stage<'_> {
         }
         // Under valgrind every limit may pass earlier in the story, which is told otherwise then.
         if self.before.is_empty() {
-            problems.extend(told_otherwise(case, &ran));
+            problems.extend(told_otherwise(case, &ran, |part| self.fill_in(part, &dir)));
             problems.extend(left_otherwise(case, &dir));
             let (from, until) = case.seconds;
             if seconds < from || seconds > until {
@@ -139,10 +139,10 @@ impl Stage<'_> {
 }
 
 /// What it said, against what it should have.
-fn told_otherwise(case: &Case, ran: &Ran) -> Vec<String> {
+fn told_otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
     let error = ran.text.strip_prefix(&ran.out).unwrap_or(&ran.text);
     let missing = |what: &'static str, text: &str, wanted: &[&str]| {
-        let missing = wanted.iter().filter(|part| !text.contains(**part));
+        let missing = wanted.iter().map(|part| fill_in(part)).filter(|part| !text.contains(part.as_str()));
         missing.map(|part| format!("{what} lacks {part:?}")).collect::<Vec<_>>()
     };
     let mut problems = missing("standard output", &ran.out, case.out);
