@@ -6,6 +6,7 @@ use crate::report::Report;
 pub mod asan;
 pub mod c_tests;
 pub mod docs;
+pub mod epoll;
 pub mod examples;
 pub mod fetch;
 pub mod generated;
@@ -70,6 +71,8 @@ pub const ALL: &[Suite] = &[
     suite("negative", "each of these suites fails on what it is there to find", negative::run),
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
     suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
+    suite("epoll", "examples-c/epoll against the same server, fifty URLs at once", epoll::run),
+    suite("epoll-leaks", "the same under valgrind", epoll::valgrind),
     suite("demo", "make demo", fetch::demo),
     suite("interop", "TLS with openssl and GnuTLS, both ways: each suite and key, refusals", interop::run),
     suite("interop-leaks", "some of it under valgrind", interop::valgrind),
