@@ -37,7 +37,7 @@ use crate::status::Status;
 ///         double seconds = netlib_connect_timer(connect);
 ///         poll(fds, count, seconds < 60 ? (int)(seconds * 1000) + 1 : 60000);
 ///     }
-///     if (status == NETLIB_OK) { /* fd is connected, and yours. */ }
+///     if (status == NETLIB_OK) use(fd);
 ///
 /// Every step looks at everything, so it does not matter which descriptor was ready. A failure is final; make a new
 /// connect to try again.
