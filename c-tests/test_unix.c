@@ -73,10 +73,17 @@ static int full_listener(const char *path, int *filler) {
 static void check_connected(int fd, int server) {
     struct timeval timeout;
     socklen_t len = sizeof timeout;
+    CHECK(fd >= 0);
+    if (fd < 0) return;
     CHECK(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     CHECK(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
     CHECK(getsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, &len) == 0 && timeout.tv_sec == 0 && timeout.tv_usec == 0);
     CHECK(getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, &len) == 0 && timeout.tv_sec == 0 && timeout.tv_usec == 0);
+    struct pollfd visited = {.fd = server, .events = POLLIN};
+    if (poll(&visited, 1, (int)(LONG * 1000)) != 1) {
+        CHECK(!"the connection leads to the listener");
+        return;
+    }
     int peer = accept4(server, NULL, NULL, SOCK_CLOEXEC);
     char byte = 0;
     CHECK(write(peer, "x", 1) == 1 && read(fd, &byte, 1) == 1 && byte == 'x');
