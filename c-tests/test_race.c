@@ -330,7 +330,7 @@ static void what_is_refused(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_addresses_add(list, NULL, 0, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_addresses_add(list, &in, SIZE_MAX, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_addresses_add(list, NULL, sizeof in, &err));
-    in.sin_family = AF_UNIX;
+    in.sin_family = AF_UNSPEC;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_addresses_add(list, &in, sizeof in, &err));
     CHECK_INT(1, (long long)netlib_addresses_count(list));
     for (int i = 1; i < 1024; i++) add_ipv4(list, LOOPBACK, 0);

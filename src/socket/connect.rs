@@ -124,6 +124,8 @@ fn wait_for_room(
         if timeout_at.is_some_and(|at| at <= Instant::now()) {
             return Err(Failure::timed_out());
         }
+        // A pause that comes to its end does not ask whether the limit has come to its own.
+        limit.map_or(Ok(()), Limit::check).map_err(|error| Failure::of_wait(&error))?;
         let until = earlier(deadline_in(Some(AGAIN)), timeout_at);
         pause(until, limit).map_err(|error| Failure::of_wait(&error))?;
         let progress = attempt::again(socket, endpoint)?;
