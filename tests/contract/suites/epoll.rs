@@ -156,7 +156,6 @@ const CASES: &[Case] = &[
                 "waiting for the answer: the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
             ),
         ],
-        ..NOTHING
     },
     // The limit over everything ends what is under way, and what has not begun.
     Case {
@@ -212,7 +211,6 @@ const CASES: &[Case] = &[
             ),
             ("http://127.0.0.1:{http}/hello", 1, NOT_BEGUN, "the limit was cancelled (NETLIB_CANCELLED)"),
         ],
-        ..NOTHING
     },
     // Who gets more than anybody can take delays neither the others nor an interrupt.
     Case {
