@@ -299,6 +299,14 @@ static inline int32_t make_resolve(void *ctx, const char *host, int32_t port, do
     return netlib_addresses_add(addresses, make_sockaddr(), sizeof(struct sockaddr_in), NULL);
 }
 #endif
+#ifdef HAVE_netlib_throughput_new
+static inline netlib_throughput *make_throughput(void) {
+    netlib_throughput *throughput = NULL;
+    MUST_OK(netlib_throughput_new(1, 60.0, &throughput, NULL));
+    return throughput;
+}
+#endif
+#define MAKE__netlib_throughput_ptr make_throughput()
 #define MAKE__netlib_addresses_ptr make_addresses()
 #define MAKE__netlib_addresses_add__address make_sockaddr()
 #define MAKE__netlib_addresses_add__len sizeof(struct sockaddr_in)

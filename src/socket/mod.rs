@@ -11,6 +11,7 @@ pub(crate) mod race;
 mod resolve;
 pub(crate) mod sockaddr;
 pub(crate) mod sys;
+pub(crate) mod throughput;
 pub(crate) mod wait;
 
 pub(crate) use dropped::is_connection_dropped;

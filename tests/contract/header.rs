@@ -23,6 +23,7 @@ fn parts(section: &str) -> Vec<String> {
             "socket.rs",
             "socket/race.rs",
             "socket/wait.rs",
+            "socket/throughput.rs",
         ]
         .map(String::from)
         .to_vec(),
