@@ -167,8 +167,11 @@ mod tests {
     }
     use Event::*;
 
-    /// The first failure, as the number of the event at which it came, the bytes, and the seconds waited.
-    fn run(bytes: usize, seconds: f64, events: &[Event]) -> Option<(usize, usize, u64)> {
+    /// The number of the event at which it came, the bytes, and the seconds waited.
+    type Failure = (usize, usize, u64);
+
+    /// The first failure.
+    fn run(bytes: usize, seconds: f64, events: &[Event]) -> Option<Failure> {
         let mut guard = Throughput::new(bytes, seconds).unwrap();
         let mut now = Instant::now();
         let second = Duration::from_secs(1);
@@ -207,7 +210,7 @@ mod tests {
 
     #[test]
     fn windows_of_waiting() {
-        let rows: &[(&[Event], Option<(usize, usize, u64)>)] = &[
+        let rows: &[(&[Event], Option<Failure>)] = &[
             (&[], None),
             // A byte a second.
             (&[Wait(1, 1); 9], None),

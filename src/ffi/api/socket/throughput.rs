@@ -12,15 +12,15 @@ use crate::socket::throughput::Throughput;
 /// The least that the reads of one connection must bring, against a peer that sends now and then a little, so that no read
 /// timeout ends it. **Single**: any thread, one call at a time.
 ///
-/// Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
-/// `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMEOUT` the time until it is called again; what the
-/// program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_least_throughput`.
-///
 ///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
 ///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
 ///         if (n == 0 || (n < 0 && errno != EAGAIN)) break;
 ///         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
 ///     }
+///
+/// Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
+/// `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMEOUT` the time until it is called again; what the
+/// program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_least_throughput`.
 pub struct netlib_throughput {
     _private: [u8; 0],
 }

@@ -299,8 +299,8 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 /// @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
 ///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when the
 ///        connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose message
-///        a read has; `NETLIB_IO` if the descriptor is not open; `NETLIB_TOO_MUCH_DATA` for tens of kilobytes without data. If a
-///        read would wait, what a write would return: `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found
+///        a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when tens of
+///        kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found
 ///        the connection gone, `NETLIB_WANT_WRITE` if it was not finished. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
