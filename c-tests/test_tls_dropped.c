@@ -208,6 +208,16 @@ static void before_the_handshake(void) {
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
     end(&session);
 
+    /* More than a buffer of what only the handshake can judge stays where it is. */
+    static const char zeros[100000];
+    session = (struct session){.pair = unix_pair()};
+    session.near = wrap(client, session.pair.near, "localhost");
+    send_raw(&session, zeros, sizeof zeros);
+    for (int i = 0; i < 3; i++) CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_stream_handshake(session.near, &err));
+    CHECK_LOOK(NETLIB_NOT_TLS, session.near);
+    end(&session);
+
     /* The ends that there are before it is done. */
     for (int row = 0; row < 4; row++) {
         session = (struct session){.pair = prompt_pair()};
