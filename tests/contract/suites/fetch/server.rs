@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use crate::env::Env;
 
+/// Longer than any suite takes, under valgrind on a machine that is busy with something else too.
+const SECONDS: &str = "3600";
+
 pub struct Server {
     process: Child,
     dir: PathBuf,
@@ -26,6 +29,7 @@ impl Server {
         // It ends when its standard input closes, which is when this process ends at the latest.
         let process = Command::new(env.target.join("debug/examples/misbehaving-server"))
             .arg(&dir)
+            .arg(SECONDS)
             .stdin(Stdio::piped())
             .spawn()
             .map_err(|error| format!("misbehaving-server: {error}"))?;
