@@ -30,7 +30,7 @@ pub(super) fn open(
 ) -> Result<Opened, Failure> {
     // Before a descriptor is spent on it. From here to connect the address is one and the same value.
     options.policy.check(&address).map_err(|error| Failure::of_policy(&error))?;
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)
+    let socket = new_socket(Domain::for_address(address), blocking)
         .map_err(|error| Failure::of_step("cannot open a socket", &error))?;
     for option in &options.socket_options {
         sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
@@ -44,9 +44,6 @@ pub(super) fn open(
             .bind(&own.into())
             .map_err(|error| Failure::of_step(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
     }
-    if !blocking {
-        socket.set_nonblocking(true).map_err(|error| Failure::of_connect(&error))?;
-    }
     match socket.connect(&address.into()) {
         Ok(()) => Ok(Opened::Connected(socket)),
         // EINTR leaves the connection under way, as EINPROGRESS does.
@@ -54,6 +51,30 @@ pub(super) fn open(
             Ok(Opened::UnderWay(socket))
         }
         Err(error) => Err(Failure::of_connect(&error)),
+    }
+}
+
+/// Close-on-exec, and as it is to be from the first: where there are flags for both, they cost no system call.
+fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
+    #[cfg(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd"
+    ))]
+    return Socket::new(domain, if blocking { Type::STREAM } else { Type::STREAM.nonblocking() }, None);
+    #[cfg(not(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd"
+    )))]
+    {
+        let socket = Socket::new(domain, Type::STREAM, None)?;
+        socket.set_nonblocking(!blocking)?;
+        Ok(socket)
     }
 }
 
@@ -67,7 +88,7 @@ pub(super) fn outcome(socket: &Socket) -> Result<(), Failure> {
 
 /// As the caller is to have it.
 pub(super) fn make_blocking(socket: &Socket) -> Result<(), Failure> {
-    socket.set_nonblocking(false).map_err(|error| Failure::of_connect(&error))
+    sys::make_blocking(socket.as_raw_fd()).map_err(|error| Failure::of_connect(&error))
 }
 
 /// The addresses to bind to, found once for all attempts.
