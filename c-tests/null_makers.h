@@ -28,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* A maker that fails ends the child, and with it the case. */
@@ -299,6 +300,21 @@ static inline int32_t make_resolve(void *ctx, const char *host, int32_t port, do
     return netlib_addresses_add(addresses, make_sockaddr(), sizeof(struct sockaddr_in), NULL);
 }
 #endif
+/* The abstract name of a socket that listens: the system's choice, always of six bytes. */
+static inline const char *make_unix_name(void) {
+    static struct sockaddr_un address;
+    address.sun_family = AF_UNIX;
+    socklen_t len = sizeof address.sun_family;
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    MUST(bind(fd, (const struct sockaddr *)&address, len) == 0 && listen(fd, 8) == 0);
+    len = sizeof address;
+    MUST(getsockname(fd, (struct sockaddr *)&address, &len) == 0 && len == sizeof address.sun_family + 6);
+    return address.sun_path;
+}
+#define MAKE__netlib_create_unix_connection__path make_unix_name()
+#define MAKE__netlib_create_unix_connection__len 6
+#define MAKE__netlib_connect_new_unix__path make_unix_name()
+#define MAKE__netlib_connect_new_unix__len 6
 #define MAKE__netlib_addresses_ptr make_addresses()
 #define MAKE__netlib_addresses_add__address make_sockaddr()
 #define MAKE__netlib_addresses_add__len sizeof(struct sockaddr_in)

@@ -67,6 +67,20 @@ static inline int silent_listener(int32_t *port, int *filler) {
     return fd;
 }
 
+/* The ways of connecting: sequential, and racing. */
+enum { WAYS = 2 };
+
+static inline netlib_status connect_by(int way, const char *host, int32_t port, const netlib_connect_options *options,
+                                       const netlib_limit *limit, int *fd, netlib_error **err) {
+    if (way == 0) return netlib_create_connection(host, port, options, limit, fd, err);
+    netlib_connect *connect = NULL;
+    *fd = -1;
+    netlib_status status = netlib_connect_new(host, port, options, &connect, err);
+    if (status == NETLIB_OK) status = netlib_connect_run(connect, limit, fd, err);
+    netlib_connect_free(connect);
+    return status;
+}
+
 static inline void connected_pair(int ends[2]) {
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
 }

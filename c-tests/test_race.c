@@ -572,7 +572,9 @@ static void names(void) {
     options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, "nonexistent.invalid", 0);
     connect = connect_to("127.0.0.1", port, options);
-    CHECK_STATUS(NETLIB_NAME_RESOLUTION, step_to_the_end(connect, &fd, &err));
+    status = step_to_the_end(connect, &fd, &err);
+    CHECK(strncmp("source address: cannot resolve nonexistent.invalid: ", netlib_error_message(err, NULL), 52) == 0);
+    CHECK_STATUS(NETLIB_NAME_RESOLUTION, status);
     netlib_connect_free(connect);
     netlib_connect_options_free(options);
     close(server);
@@ -616,6 +618,7 @@ static void a_resolver_of_the_program(void) {
         {NETLIB_NAME_RESOLUTION, 1, 0, NETLIB_NAME_RESOLUTION},
         {NETLIB_DEADLINE_EXCEEDED, 0, 0, NETLIB_DEADLINE_EXCEEDED},
         {NETLIB_WANT_READ, 1, 0, NETLIB_CALLBACK_FAILED},
+        {NETLIB_IO, 0, 0, NETLIB_NEW_CONNECTION},
         {-2, 1, 0, NETLIB_CALLBACK_FAILED},
         {12345, 1, 0, NETLIB_CALLBACK_FAILED},
     };
@@ -710,6 +713,202 @@ static void epoll_by_difference(void) {
     close(dead);
     close(filler);
     close(silent);
+}
+
+/* Whether epoll knows a descriptor already. */
+static bool epoll_has(int epoll, int fd, uint32_t events) {
+    struct epoll_event event;
+    memset(&event, 0, sizeof event);
+    event.events = events;
+    event.data.fd = fd;
+    if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0) return false;
+    CHECK_INT(EEXIST, errno);
+    return true;
+}
+
+/* Connects that share a limit share no descriptor: one epoll takes them all, and a cancel wakes each. A limit that is
+ * replaced leaves its number to nobody for a step. */
+static void limits_in_an_event_loop(void) {
+    netlib_error *err = NULL;
+    int32_t silent_port = 0;
+    int filler = -1, fd = -1;
+    int silent = silent_listener(&silent_port, &filler);
+    const int32_t ports[] = {silent_port, silent_port, silent_port};
+    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+    int before = open_descriptors();
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    netlib_connect *connects[2];
+    for (size_t i = 0; i < 2; i++) {
+        connects[i] = connect_to_ports(ports, 1, options);
+        CHECK_OK(netlib_connect_set_limit(connects[i], limit, &err));
+        CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connects[i], &fd, &err));
+        CHECK_INT(2, (long long)netlib_connect_wait_count(connects[i]));
+        for (size_t j = 0; j < 2; j++) {
+            CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connects[i], j), (uint32_t)netlib_connect_wait_events(connects[i], j)));
+        }
+    }
+    netlib_limit_cancel(limit);
+    struct epoll_event events[4];
+    CHECK_INT(2, epoll_wait(epoll, events, 4, (int)LONG * 1000));
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connects[i], &fd, &err));
+        netlib_connect_free(connects[i]);
+    }
+    netlib_limit_free(limit);
+    close(epoll);
+    CHECK_INT(before, open_descriptors());
+
+    netlib_connect *connect = connect_to_ports(ports, 3, options);
+    limit = limit_of(NETLIB_TIMEOUT_NONE);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    netlib_limit_free(limit);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    int of_limit = netlib_connect_wait_fd(connect, 1);
+    CHECK_OK(netlib_connect_set_limit(connect, NULL, &err));
+    CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
+    wait_once(connect);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK_INT(2, (long long)netlib_connect_attempt_count(connect));
+    CHECK(netlib_connect_wait_fd(connect, 1) != of_limit && fcntl(of_limit, F_GETFD) >= 0);
+    wait_once(connect);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK(netlib_connect_wait_fd(connect, 2) == of_limit || fcntl(of_limit, F_GETFD) < 0);
+    netlib_connect_free(connect);
+    CHECK_INT(before, open_descriptors());
+
+    /* A program that writes to it is told, where waiting for it would end at once again and again. */
+    connect = connect_to_ports(ports, 1, options);
+    limit = limit_of(LONG);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    uint64_t one = 1;
+    CHECK(write(netlib_connect_wait_fd(connect, 1), &one, sizeof one) == sizeof one);
+    netlib_status status = netlib_connect_run(connect, NULL, &fd, &err);
+    CHECK_INT(EBADF, netlib_error_errno(err));
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
+    CHECK_INT(before, open_descriptors());
+    netlib_connect_options_free(options);
+    close(filler);
+    close(silent);
+}
+
+/* ---- ports ---- */
+
+/* A port of one's own serves each attempt of a race, those under way beside it and those that failed. */
+static void a_source_port_for_all_attempts(void) {
+    netlib_error *err = NULL;
+    int32_t silent_port = 0, dead_port = 0, port = 0, own_port = 0;
+    int filler = -1, fd = -1;
+    int silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port), server = listener(&port);
+    close(bound_socket(&own_port));
+    const int32_t ports[] = {silent_port, dead_port, port};
+    static const char *const hosts[] = {"127.0.0.1", ""};
+    for (size_t i = 0; i < 2; i++) {
+        netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+        netlib_connect_options_set_source_address(options, hosts[i], own_port);
+        netlib_connect *connect = connect_to_ports(ports, 3, options);
+        CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
+        check_attempt(connect, 0, silent_port, NETLIB_CLOSED, 0);
+        check_attempt(connect, 1, dead_port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
+        check_attempt(connect, 2, port, NETLIB_OK, 0);
+        struct sockaddr_in own;
+        socklen_t len = sizeof own;
+        CHECK(getsockname(fd, (struct sockaddr *)&own, &len) == 0);
+        CHECK_INT(own_port, ntohs(own.sin_port));
+        /* Closed by a reset, so that the port is free for the second run. */
+        struct linger at_once = {1, 0};
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close(fd);
+        close(accept(server, NULL, NULL));
+        netlib_connect_free(connect);
+        netlib_connect_options_free(options);
+    }
+
+    /* Somebody else's stays his. */
+    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+    netlib_connect_options_set_source_address(options, "127.0.0.1", dead_port);
+    netlib_connect *connect = connect_to_ports(ports + 2, 1, options);
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    check_attempt(connect, 0, port, NETLIB_NEW_CONNECTION, EADDRINUSE);
+    netlib_connect_free(connect);
+    netlib_connect_options_free(options);
+
+#ifdef IP_BIND_ADDRESS_NO_PORT
+    /* An address without a port leaves the port to connect(2), which has more of them. */
+    options = netlib_connect_options_new();
+    netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
+    CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
+    int late = 0;
+    socklen_t len = sizeof late;
+    CHECK(getsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, &len) == 0 && late == 1);
+    close(fd);
+    netlib_connect_options_free(options);
+#endif
+    close(server);
+    close(dead);
+    close(filler);
+    close(silent);
+}
+
+/* Where nobody listens a socket may be connected to itself: here it has no choice. */
+static void a_connection_to_itself_is_none(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0;
+    int fd = -1;
+    close(bound_socket(&port));
+    static const double timeouts[] = {NETLIB_TIMEOUT_NONE, LONG};
+    for (size_t i = 0; i < 2; i++) {
+        netlib_connect_options *options = options_with(0.01, timeouts[i]);
+        netlib_connect_options_set_source_address(options, "127.0.0.1", port);
+        netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
+        CHECK_INT(-1, fd);
+        CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
+        CHECK(strstr(netlib_error_message(err, NULL), ": nobody listens there, so that the socket was connected to itself: ") != NULL);
+        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+        netlib_connect *connect = connect_to_ports(&port, 1, options);
+        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+        check_attempt(connect, 0, port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
+        netlib_connect_free(connect);
+        netlib_connect_options_free(options);
+    }
+    /* The port is the server's to take. */
+    struct sockaddr_in in = ipv4(LOOPBACK, port);
+    int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(server, (struct sockaddr *)&in, sizeof in) == 0);
+    close(server);
+}
+
+static int32_t cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
+    (void)address;
+    (void)len;
+    (void)classes;
+    netlib_limit_cancel(ctx);
+    return 1;
+}
+
+/* A limit ends a step, too, in which one address after the other fails. */
+static void a_limit_ends_a_step(void) {
+    netlib_error *err = NULL;
+    int fd = -1;
+    const int32_t ports[] = {1, 2, 3};
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_address_callback(options, cancel_and_refuse, limit);
+    netlib_connect *connect = connect_to_ports(ports, 3, options);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    netlib_status status = netlib_connect_step(connect, &fd, &err);
+    CHECK_STR("cannot connect to name.test port 80: the limit was cancelled", netlib_error_message(err, NULL));
+    CHECK_INT(1, (long long)netlib_error_cause_count(err));
+    CHECK_INT(NETLIB_ADDRESS_REFUSED, netlib_error_status(netlib_error_cause(err, 0)));
+    CHECK_STATUS(NETLIB_CANCELLED, status);
+    CHECK_INT(1, (long long)netlib_connect_attempt_count(connect));
+    check_attempt(connect, 0, 1, NETLIB_ADDRESS_REFUSED, 0);
+    netlib_connect_free(connect);
+    netlib_connect_options_free(options);
+    netlib_limit_free(limit);
 }
 
 static void no_descriptor_is_lost(void) {
@@ -868,6 +1067,10 @@ int main(void) {
     names();
     a_resolver_of_the_program();
     epoll_by_difference();
+    limits_in_an_event_loop();
+    a_limit_ends_a_step();
+    a_source_port_for_all_attempts();
+    a_connection_to_itself_is_none();
     no_descriptor_is_lost();
     r28_each_descriptor_is_closed_once();
     return report("race");

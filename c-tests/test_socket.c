@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 
 /* ---- waiting ---- */
@@ -150,36 +149,6 @@ static void a_handler_cancels_a_wait(void) {
     close(ends[1]);
 }
 
-/* A forked process shares the descriptor that wakes waits, but not the limit. */
-static void a_limit_cancelled_in_a_forked_process(void) {
-    netlib_error *err = NULL;
-    int ends[2];
-    connected_pair(ends);
-    netlib_limit *limit = limit_of(LONG);
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], 0.01, limit, &err));
-    pid_t child = fork();
-    if (child == 0) {
-        netlib_limit_cancel(limit);
-        _exit(0);
-    }
-    CHECK(child > 0 && waitpid(child, NULL, 0) == child);
-    CHECK_OK(netlib_limit_check(limit, &err));
-    CHECK_STATUS(NETLIB_IO, netlib_wait_for_read(ends[0], LONG, limit, &err));
-
-    /* Nor does a sleep pass for one that is over. */
-    netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_backoff_factor(options, 5);
-    for (int i = 0; i < 2; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500, NULL);
-    netlib_retry *retry = NULL;
-    CHECK_OK(netlib_retry_new(options, &retry, &err));
-    CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
-    netlib_retry_free(retry);
-    netlib_retry_options_free(options);
-    netlib_limit_free(limit);
-    close(ends[0]);
-    close(ends[1]);
-}
-
 /* ---- is_connection_dropped ---- */
 
 static void dropped_connections(void) {
@@ -228,7 +197,6 @@ int main(void) {
     waits_go_on_after_signals();
     the_first_to_end_decides();
     a_handler_cancels_a_wait();
-    a_limit_cancelled_in_a_forked_process();
     dropped_connections();
     the_clock_goes_forward();
     return report("socket");

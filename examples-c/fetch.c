@@ -6,12 +6,12 @@
  * policy answers, this file does as it says. TLS, connecting and waiting are netlib's; what is left to do lies in
  * fetch/, a file for each idea:
  *
- *     options     the command line                  connection   a socket, and the layers of TLS on it
- *     request     what is sent, and how it changes  route        how a connection comes about
- *     trace       what -v tells                     proxy        CONNECT, the tunnel through a proxy
- *     output      where the body goes               tls          trust and identity, for each peer its own
- *     report      exit codes and advice             http         one exchange over a connection
- *     failure     errors of our own
+ *     options     the command line                  connection   a race of addresses, a socket, the layers of TLS on it
+ *     request     what is sent, and how it changes  resolve      addresses from the command line
+ *     trace       what -v tells                     route        how a connection comes about
+ *     output      where the body goes               proxy        CONNECT, the tunnel through a proxy
+ *     report      exit codes and advice             tls          trust and identity, for each peer its own
+ *     failure     errors of our own                 http         one exchange over a connection
  *
  *     cc fetch.c fetch/[a-z]*.c $(pkg-config --cflags --libs netlib) -o fetch
  *     fetch -v --retries 5 -o page.html https://example.com/
@@ -198,6 +198,6 @@ int main(int argc, char **argv) {
         if (options.help) print_help();
         code = options.help ? EXIT_DONE : fetch(&options);
     }
-    netlib_headers_options_free(options.headers);
+    free_options(&options);
     return (int)code;
 }

@@ -2,11 +2,11 @@
 //! what a program's own returns is checked before it is used.
 
 use std::ffi::CStr;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
+use crate::socket::endpoint::Endpoint;
 use crate::status::Status;
 
 /// A monotonic clock: seconds since any fixed moment.
@@ -22,7 +22,7 @@ pub type Sleep = Arc<dyn Fn(f64) -> Result<()> + Send + Sync>;
 pub type Random = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
 /// The addresses of a host, which is in ASCII, for a port, found within so many seconds.
-pub type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<SocketAddr>> + Send + Sync>;
+pub type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
 /// The time of day by the given clock, or by the system's.
 pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {

@@ -1,9 +1,11 @@
 //! The one way to stop waiting: an absolute deadline and a trigger that anyone may pull.
 
 use std::os::fd::RawFd;
-use std::sync::OnceLock;
+use std::process;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
+
+use once_cell::race::OnceBox;
 
 use crate::error::{Error, Result};
 use crate::socket::sys::Wake;
@@ -14,8 +16,47 @@ use crate::status::Status;
 pub struct Limit {
     deadline: Option<Instant>,
     cancelled: AtomicBool,
-    /// Readable once cancelled. Opened by the first wait, because most limits are never waited on.
-    wake: OnceLock<Wake>,
+    wakes: Wakes,
+}
+
+/// What is readable once the limit is cancelled. Opened by the first wait, because most limits are never waited on.
+///
+/// A forked child has a copy of the limit, but shares the descriptor. So each process opens its own, and raises no
+/// other: a list of one entry, but where a process forked and the child waited too. It only grows, and takes no lock,
+/// which a signal handler could find taken, and a child taken for good.
+#[derive(Debug, Default)]
+struct Wakes(OnceBox<OwnWake>);
+
+#[derive(Debug)]
+struct OwnWake {
+    /// Whose it is.
+    process: u32,
+    wake: Wake,
+    others: Wakes,
+}
+
+impl Wakes {
+    /// Async-signal-safe.
+    fn of(&self, process: u32) -> Option<&Wake> {
+        let mut entry = self.0.get();
+        while let Some(other) = entry.filter(|entry| entry.process != process) {
+            entry = other.others.0.get();
+        }
+        entry.map(|own| &own.wake)
+    }
+
+    /// Of two that are added at once for one process the slower is dropped.
+    fn add(&self, process: u32, wake: Wake) -> &Wake {
+        let mut fresh = Some(Box::new(OwnWake { process, wake, others: Wakes::default() }));
+        let mut end = &self.0;
+        loop {
+            match end.get() {
+                Some(entry) if entry.process == process => return &entry.wake,
+                Some(entry) => end = &entry.others.0,
+                None => fresh = fresh.and_then(|fresh| end.set(fresh).err()),
+            }
+        }
+    }
 }
 
 impl Limit {
@@ -27,15 +68,15 @@ impl Limit {
                 format!("seconds must be 0 or more, or NETLIB_TIMEOUT_NONE; it is {seconds}"),
             ));
         }
-        Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wake: OnceLock::new() })
+        Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wakes: Wakes::default() })
     }
 
-    /// Async-signal-safe: atomic operations and at most one write(2), no lock and no allocation.
+    /// Async-signal-safe: atomic operations, getpid(2) and at most one write(2), no lock and no allocation.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
         // Pairs with the fence of `wake_fd`: either this sees the descriptor, or `wake_fd` sees the flag.
         fence(Ordering::SeqCst);
-        if let Some(wake) = self.wake.get() {
+        if let Some(wake) = self.wakes.of(process::id()) {
             wake.raise();
         }
     }
@@ -76,19 +117,17 @@ impl Limit {
 
     /// Not cancelled, yet its descriptor says so: told, so that nobody takes it for a wait that is over, or spins.
     pub(crate) fn raised_by_others() -> Error {
-        let message = "the limit's own descriptor was closed by the program, or the limit was cancelled in a process \
-                       that shares it after a fork";
+        let message = "the limit's own descriptor was closed by the program, or written to";
         Error::new(Status::Io, message).with_errno(libc::EBADF)
     }
 
     /// A descriptor that becomes readable when the limit is cancelled, to be polled beside whatever is waited for.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
-        if let Some(wake) = self.wake.get() {
+        let process = process::id();
+        if let Some(wake) = self.wakes.of(process) {
             return Ok(wake.fd());
         }
-        // Opened outside the cell's initialiser, which cannot fail; of two first waits the slower one closes its own.
-        let fresh = Wake::open()?;
-        let wake = self.wake.get_or_init(|| fresh);
+        let wake = self.wakes.add(process, Wake::open()?);
         fence(Ordering::SeqCst);
         // A cancel that ran before saw no descriptor to write to.
         if self.is_cancelled() {
@@ -122,6 +161,20 @@ mod tests {
         assert_eq!(limit.check().unwrap_err().status(), Status::DeadlineExceeded);
         limit.cancel();
         assert_eq!(limit.check().unwrap_err().status(), Status::Cancelled);
+    }
+
+    #[test]
+    fn each_process_has_a_wake_of_its_own() {
+        let wakes = Wakes::default();
+        assert!(wakes.of(1).is_none());
+        let fds = [1, 2, 3].map(|process| wakes.add(process, Wake::open().unwrap()).fd());
+        assert_eq!([1, 2, 3].map(|process| wakes.of(process).unwrap().fd()), fds);
+        assert!(fds[0] != fds[1] && fds[1] != fds[2] && fds[0] != fds[2]);
+        // The first stays.
+        assert_eq!(wakes.add(2, Wake::open().unwrap()).fd(), fds[1]);
+        assert!(wakes.of(4).is_none());
+        wakes.of(2).unwrap().raise();
+        assert_eq!(fds.map(is_readable_now), [false, true, false]);
     }
 
     #[test]

@@ -34,21 +34,35 @@ static netlib_status limits_of(const netlib_timeout *timeout, double *connect, d
     return status;
 }
 
-netlib_status connection_open(struct connection *connection, const netlib_url *url, const netlib_timeout *timeout,
-                              netlib_error **err) {
+/* What the command line says about connecting. */
+static netlib_connect_options *connect_options(const struct options *options, double timeout) {
+    netlib_connect_options *connect = netlib_connect_options_new();
+    netlib_connect_options_set_timeout(connect, timeout);
+    netlib_connect_options_refuse_addresses(connect, options->refused_addresses);
+    return connect;
+}
+
+/* To the addresses of --resolve, or those that the system's resolver finds. Either way each is looked at before it is
+ * connected to. */
+static netlib_status make_race(const struct options *options, const netlib_url *url, double timeout,
+                               netlib_connect **race, netlib_error **err) {
+    const char *host = netlib_url_host(url, NULL);
+    int32_t port = netlib_url_port_or_default(url);
+    netlib_connect_options *connect = connect_options(options, timeout);
+    const netlib_addresses *addresses = resolve_find(&options->resolve, host, port);
+    netlib_status status = addresses != NULL ? netlib_connect_new_addresses(host, port, addresses, connect, race, err)
+                                             : netlib_connect_new(host, port, connect, race, err);
+    netlib_connect_options_free(connect);
+    return status;
+}
+
+netlib_status connection_open(struct connection *connection, const struct options *options, const netlib_url *url,
+                              const netlib_timeout *timeout, netlib_error **err) {
     double connect_timeout = 0;
     netlib_status status = limits_of(timeout, &connect_timeout, &connection->read_timeout, err);
-    if (status != NETLIB_OK) return status;
-    netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_timeout(options, connect_timeout);
-    status = netlib_create_connection(netlib_url_host(url, NULL), netlib_url_port_or_default(url), options,
-                                      connection->limit, &connection->fd, err);
-    netlib_connect_options_free(options);
-    if (status != NETLIB_OK) {
-        connection->fd = -1;
-        return status;
-    }
-    return make_nonblocking(connection->fd, err);
+    if (status == NETLIB_OK) status = make_race(options, url, connect_timeout, &connection->race, err);
+    if (status == NETLIB_OK) status = netlib_connect_run(connection->race, connection->limit, &connection->fd, err);
+    return status == NETLIB_OK ? make_nonblocking(connection->fd, err) : status;
 }
 
 /* --- TLS ---------------------------------------------------------------------------------------------------------- */
@@ -83,6 +97,8 @@ void connection_close(struct connection *connection) {
     while (connection->tls_count > 0) netlib_tls_stream_free(connection->tls[--connection->tls_count]);
     if (connection->fd >= 0) close(connection->fd);
     connection->fd = -1;
+    netlib_connect_free(connection->race);
+    connection->race = NULL;
 }
 
 /* --- bytes in and out --------------------------------------------------------------------------------------------- */

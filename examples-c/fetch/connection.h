@@ -8,12 +8,15 @@
 #ifndef EXAMPLES_FETCH_CONNECTION_H
 #define EXAMPLES_FETCH_CONNECTION_H
 
+#include "options.h"
+
 #include <netlib.h>
 
 /* One to the proxy, and one inside of it to the server. */
 enum { MOST_TLS_LAYERS = 2 };
 
 struct connection {
+    netlib_connect *race;                    /* who was tried, with what result; NULL before connection_open */
     int fd;                                  /* -1: closed */
     netlib_tls_stream *tls[MOST_TLS_LAYERS]; /* from the outside in */
     size_t tls_count;
@@ -25,9 +28,9 @@ struct connection {
 /* Not connected yet; connection_close is fine from now on. `limit` may be NULL. */
 void connection_init(struct connection *connection, const netlib_limit *limit);
 
-/* Connects to the host and port of `url`. `timeout` gives the limits; its clock is not touched. */
-netlib_status connection_open(struct connection *connection, const netlib_url *url, const netlib_timeout *timeout,
-                              netlib_error **err);
+/* Connects to the host and port of `url`, as the options say. `timeout` gives the limits; its clock is not touched. */
+netlib_status connection_open(struct connection *connection, const struct options *options, const netlib_url *url,
+                              const netlib_timeout *timeout, netlib_error **err);
 
 /* Adds a layer of TLS inside of those that are there, and shakes hands: with who is called `host`, and can prove it. */
 netlib_status connection_add_tls(struct connection *connection, const netlib_tls_context *context, const char *host,

@@ -25,8 +25,18 @@ void print_help(void) {
          "  --user USER:PASSWORD   send Basic credentials, to the URL's own origin only\n"
          "  --proxy URL            go through the proxy at http://[USER:PASSWORD@]HOST:PORT, or https:// for TLS\n"
          "                         with it. What goes to https servers it cannot read\n"
+         "  --resolve HOST:PORT:ADDRESS[,ADDRESS...]\n"
+         "                         connect to these addresses when HOST and PORT are wanted; may be repeated\n"
+         "  --refuse-addresses CLASSES\n"
+         "                         connect to no address of these classes, wherever redirects lead: all-but-global, or\n"
+         "                         any of metadata, loopback, unspecified, link-local, private, shared, multicast,\n"
+         "                         reserved, documentation, benchmarking, special-purpose, global, with commas\n"
          "  -v                     tell what happens, and why, on standard error\n"
          "  --help                 this text\n"
+         "\n"
+         "Addresses race: each has its turn a quarter of a second after the one before, or when that has failed, and\n"
+         "the first that is connected wins. With --proxy the addresses are the proxy's: those of servers it looks up\n"
+         "and connects to itself, and what it must not reach is the matter of its own settings.\n"
          "\n"
          "TLS, with the server:\n"
          "\n"
@@ -106,6 +116,34 @@ static bool parse_version(const char *text, int32_t *version) {
     return *version != 0 || usage_error("--tls-max", "1.2 and 1.3 are the versions there are");
 }
 
+static bool add_resolve(struct options *options, const char *text) {
+    return resolve_add(&options->resolve, text) ||
+           usage_error("--resolve", "HOST:PORT:ADDRESS is needed, and more addresses after commas");
+}
+
+/* 0 when there is no class of that name. */
+static int32_t address_class(const char *name, size_t len) {
+    static const char all[] = "all-but-global";
+    if (len == strlen(all) && strncmp(name, all, len) == 0) return NETLIB_ADDRESS_ALL_BUT_GLOBAL;
+    for (int32_t class = 1; netlib_address_class_name(class) != NULL; class *= 2) {
+        const char *known = netlib_address_class_name(class);
+        if (len == strlen(known) && strncmp(name, known, len) == 0) return class;
+    }
+    return 0;
+}
+
+/* Names with commas between them. Those of several options add up. */
+static bool add_refused_addresses(struct options *options, const char *names) {
+    for (;;) {
+        size_t len = strcspn(names, ",");
+        int32_t class = address_class(names, len);
+        if (class == 0) return usage_error("--refuse-addresses", "this is no class of addresses");
+        options->refused_addresses |= class;
+        if (names[len] == '\0') return true;
+        names += len + 1;
+    }
+}
+
 /* The first line, without its end. It may be a pipe's. */
 static bool read_password(struct options *options, const char *path) {
     FILE *file = fopen(path, "r");
@@ -127,6 +165,8 @@ enum {
     OPT_MAX_TIME,
     OPT_USER,
     OPT_PROXY,
+    OPT_RESOLVE,
+    OPT_REFUSE_ADDRESSES,
     OPT_CACERT,
     OPT_CAPATH,
     OPT_CRLFILE,
@@ -149,6 +189,8 @@ static const struct option long_options[] = {
     {"max-time", required_argument, NULL, OPT_MAX_TIME},
     {"user", required_argument, NULL, OPT_USER},
     {"proxy", required_argument, NULL, OPT_PROXY},
+    {"resolve", required_argument, NULL, OPT_RESOLVE},
+    {"refuse-addresses", required_argument, NULL, OPT_REFUSE_ADDRESSES},
     {"cacert", required_argument, NULL, OPT_CACERT},
     {"capath", required_argument, NULL, OPT_CAPATH},
     {"crlfile", required_argument, NULL, OPT_CRLFILE},
@@ -178,6 +220,8 @@ static bool parse_option(struct options *options, int option, char *value) {
         case OPT_MAX_TIME: return parse_seconds(value, "--max-time", &options->max_time);
         case OPT_USER: netlib_headers_options_set_basic_auth(options->headers, value); return true;
         case OPT_PROXY: options->proxy = value; return true;
+        case OPT_RESOLVE: return add_resolve(options, value);
+        case OPT_REFUSE_ADDRESSES: return add_refused_addresses(options, value);
         case OPT_CACERT: options->cacert = value; return true;
         case OPT_CAPATH: options->capath = value; return true;
         case OPT_CRLFILE: options->crlfile = value; return true;
@@ -205,4 +249,9 @@ bool parse_options(struct options *options, int argc, char **argv) {
     if (options->key != NULL && options->cert == NULL) return usage_error("--key", "it is of no use without --cert");
     options->url = argv[optind];
     return true;
+}
+
+void free_options(struct options *options) {
+    resolve_free(&options->resolve);
+    netlib_headers_options_free(options->headers);
 }

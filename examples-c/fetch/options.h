@@ -2,6 +2,8 @@
 #ifndef EXAMPLES_FETCH_OPTIONS_H
 #define EXAMPLES_FETCH_OPTIONS_H
 
+#include "resolve.h"
+
 #include <netlib.h>
 
 /* One exit code for each kind of failure; --help prints this list. */
@@ -25,6 +27,8 @@
     X(EXIT_REDIRECT, 16, "too many redirects, or one that is not safe to follow")    \
     X(EXIT_BODY, 17, "the request's body could not be sent again")                   \
     X(EXIT_PROXY, 18, "the proxy: no connection, no TLS with it, or no tunnel")      \
+    X(EXIT_REFUSED, 19, "the host has no address that --refuse-addresses allows")     \
+    X(EXIT_TOO_SLOW, 20, "the response came too slowly")                             \
     X(EXIT_STATUS, 22, "the server answered 400 or above; its body is delivered")    \
     X(EXIT_INTERRUPTED, 130, "interrupted")
 
@@ -45,6 +49,8 @@ struct options {
     const char *fingerprint, *ciphers;
     int32_t tls_max; /* of enum netlib_tls_version; 0: the highest there is */
     const char *proxy, *proxy_cacert;
+    struct resolve resolve;
+    int32_t refused_addresses; /* bits of enum netlib_address_class */
     int32_t retries;
     double connect_timeout, read_timeout, max_time;
     bool insecure, verbose, help;
@@ -53,8 +59,10 @@ struct options {
     char pass_of_file[1024];               /* what `pass` is when a file has it */
 };
 
-/* Fills in what the command line says. False when it cannot be used; it has been said why. */
+/* Fills in what the command line says. False when it cannot be used; it has been said why. To be freed in any case. */
 bool parse_options(struct options *options, int argc, char **argv);
+
+void free_options(struct options *options);
 
 void print_help(void);
 

@@ -27,6 +27,8 @@ static enum exit_code code_of(netlib_status status, const netlib_error *error, i
         case NETLIB_INVALID_HEADER: return attempts == 0 ? EXIT_USAGE : EXIT_PROTOCOL;
         case NETLIB_NAME_RESOLUTION: return EXIT_RESOLVE;
         case NETLIB_CONNECT_TIMEOUT: return EXIT_CONNECT_TIMEOUT;
+        case NETLIB_ADDRESS_REFUSED: return EXIT_REFUSED;
+        case NETLIB_TOO_SLOW: return EXIT_TOO_SLOW;
         case NETLIB_PROXY: return EXIT_PROXY;
         case NETLIB_FINGERPRINT_MISMATCH: return EXIT_CERTIFICATE;
         case NETLIB_CERTIFICATE_VERIFY:

@@ -43,10 +43,17 @@ static netlib_status add_tls(struct route *route, enum tls_peer peer, const netl
     return connection_add_tls(&http->connection, route->contexts[peer], netlib_url_host(url, NULL), err);
 }
 
+/* The socket, and what is told about those that did not become it. */
+static netlib_status open_socket(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
+    netlib_status status = connection_open(&http->connection, route->options, url, route->timeout, err);
+    trace_race(route->trace, http->connection.race);
+    return status;
+}
+
 static netlib_status open_proxy(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
     const struct proxy *proxy = &route->proxy;
     http->connection.peer = "the proxy";
-    netlib_status status = connection_open(&http->connection, proxy->url, route->timeout, err);
+    netlib_status status = open_socket(route, proxy->url, http, err);
     if (status == NETLIB_OK && is_https(proxy->url)) status = add_tls(route, TLS_PROXY, proxy->url, http, err);
     if (status != NETLIB_OK) return proxy_failed(proxy, status, err);
     trace_connection(route->trace, "the proxy ", proxy->url, &http->connection);
@@ -73,8 +80,7 @@ static netlib_status secure(struct route *route, const netlib_url *url, struct h
 
 netlib_status route_open(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
     bool direct = route->proxy.url == NULL;
-    netlib_status status = direct ? connection_open(&http->connection, url, route->timeout, err)
-                                  : open_proxy(route, url, http, err);
+    netlib_status status = direct ? open_socket(route, url, http, err) : open_proxy(route, url, http, err);
     if (status != NETLIB_OK) return status;
     if (is_https(url)) return secure(route, url, http, err);
     if (direct) trace_connection(route->trace, "", url, &http->connection);

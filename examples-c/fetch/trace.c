@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void trace(struct trace *trace, const char *format, ...) {
     if (!trace->on) return;
@@ -19,6 +20,22 @@ void trace_attempt(struct trace *to, int number, const struct request *request) 
     const netlib_url *url = request->url;
     trace(to, "attempt %d: %s %s://%s%s", number, request->method, netlib_url_scheme(url, NULL),
           netlib_url_netloc(url, NULL), netlib_url_request_uri(url, NULL));
+}
+
+static const char *outcome_of(const netlib_connect *race, size_t index) {
+    int32_t status = netlib_connect_attempt_status(race, index), errnum = netlib_connect_attempt_errno(race, index);
+    if (status == NETLIB_OK) return "connected";
+    if (status == NETLIB_CLOSED) return "another was faster";
+    if (status == NETLIB_ADDRESS_REFUSED) return "not tried, --refuse-addresses";
+    return errnum != 0 ? strerror(errnum) : netlib_status_text(status);
+}
+
+void trace_race(struct trace *to, const netlib_connect *race) {
+    for (size_t i = 0; i < netlib_connect_attempt_count(race); i++) {
+        trace(to, "  %s port %d, %.3f to %.3f s: %s", netlib_connect_attempt_address(race, i, NULL),
+              (int)netlib_connect_attempt_port(race, i), netlib_connect_attempt_start(race, i),
+              netlib_connect_attempt_end(race, i), outcome_of(race, i));
+    }
 }
 
 void trace_connection(struct trace *to, const char *whose, const netlib_url *url,

@@ -18,6 +18,9 @@ void trace(struct trace *trace, const char *format, ...);
 
 void trace_attempt(struct trace *trace, int number, const struct request *request);
 
+/* Which addresses were tried, in the order in which they began, and what became of each. `race` may be NULL. */
+void trace_race(struct trace *trace, const netlib_connect *race);
+
 /* A connection is made, or has got a layer more. `whose` is "" or "the proxy ". */
 void trace_connection(struct trace *trace, const char *whose, const netlib_url *url,
                       const struct connection *connection);

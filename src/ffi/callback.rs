@@ -4,16 +4,14 @@
 //! the handle's last reference is freed.
 
 use std::ffi::{CStr, c_char, c_void};
-use std::net::SocketAddr;
 use std::sync::Arc;
-
-use socket2::SockAddr;
 
 use crate::callback::{Resolve, Sleep};
 use crate::error::{Error, Result};
 use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::handle;
 use crate::socket::address::Classes;
+use crate::socket::endpoint::Endpoint;
 use crate::socket::policy::AddressCallback;
 use crate::socket::sockaddr::AddressList;
 use crate::status::Status;
@@ -84,9 +82,9 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep
 
 pub(crate) fn address(callback: Option<AddressFn>, ctx: *mut c_void) -> Option<AddressCallback> {
     let (callback, ctx) = (callback?, Context(ctx));
-    Some(Arc::new(move |address: &SocketAddr, classes: Classes| {
+    Some(Arc::new(move |address: &Endpoint, classes: Classes| {
         // As connect(2) gets it.
-        let address = SockAddr::from(*address);
+        let address = address.to_sockaddr();
         // SAFETY: netlib.h: the function takes its `ctx` and an address with its length, which live across the call.
         unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) }
     }))

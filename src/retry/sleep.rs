@@ -1,14 +1,11 @@
 //! How long to wait before the next request, and waiting that long.
 
-use std::time::Instant;
-
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::limit::{self, Limit};
 use crate::memory;
 use crate::response::Response;
 use crate::retry::{RETRY_AFTER_STATUS_CODES, Retry, retry_after};
-use crate::socket::sys;
-use crate::status::Status;
+use crate::socket::wait::pause;
 
 /// Why there is a wait.
 #[repr(i32)]
@@ -115,55 +112,38 @@ impl Retry {
                 sleep(delay.seconds)?;
                 limit.map_or(Ok(()), Limit::check)
             }
-            None => pause(delay.seconds, limit),
+            None => pause(limit::deadline_after(delay.seconds), limit),
         }
-    }
-}
-
-/// Sleeps until the time is over or the limit says stop.
-fn pause(seconds: f64, limit: Option<&Limit>) -> Result<()> {
-    let end = limit::deadline_after(seconds);
-    let deadline = limit.and_then(Limit::deadline);
-    let until = match (end, deadline) {
-        (Some(end), Some(deadline)) => Some(end.min(deadline)),
-        (end, deadline) => end.or(deadline),
-    };
-    // Without a limit there is nothing to watch: poll then only waits.
-    let mut wake = [sys::poll_fd(-1, sys::POLL_IN)];
-    if let Some(limit) = limit {
-        wake[0] = sys::poll_fd(limit.wake_fd()?, sys::POLL_IN);
-    }
-    sys::poll(&mut wake, until).map_err(|error| Error::from_io(Status::Io, "cannot wait", &error))?;
-    match limit {
-        Some(limit) if limit.is_cancelled() => limit.check(),
-        Some(limit) if end.is_none_or(|end| Instant::now() < end) => {
-            limit.check()?;
-            Err(Limit::raised_by_others())
-        }
-        _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::Status;
     use std::sync::Arc;
     use std::time::Duration;
 
     #[test]
     fn a_pause_ends_for_the_first_of_its_reasons() {
-        pause(0.001, None).unwrap();
-        pause(0.001, Some(&Limit::new(60.0).unwrap())).unwrap();
+        pause(limit::deadline_after(0.001), None).unwrap();
+        pause(limit::deadline_after(0.001), Some(&Limit::new(60.0).unwrap())).unwrap();
         let soon = Limit::new(0.001).unwrap();
-        assert_eq!(pause(60.0, Some(&soon)).unwrap_err().status(), Status::DeadlineExceeded);
-        assert_eq!(pause(f64::INFINITY, Some(&soon)).unwrap_err().status(), Status::DeadlineExceeded);
+        assert_eq!(pause(limit::deadline_after(60.0), Some(&soon)).unwrap_err().status(), Status::DeadlineExceeded);
+        assert_eq!(
+            pause(limit::deadline_after(f64::INFINITY), Some(&soon)).unwrap_err().status(),
+            Status::DeadlineExceeded
+        );
         let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
         let other = Arc::clone(&limit);
         let canceller = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(5));
             other.cancel();
         });
-        assert_eq!(pause(f64::INFINITY, Some(&limit)).unwrap_err().status(), Status::Cancelled);
+        assert_eq!(
+            pause(limit::deadline_after(f64::INFINITY), Some(&limit)).unwrap_err().status(),
+            Status::Cancelled
+        );
         canceller.join().unwrap();
     }
 }

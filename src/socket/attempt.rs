@@ -5,53 +5,59 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use socket2::{Domain, Socket, Type};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::error::{self, Error};
+use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::ConnectOptions;
 use crate::socket::sys;
 use crate::status::Status;
 
-/// A socket on which connect(2) was called.
-pub(super) enum Opened {
-    Connected(Socket),
+/// How far a connect is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    Connected,
     /// Its outcome comes when the socket is writable.
-    UnderWay(Socket),
+    UnderWay,
+    /// The backlog of a Unix socket has no room, and nothing tells when it has: to be asked [`again`].
+    Full,
 }
+
+/// How often a full backlog is asked for room.
+pub(super) const AGAIN: Duration = Duration::from_millis(5);
 
 /// Opens a socket and begins to connect it. Unless `blocking`, it does not wait.
 pub(super) fn open(
-    address: SocketAddr,
+    endpoint: &Endpoint,
     options: &ConnectOptions,
     source: Option<&Source>,
     blocking: bool,
-) -> Result<Opened, Failure> {
+) -> Result<(Socket, Progress), Failure> {
     // Before a descriptor is spent on it. From here to connect the address is one and the same value.
-    options.policy.check(&address).map_err(|error| Failure::of_policy(&error))?;
-    let socket = new_socket(Domain::for_address(address), blocking)
-        .map_err(|error| Failure::of_step("cannot open a socket", &error))?;
-    for option in &options.socket_options {
+    options.policy.check(endpoint).map_err(|error| Failure::of_policy(&error))?;
+    let socket =
+        new_socket(endpoint.domain(), blocking).map_err(|error| Failure::of_step("cannot open a socket", &error))?;
+    if let Endpoint::Ip(_) = endpoint {
+        options.tcp.apply(&socket)?;
+    }
+    for option in options.socket_options.iter().filter(|option| is_for(endpoint, option.level)) {
         sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
             let step = format!("cannot set socket option {} of level {}", option.name, option.level);
             Failure::of_step(&step, &error)
         })?;
     }
-    if let Some(source) = source {
-        let own = source.beside(&address).ok_or_else(|| Failure::without_source(&address))?;
-        socket
-            .bind(&own.into())
+    if let (Some(source), Endpoint::Ip(address)) = (source, endpoint) {
+        let own = source.beside(address).ok_or_else(|| Failure::without_source(address))?;
+        bind(&socket, own)
             .map_err(|error| Failure::of_step(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
     }
-    match socket.connect(&address.into()) {
-        Ok(()) => Ok(Opened::Connected(socket)),
-        // EINTR leaves the connection under way, as EINPROGRESS does.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => {
-            Ok(Opened::UnderWay(socket))
-        }
-        Err(error) => Err(Failure::of_connect(&error)),
+    let progress = connect(&socket, endpoint)?;
+    if let Progress::Connected = progress {
+        to_another(&socket, endpoint)?;
     }
+    Ok((socket, progress))
 }
 
 /// Close-on-exec, and as it is to be from the first: where there are flags for both, they cost no system call.
@@ -78,12 +84,67 @@ fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
     }
 }
 
+/// Options of IP and of TCP are passed over where there is neither, as the source address is: so the same options serve
+/// for both kinds.
+fn is_for(endpoint: &Endpoint, level: i32) -> bool {
+    matches!(endpoint, Endpoint::Ip(_)) || level == libc::SOL_SOCKET
+}
+
+fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, Failure> {
+    let address = endpoint.to_sockaddr();
+    loop {
+        let Err(error) = socket.connect(&address) else { return Ok(Progress::Connected) };
+        return match (error.raw_os_error(), endpoint) {
+            (Some(libc::EINPROGRESS), _) => Ok(Progress::UnderWay),
+            // With IP the connection goes on. A Unix socket has only waited for room, and is where it was.
+            (Some(libc::EINTR), Endpoint::Ip(_)) => Ok(Progress::UnderWay),
+            (Some(libc::EINTR), Endpoint::Unix(_)) => continue,
+            (Some(libc::EAGAIN), Endpoint::Unix(_)) => Ok(Progress::Full),
+            (_, Endpoint::Ip(_)) => Err(Failure::of_connect(&error)),
+            (_, Endpoint::Unix(address)) => Err(Failure::of_unix(address, &error)),
+        };
+    }
+}
+
+/// Asks a backlog once more that was full. The socket has the address that the policy allowed.
+pub(super) fn again(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, Failure> {
+    connect(socket, endpoint)
+}
+
 /// How connecting ended, of a socket that has become writable.
-pub(super) fn outcome(socket: &Socket) -> Result<(), Failure> {
+pub(super) fn outcome(socket: &Socket, endpoint: &Endpoint) -> Result<(), Failure> {
     match socket.take_error() {
-        Ok(None) => Ok(()),
+        Ok(None) => to_another(socket, endpoint),
         Ok(Some(error)) | Err(error) => Err(Failure::of_connect(&error)),
     }
+}
+
+fn bind(socket: &Socket, own: SocketAddr) -> io::Result<()> {
+    if own.port() == 0 {
+        // The port is chosen by connect(2), which may choose one that is in use to elsewhere. Where the system knows
+        // no such thing it has fewer ports to choose from.
+        let _ = sys::bind_without_port(socket.as_raw_fd());
+    } else {
+        // The attempts of a race have the port in common, as has one that failed and is not closed yet.
+        socket.set_reuse_address(true)?;
+    }
+    socket.bind(&own.into())
+}
+
+/// TCP lets a socket connect to itself where nobody listens: the system chose the very port that it is to reach. That
+/// would be a server which says what the client says, and the port would be taken when the server wants it back.
+fn to_another(socket: &Socket, endpoint: &Endpoint) -> Result<(), Failure> {
+    let address = |found: io::Result<SockAddr>| found.ok().and_then(|found| found.as_socket());
+    let Endpoint::Ip(asked) = endpoint else { return Ok(()) };
+    let Some(own) = address(socket.local_addr()) else { return Ok(()) };
+    // The peer's address is asked for only then: 0.0.0.0 is not what a socket is connected to.
+    if own.port() != asked.port() || address(socket.peer_addr()) != Some(own) {
+        return Ok(());
+    }
+    // Reset, not closed: no TIME_WAIT keeps the port.
+    let _ = socket.set_linger(Some(Duration::ZERO));
+    let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
+    Err(Failure::of_step("nobody listens there, so that the socket was connected to itself", &refused))
 }
 
 /// As the caller is to have it.
@@ -122,7 +183,21 @@ impl Failure {
         Failure::of_system(error, error::describe_io(error))
     }
 
-    fn of_step(step: &str, error: &io::Error) -> Failure {
+    /// In words that say what the system's leave open.
+    fn of_unix(address: &UnixAddress, error: &io::Error) -> Failure {
+        let explained = match error.raw_os_error() {
+            Some(libc::ECONNREFUSED) if address.is_abstract() => ": nobody listens on this name",
+            Some(libc::ECONNREFUSED) => ": nobody listens on it, or it is no socket",
+            Some(libc::EACCES) => {
+                ": this needs write permission for the socket and search permission for the way to it"
+            }
+            Some(libc::EPROTOTYPE) => ": it is not a stream socket",
+            _ => "",
+        };
+        Failure::of_system(error, error::describe_io(error) + explained)
+    }
+
+    pub(super) fn of_step(step: &str, error: &io::Error) -> Failure {
         Failure::of_system(error, format!("{step}: {}", error::describe_io(error)))
     }
 
@@ -156,7 +231,7 @@ impl Failure {
 
 /// An address that gave no connection.
 pub(super) struct Tried {
-    pub address: SocketAddr,
+    pub endpoint: Endpoint,
     pub failure: Failure,
     pub began: Instant,
     pub ended: Instant,
@@ -164,10 +239,9 @@ pub(super) struct Tried {
 
 impl From<Tried> for Error {
     fn from(tried: Tried) -> Error {
-        let (host, port) = (tried.address.ip(), tried.address.port());
         let seconds = tried.ended.saturating_duration_since(tried.began).as_secs_f64();
         let Failure { status, errno, reason } = tried.failure;
-        Error::new(status, format!("{host} port {port}: {reason} (after {seconds:.3} s)")).with_errno(errno)
+        Error::new(status, format!("{}: {reason} (after {seconds:.3} s)", tried.endpoint)).with_errno(errno)
     }
 }
 
@@ -176,10 +250,15 @@ pub(super) fn is_by_limit(status: Status) -> bool {
     matches!(status, Status::Cancelled | Status::DeadlineExceeded)
 }
 
+/// What a host is called in messages.
+pub(super) fn target(host: &str, port: u16) -> String {
+    format!("{host} port {port}")
+}
+
 /// What ended the call before there was an address to try. The limit knows of no host, so that is added; a system call
 /// that failed is one of connecting, of which the server has noticed nothing.
-pub(super) fn not_begun(host: &str, port: u16, error: Error) -> Error {
-    let what = format!("cannot connect to {host} port {port}");
+pub(super) fn not_begun(target: &str, error: Error) -> Error {
+    let what = format!("cannot connect to {target}");
     match error.status() {
         Status::Io => {
             Error::new(Status::NewConnection, format!("{what}: {}", error.message())).with_errno(error.errno())
@@ -191,7 +270,7 @@ pub(super) fn not_begun(host: &str, port: u16, error: Error) -> Error {
 
 /// The failure that came last speaks for all; each is a cause. An address that was refused was not tried, so it speaks
 /// only where all were: what else went wrong may go better another time.
-pub(super) fn all_failed(host: &str, port: u16, failures: Vec<Tried>) -> Error {
+pub(super) fn all_failed(target: &str, failures: Vec<Tried>) -> Error {
     let was_tried = |failed: &&Tried| failed.failure.status != Status::AddressRefused;
     let last = failures.iter().max_by_key(|failed| (was_tried(failed), failed.ended));
     let (status, errno, reason) = match last.map(|last| &last.failure) {
@@ -204,8 +283,7 @@ pub(super) fn all_failed(host: &str, port: u16, failures: Vec<Tried>) -> Error {
         (count, tried) if count == tried => format!(", {count} addresses tried, the last"),
         (count, tried) => format!(", {tried} of {count} addresses tried, the last"),
     };
-    let error =
-        Error::new(status, format!("cannot connect to {host} port {port}{addresses}: {reason}")).with_errno(errno);
+    let error = Error::new(status, format!("cannot connect to {target}{addresses}: {reason}")).with_errno(errno);
     failures.into_iter().fold(error, |error, failed| error.with_cause(Arc::new(failed.into())))
 }
 
@@ -216,7 +294,7 @@ mod tests {
     #[test]
     fn a_system_call_that_fails_before_the_connection_is_one_of_connecting() {
         let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
-        let error = not_begun("name.test", 80, failed);
+        let error = not_begun(&target("name.test", 80), failed);
         assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EMFILE));
         let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
         assert_eq!(error.message(), expected);

@@ -1,6 +1,5 @@
 //! Connecting: to one address after the other, each with the whole timeout.
 
-use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -8,17 +7,29 @@ use socket2::Socket;
 
 use crate::error::Result;
 use crate::limit::Limit;
-use crate::socket::attempt::{self, Failure, Opened, Source, Tried, all_failed, is_by_limit, not_begun};
+use crate::socket::attempt::{self, AGAIN, Failure, Progress, Source, Tried, all_failed, is_by_limit, not_begun};
+use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, SourceAddress, of_source};
 use crate::socket::query::Query;
 use crate::socket::resolve::Resolver;
 use crate::socket::sys;
-use crate::socket::wait::wait;
+use crate::socket::wait::{deadline_in, earlier, pause, wait};
 use crate::timeout;
 
 /// A connected socket: blocking, without a timeout, close-on-exec.
 pub fn create_connection(host: &str, port: u16, options: &ConnectOptions, limit: Option<&Limit>) -> Result<OwnedFd> {
     connect_with(&Resolver::system(), host, port, options, limit)
+}
+
+/// The same of a Unix domain socket.
+pub fn create_unix_connection(
+    address: UnixAddress,
+    options: &ConnectOptions,
+    limit: Option<&Limit>,
+) -> Result<OwnedFd> {
+    let timeout = timeout::resolve(options.timeout, "timeout")?;
+    let endpoint = Endpoint::Unix(address);
+    first_of(&endpoint.to_string(), vec![endpoint], timeout, options, None, limit)
 }
 
 fn connect_with(
@@ -30,27 +41,15 @@ fn connect_with(
 ) -> Result<OwnedFd> {
     let query = Query::new(host, port)?;
     let timeout = timeout::resolve(options.timeout, "timeout")?;
-    let before = |error| not_begun(host, port, error);
+    let target = attempt::target(host, port);
+    let before = |error| not_begun(&target, error);
     let source = options.source.as_ref().map(|source| find_source(source, resolver, limit)).transpose();
     let source = source.map_err(before)?;
-    let addresses = match &options.resolve {
+    let endpoints = match &options.resolve {
         Some(resolve) => query.resolve_with(resolve, limit),
-        None => resolver.resolve(query, limit),
+        None => resolver.resolve(query, limit).map(Endpoint::all_ip),
     };
-    let mut tried = Vec::new();
-    for address in addresses.map_err(before)? {
-        let began = Instant::now();
-        let failure = match connect_to(address, timeout, options, source.as_ref(), limit) {
-            Ok(socket) => return Ok(socket.into()),
-            Err(failure) => failure,
-        };
-        let by_limit = is_by_limit(failure.status);
-        tried.push(Tried { address, failure, began, ended: Instant::now() });
-        if by_limit {
-            break;
-        }
-    }
-    Err(all_failed(host, port, tried))
+    first_of(&target, endpoints.map_err(before)?, timeout, options, source.as_ref(), limit)
 }
 
 fn find_source(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit>) -> Result<Source> {
@@ -58,9 +57,34 @@ fn find_source(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit
     resolver.resolve(query, limit).map(Source::Addresses).map_err(of_source)
 }
 
+/// The first that a connection to can be made.
+fn first_of(
+    target: &str,
+    endpoints: Vec<Endpoint>,
+    timeout: Option<Duration>,
+    options: &ConnectOptions,
+    source: Option<&Source>,
+    limit: Option<&Limit>,
+) -> Result<OwnedFd> {
+    let mut tried = Vec::new();
+    for endpoint in endpoints {
+        let began = Instant::now();
+        let failure = match connect_to(&endpoint, timeout, options, source, limit) {
+            Ok(socket) => return Ok(socket.into()),
+            Err(failure) => failure,
+        };
+        let by_limit = is_by_limit(failure.status);
+        tried.push(Tried { endpoint, failure, began, ended: Instant::now() });
+        if by_limit {
+            break;
+        }
+    }
+    Err(all_failed(target, tried))
+}
+
 /// Waits for one attempt.
 fn connect_to(
-    address: SocketAddr,
+    endpoint: &Endpoint,
     timeout: Option<Duration>,
     options: &ConnectOptions,
     source: Option<&Source>,
@@ -71,33 +95,58 @@ fn connect_to(
     }
     // What nothing can end early may block in the system call.
     let blocking = timeout.is_none() && limit.is_none();
-    let socket = match attempt::open(address, options, source, blocking)? {
-        Opened::Connected(socket) => socket,
-        Opened::UnderWay(socket) => match wait(socket.as_raw_fd(), sys::POLL_OUT, timeout, limit) {
-            Ok(true) => attempt::outcome(&socket).map(|()| socket)?,
+    let (socket, mut progress) = attempt::open(endpoint, options, source, blocking)?;
+    if progress == Progress::Full {
+        progress = wait_for_room(&socket, endpoint, timeout, limit)?;
+    }
+    if progress == Progress::UnderWay {
+        match wait(socket.as_raw_fd(), sys::POLL_OUT, timeout, limit) {
+            Ok(true) => attempt::outcome(&socket, endpoint)?,
             Ok(false) => return Err(Failure::timed_out()),
             Err(error) => return Err(Failure::of_wait(&error)),
-        },
-    };
+        }
+    }
     if !blocking {
         attempt::make_blocking(&socket)?;
     }
     Ok(socket)
 }
 
+/// Waits for room in the backlog of a Unix socket.
+fn wait_for_room(
+    socket: &Socket,
+    endpoint: &Endpoint,
+    timeout: Option<Duration>,
+    limit: Option<&Limit>,
+) -> std::result::Result<Progress, Failure> {
+    let timeout_at = deadline_in(timeout);
+    loop {
+        if timeout_at.is_some_and(|at| at <= Instant::now()) {
+            return Err(Failure::timed_out());
+        }
+        let until = earlier(deadline_in(Some(AGAIN)), timeout_at);
+        pause(until, limit).map_err(|error| Failure::of_wait(&error))?;
+        let progress = attempt::again(socket, endpoint)?;
+        if progress != Progress::Full {
+            return Ok(progress);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::socket::address::Classes;
+    use crate::socket::resolve::Outstanding;
     use crate::status::Status;
     use std::io::{self, Write};
-    use std::net::{TcpListener, TcpStream};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
 
     use socket2::{Domain, Type};
 
-    static OUT: AtomicUsize = AtomicUsize::new(0);
+    static OUT: Outstanding = Outstanding::new();
 
     fn answering(addresses: Vec<SocketAddr>) -> Resolver {
         Resolver::new(Arc::new(move |_: &Query| Ok(addresses.clone())), &OUT, usize::MAX)
@@ -252,10 +301,10 @@ mod tests {
         options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
         options.refuse_addresses(Classes::METADATA.bits()).unwrap();
         let shown = Arc::clone(&seen);
-        options.set_address_callback(Some(Arc::new(move |address: &SocketAddr, classes| {
+        options.set_address_callback(Some(Arc::new(move |address: &Endpoint, classes| {
             assert_eq!(classes, Classes::LOOPBACK);
-            shown.lock().unwrap().push(*address);
-            if *address == forbidden { 7 } else { 0 }
+            shown.lock().unwrap().push(address.clone());
+            if *address == Endpoint::Ip(forbidden) { 7 } else { 0 }
         })));
         let resolver = alternating(lists.iter().map(|(list, _)| list.clone()).collect());
         for (list, refused) in lists.iter().cycle().take(5 * lists.len()) {
@@ -277,7 +326,7 @@ mod tests {
         }
         assert_eq!(inside.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
         let round = [good, forbidden, good, forbidden, good];
-        assert_eq!(*seen.lock().unwrap(), round.repeat(5));
+        assert_eq!(*seen.lock().unwrap(), Endpoint::all_ip(round.repeat(5)));
     }
 
     #[test]

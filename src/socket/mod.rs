@@ -4,6 +4,7 @@ pub(crate) mod address;
 mod attempt;
 pub(crate) mod connect;
 mod dropped;
+pub(crate) mod endpoint;
 pub(crate) mod options;
 pub(crate) mod policy;
 mod query;
@@ -11,6 +12,7 @@ pub(crate) mod race;
 mod resolve;
 pub(crate) mod sockaddr;
 pub(crate) mod sys;
+mod tcp;
 pub(crate) mod wait;
 
 pub(crate) use dropped::is_connection_dropped;

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::socket::policy::{AddressCallback, Policy};
 use crate::socket::query::Query;
+use crate::socket::tcp::TcpOptions;
 use crate::status::Status;
 use crate::timeout;
 
@@ -16,6 +17,8 @@ pub struct ConnectOptions {
     /// For each address, in seconds: the process default, or none, which waits as long as the system does.
     pub timeout: f64,
     pub source: Option<SourceAddress>,
+    /// Set before those that follow, which so have the last word.
+    pub tcp: TcpOptions,
     pub socket_options: Vec<SocketOption>,
     /// Which addresses of the host are tried. The source address is no matter of it.
     pub policy: Policy,
@@ -35,6 +38,7 @@ impl Default for ConnectOptions {
         ConnectOptions {
             timeout: timeout::DEFAULT,
             source: None,
+            tcp: TcpOptions::default(),
             socket_options: Vec::new(),
             policy: Policy::default(),
             stagger: STAGGER,

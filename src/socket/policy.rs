@@ -2,15 +2,15 @@
 //! name meant when someone looked before makes no difference.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::socket::address::{Classes, classify};
+use crate::socket::address::Classes;
+use crate::socket::endpoint::Endpoint;
 use crate::status::Status;
 
 /// Asked about an address and its classes: 0 goes on, anything else refuses it.
-pub type AddressCallback = Arc<dyn Fn(&SocketAddr, Classes) -> i32 + Send + Sync>;
+pub type AddressCallback = Arc<dyn Fn(&Endpoint, Classes) -> i32 + Send + Sync>;
 
 /// By default every address is allowed.
 #[derive(Clone, Default)]
@@ -35,19 +35,20 @@ impl Policy {
     }
 
     /// Whether to connect to `address`. Whoever connects calls this with what connect(2) will be given, each time.
-    pub(crate) fn check(&self, address: &SocketAddr) -> Result<()> {
+    pub(crate) fn check(&self, address: &Endpoint) -> Result<()> {
         if self.refused.is_empty() && self.callback.is_none() {
             return Ok(());
         }
-        let ip = address.ip();
-        let classes = classify(ip);
+        let classes = address.classes();
         let refused = classes.common(self.refused);
         if !refused.is_empty() {
-            return Err(error(format!("the address policy refuses {ip}: {}", name(refused))));
+            return Err(error(format!("the address policy refuses {}: {}", address.name(), name(refused))));
         }
         match self.callback.as_ref().map_or(0, |callback| callback(address, classes)) {
             0 => Ok(()),
-            answer => Err(error(format!("the address callback refuses {ip} ({}): {answer}", name(classes)))),
+            answer => {
+                Err(error(format!("the address callback refuses {} ({}): {answer}", address.name(), name(classes))))
+            }
         }
     }
 }
@@ -70,9 +71,15 @@ impl fmt::Debug for Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::socket::endpoint::UnixAddress;
+    use std::net::SocketAddr;
 
     fn asked(policy: &Policy, address: &str) -> Option<String> {
-        let result = policy.check(&address.parse().unwrap());
+        let endpoint = match address.parse::<SocketAddr>() {
+            Ok(address) => Endpoint::Ip(address),
+            Err(_) => Endpoint::Unix(UnixAddress::new(address.as_bytes()).unwrap()),
+        };
+        let result = policy.check(&endpoint);
         result.err().map(|error| {
             assert_eq!(error.status(), Status::AddressRefused);
             error.message().to_owned()
@@ -97,6 +104,12 @@ mod tests {
         }
         assert_eq!(asked(&policy, "[fe80::1]:80"), Some("the address policy refuses fe80::1: link-local".to_owned()));
         assert_eq!(asked(&policy, "10.0.0.1:80"), None);
+        assert_eq!(asked(&policy, "/run/s"), None);
+        policy.refuse(Classes::UNIX.bits()).unwrap();
+        for (name, shown) in [("/run/s", "/run/s"), ("\0name", "@name")] {
+            assert_eq!(asked(&policy, name), Some(format!("the address policy refuses {shown}: unix")));
+        }
+        assert_eq!(asked(&policy, "10.0.0.1:80"), None);
     }
 
     #[test]
@@ -114,14 +127,16 @@ mod tests {
     fn the_callback_sees_what_the_classes_let_through() {
         let mut policy = Policy::default();
         policy.refuse(Classes::PRIVATE.bits()).unwrap();
-        policy.set_callback(Some(Arc::new(|address: &SocketAddr, classes: Classes| {
+        policy.set_callback(Some(Arc::new(|address: &Endpoint, classes: Classes| {
             assert!(classes.common(Classes::PRIVATE).is_empty());
-            i32::from(address.port()) - 80
+            address.port().map_or(7, |port| i32::from(port) - 80)
         })));
         assert_eq!(asked(&policy, "10.0.0.1:81"), Some("the address policy refuses 10.0.0.1: private".to_owned()));
         assert_eq!(asked(&policy, "8.8.8.8:80"), None);
         let refused = Some("the address callback refuses 8.8.8.8 (global): -1".to_owned());
         assert_eq!(asked(&policy, "8.8.8.8:79"), refused);
+        let refused = Some("the address callback refuses /run/s (unix): 7".to_owned());
+        assert_eq!(asked(&policy, "/run/s"), refused);
         policy.set_callback(None);
         assert_eq!(asked(&policy, "8.8.8.8:79"), None);
     }

@@ -6,6 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::callback::Resolve;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
+use crate::socket::endpoint::Endpoint;
 use crate::socket::sys;
 use crate::status::Status;
 use crate::url;
@@ -106,9 +107,9 @@ impl Query {
     }
 
     /// Asks a function of the program, which is trusted to be in time. A numeric host is not asked for.
-    pub(crate) fn resolve_with(&self, resolve: &Resolve, limit: Option<&Limit>) -> Result<Vec<SocketAddr>> {
+    pub(crate) fn resolve_with(&self, resolve: &Resolve, limit: Option<&Limit>) -> Result<Vec<Endpoint>> {
         if let Some(found) = self.numeric() {
-            return found;
+            return found.map(Endpoint::all_ip);
         }
         limit.map_or(Ok(()), Limit::check)?;
         let left = limit.and_then(Limit::remaining).map_or(f64::INFINITY, |left| left.as_secs_f64());
@@ -116,7 +117,7 @@ impl Query {
         self.at_least_one(with_port(found, self.port))
     }
 
-    pub(super) fn at_least_one(&self, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>> {
+    pub(super) fn at_least_one<T>(&self, found: Vec<T>) -> Result<Vec<T>> {
         if found.is_empty() {
             return Err(Error::new(Status::NameResolution, format!("{} has no addresses", self.text())));
         }
@@ -138,9 +139,13 @@ fn shortened(host: &str) -> &str {
 }
 
 /// Addresses whose port is 0 get this one.
-pub(crate) fn with_port(mut addresses: Vec<SocketAddr>, port: u16) -> Vec<SocketAddr> {
-    for address in addresses.iter_mut().filter(|address| address.port() == 0) {
-        address.set_port(port);
+pub(crate) fn with_port(mut addresses: Vec<Endpoint>, port: u16) -> Vec<Endpoint> {
+    for address in &mut addresses {
+        if let Endpoint::Ip(address) = address
+            && address.port() == 0
+        {
+            address.set_port(port);
+        }
     }
     addresses
 }

@@ -4,7 +4,8 @@
 use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use socket2::{Domain, Socket, Type};
@@ -26,13 +27,13 @@ type Find = dyn Fn(&Query) -> Result<Vec<SocketAddr>> + Send + Sync;
 #[derive(Clone)]
 pub(crate) struct Resolver {
     lookup: Arc<Find>,
-    outstanding: &'static AtomicUsize,
+    outstanding: &'static Outstanding,
     most: usize,
 }
 
 /// How many threads of the whole process may be inside the system's resolver on behalf of limits.
 const MOST_LOOKUPS: usize = 64;
-static OUTSTANDING: AtomicUsize = AtomicUsize::new(0);
+static OUTSTANDING: Outstanding = Outstanding::new();
 
 impl Resolver {
     /// getaddrinfo(3).
@@ -40,7 +41,7 @@ impl Resolver {
         Resolver::new(Arc::new(system_lookup), &OUTSTANDING, MOST_LOOKUPS)
     }
 
-    pub(crate) fn new(lookup: Arc<Find>, outstanding: &'static AtomicUsize, most: usize) -> Resolver {
+    pub(crate) fn new(lookup: Arc<Find>, outstanding: &'static Outstanding, most: usize) -> Resolver {
         Resolver { lookup, outstanding, most }
     }
 
@@ -143,19 +144,45 @@ fn system_lookup(query: &Query) -> Result<Vec<SocketAddr>> {
     sys::getaddrinfo(query.host(), query.port(), allowed_gai_family(), 0).map_err(|failure| query.failed(failure))
 }
 
+/// How many lookups are under way in this process: its number, and the count below it. A forked child has none of its
+/// parent's threads, so it begins to count anew.
+pub(crate) struct Outstanding(AtomicU64);
+
+impl Outstanding {
+    pub(crate) const fn new() -> Outstanding {
+        Outstanding(AtomicU64::new(0))
+    }
+
+    /// Changes the count, unless `change` refuses.
+    fn update(&self, change: impl Fn(u32) -> Option<u32>) -> bool {
+        let process = process::id();
+        let change = |both| change(count_of(process, both)).map(|count| u64::from(process) << 32 | u64::from(count));
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, change).is_ok()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> u32 {
+        count_of(process::id(), self.0.load(Ordering::Acquire))
+    }
+}
+
+fn count_of(process: u32, both: u64) -> u32 {
+    if both >> 32 == u64::from(process) { both as u32 } else { 0 }
+}
+
 /// One lookup's place among those that may be outstanding, until it is dropped.
-struct Slot(&'static AtomicUsize);
+struct Slot(&'static Outstanding);
 
 impl Slot {
-    fn take(outstanding: &'static AtomicUsize, most: usize) -> Option<Slot> {
-        let more = |count| (count < most).then_some(count + 1);
-        outstanding.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|_| Slot(outstanding))
+    fn take(outstanding: &'static Outstanding, most: usize) -> Option<Slot> {
+        let more = |count| (usize::try_from(count).ok()? < most).then_some(count + 1);
+        outstanding.update(more).then(|| Slot(outstanding))
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.0.update(|count| count.checked_sub(1));
     }
 }
 
@@ -202,7 +229,7 @@ mod tests {
 
     #[test]
     fn numeric_hosts_need_no_lookup() {
-        static NONE: AtomicUsize = AtomicUsize::new(0);
+        static NONE: Outstanding = Outstanding::new();
         let resolver = Resolver::new(Arc::new(|query: &Query| panic!("looked up {query:?}")), &NONE, 0);
         let limit = Limit::new(30.0).unwrap();
         for (host, expected) in [
@@ -236,9 +263,9 @@ mod tests {
         Query::new("name.test", 80).unwrap()
     }
 
-    fn until_none(outstanding: &AtomicUsize) {
+    fn until_none(outstanding: &Outstanding) {
         let hung = Instant::now() + Duration::from_secs(10);
-        while outstanding.load(Ordering::Acquire) > 0 {
+        while outstanding.count() > 0 {
             assert!(Instant::now() < hung, "an abandoned lookup did not end");
             std::thread::yield_now();
         }
@@ -246,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_lookup_that_never_ends_is_abandoned_in_time() {
-        static OUT: AtomicUsize = AtomicUsize::new(0);
+        static OUT: Outstanding = Outstanding::new();
         let (release, lookup) = stuck();
         let resolver = Resolver::new(lookup, &OUT, 8);
         for (seconds, cancel, expected) in
@@ -256,7 +283,7 @@ mod tests {
             let began = Instant::now();
             let other = Arc::clone(&limit);
             let canceller = std::thread::spawn(move || {
-                while cancel && OUT.load(Ordering::Acquire) < 2 {
+                while cancel && OUT.count() < 2 {
                     std::thread::yield_now();
                 }
                 if cancel {
@@ -267,14 +294,14 @@ mod tests {
             assert!(began.elapsed() < Duration::from_secs(5));
             canceller.join().unwrap();
         }
-        assert_eq!(OUT.load(Ordering::Acquire), 2);
+        assert_eq!(OUT.count(), 2);
         drop(release);
         until_none(&OUT);
     }
 
     #[test]
     fn outstanding_lookups_are_capped() {
-        static OUT: AtomicUsize = AtomicUsize::new(0);
+        static OUT: Outstanding = Outstanding::new();
         let (release, lookup) = stuck();
         let resolver = Resolver::new(lookup, &OUT, 3);
         let tries = || {
@@ -291,8 +318,21 @@ mod tests {
     }
 
     #[test]
+    fn a_forked_child_counts_anew() {
+        let parent = u64::from(process::id() ^ 1);
+        static OUT: Outstanding = Outstanding::new();
+        OUT.0.store(parent << 32 | 3, Ordering::Release);
+        assert_eq!(OUT.count(), 0);
+        let places = [Slot::take(&OUT, 2), Slot::take(&OUT, 2)];
+        assert!(places.iter().all(Option::is_some) && Slot::take(&OUT, 2).is_none());
+        assert_eq!(OUT.count(), 2);
+        drop(places);
+        assert_eq!(OUT.count(), 0);
+    }
+
+    #[test]
     fn what_a_lookup_says_is_handed_over() {
-        static OUT: AtomicUsize = AtomicUsize::new(0);
+        static OUT: Outstanding = Outstanding::new();
         let limit = Limit::new(30.0).unwrap();
         let failing = |query: &Query| {
             let failure = sys::LookupFailure { code: libc::EAI_AGAIN, text: "try again".into(), system: None };
@@ -314,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_helper_thread_takes_no_signals() {
-        static OUT: AtomicUsize = AtomicUsize::new(0);
+        static OUT: Outstanding = Outstanding::new();
         let lookup = |query: &Query| {
             assert!(sys::is_signal_blocked(libc::SIGALRM) && sys::is_signal_blocked(libc::SIGTERM));
             Ok(vec![SocketAddr::new([127, 0, 0, 1].into(), query.port())])

@@ -1,12 +1,14 @@
-//! Socket addresses as C has them: the bytes of a sockaddr_in or sockaddr_in6.
+//! Socket addresses as C has them: the bytes of a sockaddr_in, sockaddr_in6 or sockaddr_un. The one place that reads
+//! them.
 
 use std::mem::offset_of;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-use libc::{sa_family_t, sockaddr, sockaddr_in, sockaddr_in6};
+use libc::{sa_family_t, sockaddr, sockaddr_in, sockaddr_in6, sockaddr_un};
 
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::status::Status;
 
 /// More than any name has, and more than anybody should try.
@@ -14,7 +16,7 @@ const MOST: usize = 1024;
 
 /// Addresses to connect to, in order.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct AddressList(Vec<SocketAddr>);
+pub(crate) struct AddressList(Vec<Endpoint>);
 
 impl AddressList {
     pub(crate) fn add(&mut self, sockaddr: &[u8]) -> Result<()> {
@@ -22,34 +24,56 @@ impl AddressList {
             let message = format!("a list has at most {MOST} addresses");
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        memory::push(&mut self.0, read(sockaddr)?, "a list of addresses")
+        memory::push(&mut self.0, endpoint(sockaddr)?, "a list of addresses")
     }
 
-    pub(crate) fn as_slice(&self) -> &[SocketAddr] {
+    pub(crate) fn as_slice(&self) -> &[Endpoint] {
         &self.0
     }
 
-    pub(crate) fn into_vec(self) -> Vec<SocketAddr> {
+    pub(crate) fn into_vec(self) -> Vec<Endpoint> {
         self.0
     }
 }
 
-/// The address in a sockaddr, which may be longer than its family needs, as a sockaddr_storage is.
-pub(crate) fn read(sockaddr: &[u8]) -> Result<SocketAddr> {
+/// What a sockaddr holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Sockaddr<'a> {
+    Ip(SocketAddr),
+    /// As much of `sun_path` as there is: none of a socket that was bound to nothing.
+    Unix(&'a [u8]),
+}
+
+/// Reads a sockaddr, which may be longer than its family needs, as a sockaddr_storage is.
+pub(crate) fn read(sockaddr: &[u8]) -> Result<Sockaddr<'_>> {
     let family = part(sockaddr, offset_of!(sockaddr, sa_family)).map(sa_family_t::from_ne_bytes);
     let found = match family.map(i32::from) {
-        Some(libc::AF_INET) => read_v4(sockaddr).map(SocketAddr::V4),
-        Some(libc::AF_INET6) => read_v6(sockaddr).map(SocketAddr::V6),
+        Some(libc::AF_INET) => read_v4(sockaddr).map(|address| Sockaddr::Ip(address.into())),
+        Some(libc::AF_INET6) => read_v6(sockaddr).map(|address| Sockaddr::Ip(address.into())),
+        Some(libc::AF_UNIX) => sockaddr.get(offset_of!(sockaddr_un, sun_path)..).map(Sockaddr::Unix),
         Some(other) => {
-            let message = format!("the address is of family {other}, neither AF_INET nor AF_INET6");
+            let message = format!("the address's family is neither AF_INET, AF_INET6 nor AF_UNIX: {other}");
             return Err(Error::new(Status::InvalidArgument, message));
         }
         None => None,
     };
     found.ok_or_else(|| {
-        let message = format!("an address of {} bytes is too short for its family", sockaddr.len());
+        let message = format!("the address has {} bytes, fewer than one of its family", sockaddr.len());
         Error::new(Status::InvalidArgument, message)
     })
+}
+
+/// The address in a sockaddr, one that can be connected to.
+pub(crate) fn endpoint(sockaddr: &[u8]) -> Result<Endpoint> {
+    match read(sockaddr)? {
+        Sockaddr::Ip(address) => Ok(Endpoint::Ip(address)),
+        // An abstract name is as long as the sockaddr is, a path ends with its NUL.
+        Sockaddr::Unix(name) if name.first() == Some(&0) => UnixAddress::new(name).map(Endpoint::Unix),
+        Sockaddr::Unix(path) => {
+            let end = path.iter().position(|byte| *byte == 0).unwrap_or(path.len());
+            UnixAddress::new(path.get(..end).unwrap_or(path)).map(Endpoint::Unix)
+        }
+    }
 }
 
 fn read_v4(bytes: &[u8]) -> Option<SocketAddrV4> {
@@ -80,13 +104,19 @@ fn part<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use socket2::SockAddr;
 
     fn bytes_of(address: &str) -> Vec<u8> {
-        let address = SockAddr::from(address.parse::<SocketAddr>().unwrap());
-        let full = crate::socket::sys::bytes_of_sockaddr(&address);
-        assert_eq!(full.len(), address.len() as usize);
-        full
+        crate::socket::sys::bytes_of_sockaddr(&Endpoint::Ip(address.parse().unwrap()).to_sockaddr())
+    }
+
+    /// A sockaddr_un with this `sun_path`.
+    fn unix(sun_path: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; offset_of!(sockaddr_un, sun_path)];
+        let at = offset_of!(sockaddr, sa_family);
+        let family = (libc::AF_UNIX as sa_family_t).to_ne_bytes();
+        bytes[at..at + family.len()].copy_from_slice(&family);
+        bytes.extend_from_slice(sun_path);
+        bytes
     }
 
     #[test]
@@ -94,17 +124,57 @@ mod tests {
         for text in ["192.0.2.1:80", "0.0.0.0:0", "255.255.255.255:65535", "[2001:db8::1]:443", "[fe80::1%3]:1"] {
             let mut bytes = bytes_of(text);
             let address: SocketAddr = text.parse().unwrap();
-            assert_eq!(read(&bytes).unwrap(), address);
-            let too_short = read(&bytes[..bytes.len() - 1]).unwrap_err();
-            assert_eq!(too_short.status(), Status::InvalidArgument);
+            assert_eq!(read(&bytes).unwrap(), Sockaddr::Ip(address));
+            for len in 0..bytes.len() {
+                let error = read(&bytes[..len]).unwrap_err();
+                let message = format!("the address has {len} bytes, fewer than one of its family");
+                assert_eq!((error.status(), error.message()), (Status::InvalidArgument, &*message));
+            }
             bytes.resize(128, 0xff);
-            assert_eq!(read(&bytes).unwrap(), address, "the rest of a sockaddr_storage is not looked at");
+            assert_eq!(endpoint(&bytes).unwrap(), Endpoint::Ip(address), "the rest of a sockaddr_storage is ignored");
         }
-        for len in 0..2 {
-            assert!(read(&[0; 2][..len]).unwrap_err().message().contains("too short"));
+        for family in [libc::AF_UNSPEC, 255] {
+            let mut bytes = bytes_of("192.0.2.1:80");
+            let at = offset_of!(sockaddr, sa_family);
+            bytes[at..at + size_of::<sa_family_t>()].copy_from_slice(&(family as sa_family_t).to_ne_bytes());
+            let expected = format!("the address's family is neither AF_INET, AF_INET6 nor AF_UNIX: {family}");
+            assert_eq!(read(&bytes).unwrap_err().message(), expected);
         }
-        let error = read(&[0; 16]).unwrap_err();
-        assert_eq!(error.message(), "the address is of family 0, neither AF_INET nor AF_INET6");
+    }
+
+    #[test]
+    fn unix_addresses() {
+        let of = |name: &[u8]| Ok(Endpoint::Unix(UnixAddress::new(name).unwrap()));
+        let refused = |message: &str| Err(format!("the {message}"));
+        let zeros = "address of a Unix domain socket is nothing but NUL bytes";
+        let path_108 = [b'p'; 108];
+        for (sun_path, expected) in [
+            // With and without the NUL, in a whole sockaddr_un, and with what was left behind the NUL.
+            (b"/s".as_slice(), of(b"/s")),
+            (b"/s\0", of(b"/s")),
+            (&[b"/s".as_slice(), &[0; 106]].concat(), of(b"/s")),
+            (&[b"/s\0left".as_slice(), &[0xff; 119]].concat(), of(b"/s")),
+            (&path_108[..107], of(&[b'p'; 107])),
+            // The length of an abstract name is part of it.
+            (b"\0n", of(b"\0n")),
+            (b"\0n\0\0", of(b"\0n\0\0")),
+            (b"", refused("path of a Unix domain socket is empty")),
+            (b"\0", refused(zeros)),
+            (&[0; 108], refused(zeros)),
+            (&path_108, refused("path of a Unix domain socket has 108 bytes; at most 107 fit")),
+            (
+                &[b"\0n".as_slice(), &[0; 124]].concat(),
+                refused(
+                    "abstract name of a Unix domain socket has 126 bytes, its first NUL included; at most 108 fit",
+                ),
+            ),
+        ] {
+            let found = endpoint(&unix(sun_path)).map_err(|error| error.message().to_owned());
+            assert_eq!(found, expected, "{sun_path:?}");
+        }
+        // What accept(2) says of a client that was bound to nothing is an address, but none to connect to.
+        assert_eq!(read(&unix(b"")).unwrap(), Sockaddr::Unix(b""));
+        assert!(read(&unix(b"")[..1]).is_err());
     }
 
     #[test]

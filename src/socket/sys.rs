@@ -5,18 +5,22 @@
 use std::ffi::{CStr, OsString};
 use std::io;
 use std::marker::PhantomData;
-use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
+use crate::socket::sockaddr::{self, Sockaddr};
 use crate::status::Status;
 
 pub(crate) const POLL_IN: i16 = libc::POLLIN;
 pub(crate) const POLL_OUT: i16 = libc::POLLOUT;
 /// Among the events that came: the descriptor is not open.
 pub(crate) const POLL_INVALID: i16 = libc::POLLNVAL;
+
+/// Likewise: it was never connected, or is no more, in both directions.
+pub(crate) const POLL_HANG_UP: i16 = libc::POLLHUP;
 
 /// One descriptor of a `poll`: what is waited for, and what came.
 pub(crate) type PollFd = libc::pollfd;
@@ -120,6 +124,17 @@ use libc::__errno_location as errno_location;
 #[cfg(any(target_vendor = "apple", target_os = "freebsd"))]
 use libc::__error as errno_location;
 
+/// The number of a network interface.
+#[cfg(target_vendor = "apple")]
+pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
+    let name = std::ffi::CString::new(name)?;
+    // SAFETY: the name is NUL-terminated.
+    match unsafe { libc::if_nametoindex(name.as_ptr()) } {
+        0 => Err(io::Error::last_os_error()),
+        index => Ok(index),
+    }
+}
+
 /// Takes over a descriptor that a system call has just made, or its failure.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned(fd: RawFd) -> io::Result<OwnedFd> {
@@ -195,6 +210,25 @@ pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::
     }
 }
 
+/// The next bind(2) to port 0 leaves the choice of the port to connect(2).
+pub(crate) fn bind_without_port(fd: RawFd) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    return setsockopt(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1i32.to_ne_bytes());
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
+}
+
+/// Another descriptor of the same, closed by exec.
+pub(crate) fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers are passed.
+    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+    if copy < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it was opened by this call and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
 /// Reads a socket option that is an int.
 fn socket_option(fd: RawFd, name: i32) -> io::Result<i32> {
     let mut value: i32 = 0;
@@ -261,21 +295,13 @@ pub(crate) fn getaddrinfo(
 /// # Safety
 /// `entry.ai_addr` is NULL or points to `entry.ai_addrlen` readable bytes.
 unsafe fn read_address(entry: &libc::addrinfo) -> Option<SocketAddr> {
-    let len = entry.ai_addrlen as usize;
     if entry.ai_addr.is_null() {
         return None;
     }
-    match entry.ai_family {
-        libc::AF_INET if len >= size_of::<libc::sockaddr_in>() => {
-            // SAFETY: long enough for this family's address, which is plain data.
-            let v4 = unsafe { entry.ai_addr.cast::<libc::sockaddr_in>().read_unaligned() };
-            Some(SocketAddrV4::new(u32::from_be(v4.sin_addr.s_addr).into(), 0).into())
-        }
-        libc::AF_INET6 if len >= size_of::<libc::sockaddr_in6>() => {
-            // SAFETY: as above.
-            let v6 = unsafe { entry.ai_addr.cast::<libc::sockaddr_in6>().read_unaligned() };
-            Some(SocketAddrV6::new(v6.sin6_addr.s6_addr.into(), 0, v6.sin6_flowinfo, v6.sin6_scope_id).into())
-        }
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { std::slice::from_raw_parts(entry.ai_addr.cast::<u8>(), entry.ai_addrlen as usize) };
+    match sockaddr::read(bytes) {
+        Ok(Sockaddr::Ip(address)) => Some(address),
         _ => None,
     }
 }

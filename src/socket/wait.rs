@@ -73,6 +73,25 @@ fn look(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
     if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) }
 }
 
+/// Sleeps until the time has come (`None`: never) or the limit says stop.
+pub(crate) fn pause(until: Option<Instant>, limit: Option<&Limit>) -> Result<()> {
+    // Without a limit there is nothing to watch: poll then only waits.
+    let mut wake = [poll_fd(-1, sys::POLL_IN)];
+    if let Some(limit) = limit {
+        wake[0] = poll_fd(limit.wake_fd()?, sys::POLL_IN);
+    }
+    let deadline = earlier(until, limit.and_then(Limit::deadline));
+    sys::poll(&mut wake, deadline).map_err(|error| Error::from_io(Status::Io, "cannot wait", &error))?;
+    match limit {
+        Some(limit) if limit.is_cancelled() => limit.check(),
+        Some(limit) if until.is_none_or(|until| Instant::now() < until) => {
+            limit.check()?;
+            Err(Limit::raised_by_others())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// `None` when that is never, or beyond what the clock can count.
 pub(crate) fn deadline_in(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))

@@ -22,6 +22,7 @@ fn parts(section: &str) -> Vec<String> {
             "socket/resolve.rs",
             "socket.rs",
             "socket/race.rs",
+            "socket/unix.rs",
             "socket/wait.rs",
         ]
         .map(String::from)

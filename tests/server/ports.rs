@@ -52,6 +52,7 @@ pub fn open(certificates: &Certificates) -> Result<Vec<Port>> {
     ports.push(Port { name: "mute", number: mute.local_addr()?.port(), kind: Kind::Mute(mute) });
     ports.push(closed()?);
     ports.push(full()?);
+    ports.extend(half()?);
     Ok(ports)
 }
 
@@ -85,6 +86,23 @@ fn closed() -> Result<Port> {
 /// Never completes a connection: its queue is as short as it can be, and full.
 fn full() -> Result<Port> {
     let (socket, address) = bound()?;
+    fill("full", socket, address)
+}
+
+/// Two addresses with the same port: 127.0.0.1 never completes a connection, 127.0.0.2 serves.
+fn half() -> Result<[Port; 2]> {
+    // A port that is free on one of them may be taken on the other.
+    for _ in 0..100 {
+        let (socket, address) = bound()?;
+        if let Ok(listener) = TcpListener::bind((Ipv4Addr::new(127, 0, 0, 2), address.port())) {
+            let served = Port { name: "half", number: address.port(), kind: Kind::Serve(listener, None) };
+            return Ok([served, fill("half-silent", socket, address)?]);
+        }
+    }
+    Err(std::io::ErrorKind::AddrInUse.into())
+}
+
+fn fill(name: &'static str, socket: Socket, address: SocketAddrV4) -> Result<Port> {
     socket.listen(0)?;
     let mut fillers = Vec::new();
     for _ in 0..4 {
@@ -94,7 +112,7 @@ fn full() -> Result<Port> {
         let _ = filler.connect(&address.into());
         fillers.push(filler);
     }
-    Ok(Port { name: "full", number: address.port(), kind: Kind::Reserve { _held: (socket, fillers) } })
+    Ok(Port { name, number: address.port(), kind: Kind::Reserve { _held: (socket, fillers) } })
 }
 
 /// A thread for each port, and one for each connection. What it returns holds the ports that nobody serves.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Result, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -33,10 +33,14 @@ enum Act {
     NeverAnswer,
     /// A body of one byte a second that does not end.
     Drip,
+    /// A body that does not end, as fast as it is taken.
+    Flood,
     /// 32 MiB with their checksum in `x-sha256`. `x-authorization` says whether the request carried one.
     Large,
     /// 200 with the request, exactly as it came, as the body.
     Echo,
+    /// Answers when so many requests for the same target have come, on whichever ports, and none before.
+    Together(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +65,10 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/large", &[Large]),
     ("/hello", &[Say(HELLO, End::Close)]),
     ("/echo", &[Echo]),
+    // Who asks for one after the other waits for ever.
+    ("/when-two-ask", &[Together(2)]),
+    ("/when-forty-ask", &[Together(40)]),
+    ("/when-fifty-ask", &[Together(50)]),
     // Framing.
     ("/empty", &[Say("HTTP/1.1 204 No Content\r\n\r\n", End::Close)]),
     ("/zero", &[Say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", End::Close)]),
@@ -117,6 +125,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/hang-up", &[HangUp]),
     ("/hang-up-once", &[HangUp, Echo]),
     ("/drip", &[Drip]),
+    ("/flood", &[Flood]),
     ("/garbage", &[Say("SSH-2.0-Nonsense\r\n\r\n", End::Close)]),
     ("/half-head", &[Say("HTTP/1.1 200 OK\r\nContent-Le", End::Close)]),
     ("/bad-length", &[Say("HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\nhello", End::Close)]),
@@ -152,6 +161,22 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/redirect-to-gopher",
         &[Say("HTTP/1.1 302 Found\r\nLocation: gopher://127.0.0.1/\r\nContent-Length: 0\r\n\r\n", End::Close)],
     ),
+    // Where a server should not get anybody to go.
+    (
+        "/redirect-to-private",
+        &[Say("HTTP/1.1 302 Found\r\nLocation: http://10.0.0.1/\r\nContent-Length: 0\r\n\r\n", End::Close)],
+    ),
+    (
+        "/redirect-to-metadata",
+        &[Say(
+            "HTTP/1.1 307 Elsewhere\r\nLocation: http://[::ffff:169.254.169.254]/latest/\r\nContent-Length: 0\r\n\r\n",
+            End::Close,
+        )],
+    ),
+    (
+        "/redirect-to-inside",
+        &[Say("HTTP/1.1 302 Found\r\nLocation: http://inside.test/\r\nContent-Length: 0\r\n\r\n", End::Close)],
+    ),
     // Requests that have to be sent twice.
     ("/reset-after-head", &[ResetAfterHead, Echo]),
     ("/reset-mid-request", &[ResetMidBody, Echo]),
@@ -162,6 +187,8 @@ const SCENARIOS: &[(&str, &[Act])] = &[
 pub struct World {
     ports: HashMap<&'static str, u16>,
     visits: Mutex<HashMap<(&'static str, String), usize>>,
+    gathered: Mutex<HashMap<String, usize>>,
+    one_more: Condvar,
     requests: File,
     large: Vec<u8>,
     large_sha256: String,
@@ -173,6 +200,8 @@ impl World {
         Ok(World {
             ports: ports.iter().map(|port| (port.name, port.number)).collect(),
             visits: Mutex::new(HashMap::new()),
+            gathered: Mutex::new(HashMap::new()),
+            one_more: Condvar::new(),
             requests: File::options().create(true).append(true).open(dir.join("requests"))?,
             large_sha256: sha256(&large),
             large,
@@ -190,6 +219,14 @@ impl World {
         let visit = visits.entry((port, target.to_owned())).or_insert(0);
         *visit += 1;
         *visit - 1
+    }
+
+    /// Returns when `count` calls for this target have been made.
+    fn gather(&self, target: &str, count: usize) {
+        let mut gathered = self.gathered.lock().unwrap();
+        *gathered.entry(target.to_owned()).or_insert(0) += 1;
+        self.one_more.notify_all();
+        drop(self.one_more.wait_while(gathered, |gathered| gathered[target] < count).unwrap());
     }
 
     pub fn has_port(&self, number: u16) -> bool {
@@ -252,10 +289,15 @@ pub fn answer(
             let head = format!("HTTP/1.1 {status} Elsewhere\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n");
             say(to, &request, &head, End::Close)?;
         }
+        Some(Together(count)) => {
+            world.gather(&request.target, count);
+            say(to, &request, HELLO, End::Close)?;
+        }
         Some(ResetAfterHead | ResetMidBody | ResetAfterBody) => to.reset(),
         Some(HangUp) => to.close(),
         Some(NeverAnswer) => to.stay_silent(),
         Some(Drip) => drip(&mut to)?,
+        Some(Flood) => flood(&mut to)?,
         Some(Large) => {
             send_large(world, &request, &mut to)?;
             to.close();
@@ -306,6 +348,14 @@ fn drip(to: &mut Connection) -> Result<()> {
         to.write_all(b".")?;
         to.flush()?;
         std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+/// Ends when the client has gone.
+fn flood(to: &mut Connection) -> Result<()> {
+    to.write_all(b"HTTP/1.1 200 OK\r\n\r\n")?;
+    loop {
+        to.write_all(&[b'.'; 16 * 1024])?;
     }
 }
 

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 /// A deadline and a cancel trigger. **Thread-safe**: every call may be made from any thread at any time. Whatever
 /// blocks in netlib takes one, or holds one, and returns within 20 ms of its deadline or its cancellation.
+///
+/// After fork(2) parent and child have a limit each, with the same deadline: what cancels one does not cancel the other.
 pub struct netlib_limit {
     _private: [u8; 0],
 }

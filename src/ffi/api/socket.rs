@@ -4,6 +4,7 @@ pub mod address;
 pub mod options;
 pub mod race;
 pub mod resolve;
+pub mod unix;
 pub mod wait;
 
 use std::ffi::{c_char, c_int};
@@ -23,7 +24,8 @@ use crate::socket::options::ConnectOptions;
 ///
 /// The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when it
 /// ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a thread
-/// of its own, which takes no signals; without a limit the lookup runs on the calling thread.
+/// of its own, which takes no signals; without a limit the lookup runs on the calling thread. A connection of a socket to
+/// itself, which TCP allows where nobody listens, counts as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
 ///        with or without brackets. Copied. Not NULL.

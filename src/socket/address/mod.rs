@@ -5,10 +5,10 @@ mod table;
 mod tests;
 
 use std::ffi::CStr;
-use std::mem::offset_of;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::error::{Error, Result, shown};
+use crate::socket::sockaddr::{self, Sockaddr};
 use crate::status::Status;
 
 /// A set of classes. An address has one class, or more: 169.254.169.254 is METADATA and LINK_LOCAL. What an IPv6 address
@@ -132,32 +132,9 @@ pub fn classify_text(text: &str) -> Result<Classes> {
 
 /// Of an address as connect(2) takes it: the bytes of a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`.
 pub fn classify_sockaddr(bytes: &[u8]) -> Result<Classes> {
-    const FAMILY: usize = offset_of!(libc::sockaddr, sa_family);
-    const IN: usize = offset_of!(libc::sockaddr_in, sin_addr);
-    const IN6: usize = offset_of!(libc::sockaddr_in6, sin6_addr);
-    let too_short = || {
-        let message = format!("the address has {} bytes, fewer than one of its family", bytes.len());
-        Error::new(Status::InvalidArgument, message)
-    };
-    let family = libc::sa_family_t::from_ne_bytes(field(bytes, FAMILY).ok_or_else(too_short)?);
-    let at_least = |len: usize| if bytes.len() < len { Err(too_short()) } else { Ok(()) };
-    match i32::from(family) {
-        libc::AF_INET => {
-            at_least(size_of::<libc::sockaddr_in>())?;
-            field::<4>(bytes, IN).map(|octets| classify_v4(octets.into())).ok_or_else(too_short)
-        }
-        libc::AF_INET6 => {
-            at_least(size_of::<libc::sockaddr_in6>())?;
-            field::<16>(bytes, IN6).map(|octets| classify_v6(octets.into())).ok_or_else(too_short)
-        }
-        libc::AF_UNIX => Ok(Classes::UNIX),
-        other => {
-            let message = format!("the address's family is neither AF_INET, AF_INET6 nor AF_UNIX: {other}");
-            Err(Error::new(Status::InvalidArgument, message))
-        }
-    }
-}
-
-fn field<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk().copied()
+    Ok(match sockaddr::read(bytes)? {
+        Sockaddr::Ip(address) => classify(address.ip()),
+        // Whatever its path, one that nobody can connect to included.
+        Sockaddr::Unix(_) => Classes::UNIX,
+    })
 }

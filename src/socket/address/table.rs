@@ -151,6 +151,7 @@ pub(super) const METADATA_V4: &[u32] = &[
     address([169, 254, 0, 23]),    // Tencent Cloud
     address([169, 254, 42, 42]),   // Scaleway
     address([100, 100, 100, 200]), // Alibaba Cloud
+    address([100, 96, 0, 96]),     // Volcano Engine, BytePlus
     address([168, 63, 129, 16]),   // Azure: WireServer, an address that is public otherwise
     address([192, 0, 0, 192]),     // Oracle Cloud Infrastructure Classic
 ];

@@ -1,7 +1,6 @@
 //! A whole connect that never waits: the lookups, then the race, each within the limit.
 
-use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,8 @@ use super::{Attempt, Network, Race, Step, Waited};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
-use crate::socket::attempt::{self, Failure, Opened, Source, not_begun};
+use crate::socket::attempt::{self, Failure, Progress, Source, not_begun};
+use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, of_source};
 use crate::socket::query::{Query, with_port};
 use crate::socket::resolve::{Lookup, Resolver, Started};
@@ -23,11 +23,15 @@ use crate::timeout;
 /// Connecting to a host: made, then driven by [`Connect::step`] to its end.
 pub(crate) struct Connect {
     /// For messages.
-    host: String,
-    port: u16,
+    name: String,
     options: Arc<ConnectOptions>,
     resolver: Resolver,
     limit: Option<Arc<Limit>>,
+    /// The limit's descriptor, duplicated: connects that share a limit share none, which epoll would take once only.
+    wake: Option<OwnedFd>,
+    /// Those of limits that were replaced since the last step, and before it: as `spent`.
+    replaced: Vec<OwnedFd>,
+    replaced_before: Vec<OwnedFd>,
     began: Option<Instant>,
     phase: Phase,
     /// The bind addresses, once found.
@@ -37,6 +41,9 @@ pub(crate) struct Connect {
     /// Kept when it is over, for its report.
     race: Option<Race<Sockets>>,
 }
+
+/// How many attempts one step begins at most, where each fails at once: a step is short.
+const BURST: usize = 64;
 
 /// What is next.
 enum Phase {
@@ -55,31 +62,46 @@ enum Phase {
 #[derive(Clone)]
 pub(super) enum Target {
     Host(Query),
-    Addresses(Vec<SocketAddr>),
+    Addresses(Vec<Endpoint>),
+}
+
+impl Target {
+    fn may_be_ip(&self) -> bool {
+        match self {
+            Target::Host(_) => true,
+            Target::Addresses(addresses) => addresses.iter().any(|address| matches!(address, Endpoint::Ip(_))),
+        }
+    }
 }
 
 /// The system's network, and how sockets are to be made.
-struct Sockets {
-    options: Arc<ConnectOptions>,
-    source: Option<Source>,
+pub(super) struct Sockets {
+    pub options: Arc<ConnectOptions>,
+    pub source: Option<Source>,
 }
 
 impl Network for Sockets {
     type Socket = Socket;
 
-    fn open(&mut self, address: SocketAddr) -> std::result::Result<Socket, Failure> {
+    fn open(&mut self, endpoint: &Endpoint) -> std::result::Result<(Socket, Progress), Failure> {
         let blocking = false;
-        match attempt::open(address, &self.options, self.source.as_ref(), blocking)? {
-            Opened::Connected(socket) | Opened::UnderWay(socket) => Ok(socket),
-        }
+        attempt::open(endpoint, &self.options, self.source.as_ref(), blocking)
     }
 
-    fn outcome(&mut self, socket: &Socket) -> Option<std::result::Result<(), Failure>> {
+    fn again(&mut self, socket: &Socket, endpoint: &Endpoint) -> std::result::Result<Progress, Failure> {
+        attempt::again(socket, endpoint)
+    }
+
+    fn outcome(&mut self, socket: &Socket, endpoint: &Endpoint) -> Option<std::result::Result<(), Failure>> {
         let mut fds = [poll_fd(socket.as_raw_fd(), sys::POLL_OUT)];
         match sys::look(&mut fds) {
             Ok(0) => None,
             // A descriptor that the program closed is asked too: it says so.
-            Ok(_) => Some(attempt::outcome(socket).and_then(|()| attempt::make_blocking(socket))),
+            Ok(_) => Some(
+                attempt::outcome(socket, endpoint)
+                    .and_then(|()| is_there(socket, fds[0].revents))
+                    .and_then(|()| attempt::make_blocking(socket)),
+            ),
             Err(error) => {
                 let error = Error::from_io(Status::Io, "cannot look at a socket", &error);
                 Some(Err(Failure::of_wait(&error)))
@@ -88,17 +110,27 @@ impl Network for Sockets {
     }
 }
 
+/// A socket tells its error once. Where an event loop asked before netlib did, this still knows that it failed: it is hung
+/// up, and has no peer.
+fn is_there(socket: &Socket, events: i16) -> std::result::Result<(), Failure> {
+    if events & sys::POLL_HANG_UP == 0 || socket.peer_addr().is_ok() {
+        return Ok(());
+    }
+    let message = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    Err(Failure::of_wait(&Error::new(Status::Io, message)))
+}
+
 impl Connect {
     pub(crate) fn new(host: &str, port: u16, options: Arc<ConnectOptions>) -> Result<Connect> {
         let target = Target::Host(Query::new(host, port)?);
-        Ok(Connect::with(Resolver::system(), target, host, port, options))
+        Ok(Connect::with(Resolver::system(), target, attempt::target(host, port), options))
     }
 
     /// To the addresses that a resolver of the program's found for the host; a port of 0 stands for `port`.
     pub(crate) fn to_addresses(
         host: &str,
         port: u16,
-        addresses: &[SocketAddr],
+        addresses: &[Endpoint],
         options: Arc<ConnectOptions>,
     ) -> Result<Connect> {
         // The host is for messages, but what is no host has no place there either.
@@ -110,22 +142,24 @@ impl Connect {
         memory::reserve(&mut copy, addresses.len(), "addresses")?;
         copy.extend_from_slice(addresses);
         let target = Target::Addresses(with_port(copy, port));
-        Ok(Connect::with(Resolver::system(), target, host, port, options))
+        Ok(Connect::with(Resolver::system(), target, attempt::target(host, port), options))
     }
 
-    pub(super) fn with(
-        resolver: Resolver,
-        target: Target,
-        host: &str,
-        port: u16,
-        options: Arc<ConnectOptions>,
-    ) -> Connect {
+    pub(crate) fn to_unix(address: UnixAddress, options: Arc<ConnectOptions>) -> Connect {
+        let endpoint = Endpoint::Unix(address);
+        let name = endpoint.to_string();
+        Connect::with(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
+    }
+
+    pub(super) fn with(resolver: Resolver, target: Target, name: String, options: Arc<ConnectOptions>) -> Connect {
         Connect {
-            host: host.to_owned(),
-            port,
+            name,
             options,
             resolver,
             limit: None,
+            wake: None,
+            replaced: Vec::new(),
+            replaced_before: Vec::new(),
             began: None,
             phase: Phase::Source(target),
             source: None,
@@ -136,9 +170,11 @@ impl Connect {
 
     /// From now on.
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
-        if let Some(limit) = &limit {
-            // Opened here, where a failure can be told: `waits` lends it.
-            limit.wake_fd()?;
+        // Opened here, where a failure can be told: `waits` lends it.
+        let wake = limit.as_ref().map(|limit| duplicate(limit.wake_fd()?)).transpose()?;
+        let replaced = std::mem::replace(&mut self.wake, wake);
+        if self.is_under_way() {
+            self.replaced.extend(replaced);
         }
         self.limit = limit;
         Ok(())
@@ -152,27 +188,39 @@ impl Connect {
             Phase::Failed(error) => return Err(error.clone()),
             _ => {}
         }
-        self.spent = None;
+        self.close_spent();
         let done = self.advance();
         match &done {
             Ok(None) => {}
-            Ok(Some(_)) => self.phase = Phase::Connected,
+            Ok(Some(_)) => {
+                self.phase = Phase::Connected;
+                self.close_all();
+            }
             Err(error) => self.fail(error),
         }
         done
     }
 
+    /// What the last step ended; what it is told to use no more from now on has one step more.
+    fn close_spent(&mut self) {
+        self.spent = None;
+        self.replaced_before = std::mem::take(&mut self.replaced);
+        if let Some(race) = &mut self.race {
+            race.close_spent();
+        }
+    }
+
     /// Steps, and waits in between.
     pub(crate) fn run(&mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
         if limit.is_some() {
-            self.set_limit(limit).map_err(|error| not_begun(&self.host, self.port, error))?;
+            self.set_limit(limit).map_err(|error| not_begun(&self.name, error))?;
         }
         loop {
             if let Some(connection) = self.step()? {
                 return Ok(connection);
             }
             if let Err(error) = self.wait() {
-                let error = not_begun(&self.host, self.port, error);
+                let error = not_begun(&self.name, error);
                 self.fail(&error);
                 return Err(error);
             }
@@ -206,10 +254,10 @@ impl Connect {
             _ => None,
         };
         let lookup = lookup.map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
-        let sockets = self.race.iter().flat_map(Race::under_way);
-        let sockets = sockets.map(|(_, socket)| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
-        let limit = self.limit.as_ref().filter(|_| self.is_under_way()).and_then(|limit| limit.wake_fd().ok());
-        let limit = limit.map(|fd| Waited { fd, events: sys::POLL_IN });
+        let sockets = self.race.iter().flat_map(Race::telling);
+        let sockets = sockets.map(|socket| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
+        let limit = self.wake.as_ref().filter(|_| self.is_under_way());
+        let limit = limit.map(|wake| Waited { fd: wake.as_raw_fd(), events: sys::POLL_IN });
         lookup.into_iter().chain(sockets).chain(limit)
     }
 
@@ -266,13 +314,24 @@ impl Connect {
         if let Some(race) = &mut self.race {
             race.stop(error, Instant::now());
         }
-        self.spent = None;
         // Drops a lookup that is under way, which gives it up.
         self.phase = Phase::Failed(error.clone());
+        self.close_all();
+    }
+
+    /// It is over, so nothing is waited for.
+    fn close_all(&mut self) {
+        (self.spent, self.wake) = (None, None);
+        self.replaced.clear();
+        self.replaced_before.clear();
+        if let Some(race) = &mut self.race {
+            race.close_spent();
+        }
     }
 
     fn advance(&mut self) -> Result<Option<OwnedFd>> {
         self.began.get_or_insert_with(Instant::now);
+        let mut begun = 0;
         loop {
             let checked = self.limit.as_ref().map_or(Ok(()), |limit| limit.check());
             if let Err(error) = checked {
@@ -289,7 +348,7 @@ impl Connect {
                 Phase::FindSource(lookup, target) => {
                     let Some(found) = lookup.take() else { return Ok(None) };
                     let target = target.clone();
-                    let found = found.map_err(|error| not_begun(&self.host, self.port, of_source(error)))?;
+                    let found = found.map_err(|error| not_begun(&self.name, of_source(error)))?;
                     self.source = Some(Source::Addresses(found));
                     self.next_phase(Phase::Resolve(target));
                 }
@@ -302,11 +361,25 @@ impl Connect {
                 }
                 Phase::FindTarget(lookup) => {
                     let Some(found) = lookup.take() else { return Ok(None) };
-                    let found = found.map_err(|error| not_begun(&self.host, self.port, error))?;
-                    let race = self.race_to(found)?;
+                    let found = found.map_err(|error| not_begun(&self.name, error))?;
+                    let race = self.race_to(Endpoint::all_ip(found))?;
                     self.next_phase(race);
                 }
-                Phase::Race => return self.step_race(),
+                Phase::Race => {
+                    let Some(race) = &mut self.race else { return Ok(None) };
+                    match race.step(Instant::now()) {
+                        // The limit is asked again: callbacks of the program take the time that they like.
+                        Step::Begun => {
+                            begun += 1;
+                            if begun >= BURST && race.due(Instant::now()).is_some() {
+                                return Ok(None);
+                            }
+                        }
+                        Step::Pending => return Ok(None),
+                        Step::Failed => return Err(race.error(&self.name)),
+                        Step::Connected(socket) => return Ok(Some(socket.into())),
+                    }
+                }
                 Phase::Connected | Phase::Failed(_) => return Ok(None),
             }
         }
@@ -320,7 +393,10 @@ impl Connect {
     }
 
     fn find_source(&mut self, target: Target) -> Result<Phase> {
-        let Some(source) = &self.options.source else { return Ok(Phase::Resolve(target)) };
+        // Unix domain sockets have no use for one, so it is not looked for.
+        let Some(source) = self.options.source.as_ref().filter(|_| target.may_be_ip()) else {
+            return Ok(Phase::Resolve(target));
+        };
         let Some(query) = source.query().map_err(of_source)? else {
             self.source = Some(Source::Port(source.port));
             return Ok(Phase::Resolve(target));
@@ -339,44 +415,40 @@ impl Connect {
             Target::Addresses(addresses) => return self.race_to(addresses),
             Target::Host(query) => query,
         };
-        let started = match &self.options.resolve {
-            Some(resolve) => Started::Found(query.resolve_with(resolve, self.limit.as_deref())?),
-            None => self.resolver.start(query)?,
-        };
-        match started {
-            Started::Found(addresses) => self.race_to(addresses),
+        if let Some(resolve) = &self.options.resolve {
+            let found = query.resolve_with(resolve, self.limit.as_deref())?;
+            return self.race_to(found);
+        }
+        match self.resolver.start(query)? {
+            Started::Found(addresses) => self.race_to(Endpoint::all_ip(addresses)),
             Started::Lookup(lookup) => Ok(Phase::FindTarget(lookup)),
         }
     }
 
-    fn race_to(&mut self, addresses: Vec<SocketAddr>) -> Result<Phase> {
+    fn race_to(&mut self, addresses: Vec<Endpoint>) -> Result<Phase> {
         let timeout: Option<Duration> = timeout::resolve(self.options.timeout, "timeout")?;
         let sockets = Sockets { options: Arc::clone(&self.options), source: self.source.take() };
         self.race = Some(Race::new(sockets, addresses, self.options.stagger, timeout));
         Ok(Phase::Race)
     }
 
-    fn step_race(&mut self) -> Result<Option<OwnedFd>> {
-        let Some(race) = &mut self.race else { return Ok(None) };
-        match race.step(Instant::now()) {
-            Step::Pending => Ok(None),
-            Step::Failed => Err(race.error(&self.host, self.port)),
-            Step::Connected(socket) => Ok(Some(socket.into())),
-        }
-    }
-
     fn before(&self, error: Error) -> Error {
-        not_begun(&self.host, self.port, error)
+        not_begun(&self.name, error)
     }
 
     /// The limit has ended it.
     fn stopped(&mut self, error: Error) -> Error {
-        match &mut self.race {
-            Some(race) if !race.attempts.is_empty() => {
-                race.stop(&error, Instant::now());
-                race.error(&self.host, self.port)
-            }
-            _ => not_begun(&self.host, self.port, error),
+        let Some(race) = &mut self.race else { return not_begun(&self.name, error) };
+        if race.under_way().next().is_some() {
+            race.stop(&error, Instant::now());
+            return race.error(&self.name);
         }
+        // Between one address that failed at once and the next.
+        let error = not_begun(&self.name, error);
+        race.failures().fold(error, |error, tried| error.with_cause(Arc::new(tried.into())))
     }
+}
+
+fn duplicate(fd: RawFd) -> Result<OwnedFd> {
+    sys::duplicate(fd).map_err(|error| Error::from_io(Status::Io, "cannot duplicate the limit's descriptor", &error))
 }

@@ -10,12 +10,12 @@ mod order;
 mod tests;
 
 use std::ffi::{CStr, CString};
-use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::socket::attempt::{self, Failure, Tried};
+use crate::socket::attempt::{self, AGAIN, Failure, Progress, Tried};
+use crate::socket::endpoint::Endpoint;
 use crate::socket::wait::earlier;
 use crate::status::Status;
 
@@ -26,15 +26,20 @@ trait Network {
     type Socket;
 
     /// Begins to connect. It does not wait.
-    fn open(&mut self, address: SocketAddr) -> Result<Self::Socket, Failure>;
+    fn open(&mut self, endpoint: &Endpoint) -> Result<(Self::Socket, Progress), Failure>;
+
+    /// Asks a backlog for room that was full.
+    fn again(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Result<Progress, Failure>;
 
     /// How it ended; `None` while it is under way.
-    fn outcome(&mut self, socket: &Self::Socket) -> Option<Result<(), Failure>>;
+    fn outcome(&mut self, socket: &Self::Socket, endpoint: &Endpoint) -> Option<Result<(), Failure>>;
 }
 
 /// What a step came to.
 enum Step<S> {
     Connected(S),
+    /// An attempt: step again, without waiting.
+    Begun,
     Pending,
     /// No address is left, and nothing is under way.
     Failed,
@@ -43,21 +48,23 @@ enum Step<S> {
 struct Race<N: Network> {
     network: N,
     /// In the order in which they have their turn.
-    addresses: Vec<SocketAddr>,
+    addresses: Vec<Endpoint>,
     /// What was begun: of as many addresses, in the same order.
     attempts: Vec<Attempt<N::Socket>>,
     stagger: Duration,
     timeout: Option<Duration>,
-    /// Sockets of attempts that have failed, closed by the next step: see `Connect::waits`.
+    /// Sockets of attempts that have failed, closed a step of the connect later: see `Connect::waits`.
     spent: Vec<N::Socket>,
 }
 
 /// An address that had its turn: a line of the report.
 pub(crate) struct Attempt<S> {
-    address: SocketAddr,
-    /// For C, with the zone of a link-local address.
+    endpoint: Endpoint,
+    /// Its name, for C.
     text: CString,
     began: Instant,
+    /// Under way, but its backlog is full: when to ask again. Its descriptor tells nothing.
+    again: Option<Instant>,
     ended: Option<Instant>,
     state: State<S>,
 }
@@ -71,50 +78,61 @@ enum State<S> {
 }
 
 impl<N: Network> Race<N> {
-    fn new(network: N, addresses: Vec<SocketAddr>, stagger: Duration, timeout: Option<Duration>) -> Race<N> {
+    fn new(network: N, addresses: Vec<Endpoint>, stagger: Duration, timeout: Option<Duration>) -> Race<N> {
         let addresses = order::interleaved(addresses);
         Race { network, addresses, attempts: Vec::new(), stagger, timeout, spent: Vec::new() }
     }
 
-    /// Looks at what is under way, and begins what is due.
+    /// Looks at what is under way, then begins what is due, if anything.
     fn step(&mut self, now: Instant) -> Step<N::Socket> {
-        self.spent.clear();
-        loop {
-            if let Some(socket) = self.look(now) {
-                return Step::Connected(socket);
-            }
-            let Some(address) = self.due(now) else { break };
-            self.begin(address, now);
+        if let Some(socket) = self.look(now) {
+            return Step::Connected(socket);
+        }
+        if let Some(endpoint) = self.due(now) {
+            self.begin(endpoint, now);
+            return Step::Begun;
         }
         if self.under_way().next().is_some() { Step::Pending } else { Step::Failed }
+    }
+
+    fn close_spent(&mut self) {
+        self.spent.clear();
     }
 
     /// When a step has something to do though no socket is ready.
     fn next_time(&self) -> Option<Instant> {
         let turn = match self.attempts.last() {
-            Some(last) if self.attempts.len() < self.addresses.len() => last.began.checked_add(self.stagger),
+            Some(last) if self.attempts.len() < self.addresses.len() => match last.state {
+                State::UnderWay(_) => last.began.checked_add(self.stagger),
+                // At once.
+                _ => Some(last.began),
+            },
             _ => None,
         };
-        let timeouts = self.under_way().filter_map(|(attempt, _)| attempt.began.checked_add(self.timeout?));
-        timeouts.fold(turn, |first, time| earlier(first, Some(time)))
+        let of_attempt = |attempt: &Attempt<N::Socket>| {
+            let timeout = self.timeout.and_then(|timeout| attempt.began.checked_add(timeout));
+            earlier(timeout, attempt.again)
+        };
+        self.under_way().map(|(attempt, _)| of_attempt(attempt)).fold(turn, earlier)
     }
 
     /// The address whose turn it is.
-    fn due(&self, now: Instant) -> Option<SocketAddr> {
-        let next = *self.addresses.get(self.attempts.len())?;
+    fn due(&self, now: Instant) -> Option<Endpoint> {
+        let next = self.addresses.get(self.attempts.len())?;
         let is_due = match self.attempts.last() {
             Some(Attempt { state: State::UnderWay(_), began, .. }) => passed(*began, self.stagger, now),
             _ => true,
         };
-        is_due.then_some(next)
+        is_due.then(|| next.clone())
     }
 
-    fn begin(&mut self, address: SocketAddr, now: Instant) {
-        let (state, ended) = match self.network.open(address) {
-            Ok(socket) => (State::UnderWay(socket), None),
-            Err(failure) => (State::Failed(failure), Some(now)),
+    fn begin(&mut self, endpoint: Endpoint, now: Instant) {
+        let (state, again, ended) = match self.network.open(&endpoint) {
+            Ok((socket, progress)) => (State::UnderWay(socket), time_to_ask(progress, now), None),
+            Err(failure) => (State::Failed(failure), None, Some(now)),
         };
-        self.attempts.push(Attempt { address, text: text_of(&address), began: now, ended, state });
+        let text = CString::new(endpoint.name()).unwrap_or_default();
+        self.attempts.push(Attempt { endpoint, text, began: now, again, ended, state });
     }
 
     /// The first connection, if there is one; then all others are closed.
@@ -122,7 +140,18 @@ impl<N: Network> Race<N> {
         for at in 0..self.attempts.len() {
             let attempt = &mut self.attempts[at];
             let State::UnderWay(socket) = &attempt.state else { continue };
-            let failure = match self.network.outcome(socket) {
+            let asked = match attempt.again {
+                Some(time) if time <= now => self.network.again(socket, &attempt.endpoint).map(|progress| {
+                    attempt.again = time_to_ask(progress, now);
+                }),
+                _ => Ok(()),
+            };
+            let outcome = match asked {
+                Err(failure) => Some(Err(failure)),
+                Ok(()) if attempt.again.is_some() => None,
+                Ok(()) => self.network.outcome(socket, &attempt.endpoint),
+            };
+            let failure = match outcome {
                 Some(Ok(())) => return self.won(at, now),
                 Some(Err(failure)) => failure,
                 None if self.timeout.is_some_and(|timeout| passed(attempt.began, timeout, now)) => {
@@ -140,7 +169,6 @@ impl<N: Network> Race<N> {
         for attempt in &mut self.attempts {
             attempt.end(State::Lost, now);
         }
-        self.spent.clear();
         socket
     }
 
@@ -149,7 +177,6 @@ impl<N: Network> Race<N> {
         for attempt in &mut self.attempts {
             attempt.end(State::Failed(Failure::of_wait(error)), now);
         }
-        self.spent.clear();
     }
 
     fn under_way(&self) -> impl Iterator<Item = (&Attempt<N::Socket>, &N::Socket)> {
@@ -159,22 +186,30 @@ impl<N: Network> Race<N> {
         })
     }
 
+    /// Of what is under way, the sockets that become writable when it has ended.
+    fn telling(&self) -> impl Iterator<Item = &N::Socket> {
+        self.under_way().filter(|(attempt, _)| attempt.again.is_none()).map(|(_, socket)| socket)
+    }
+
     fn winner(&self) -> Option<usize> {
         self.attempts.iter().position(|attempt| matches!(attempt.state, State::Won))
     }
 
     /// The error of a race that nobody won.
-    fn error(&self, host: &str, port: u16) -> Error {
-        let failures = self.attempts.iter().filter_map(|attempt| match &attempt.state {
+    fn error(&self, target: &str) -> Error {
+        attempt::all_failed(target, self.failures().collect())
+    }
+
+    fn failures(&self) -> impl Iterator<Item = Tried> {
+        self.attempts.iter().filter_map(|attempt| match &attempt.state {
             State::Failed(failure) => Some(Tried {
-                address: attempt.address,
+                endpoint: attempt.endpoint.clone(),
                 failure: failure.clone(),
                 began: attempt.began,
                 ended: attempt.ended?,
             }),
             _ => None,
-        });
-        attempt::all_failed(host, port, failures.collect())
+        })
     }
 }
 
@@ -195,8 +230,9 @@ impl<S> Attempt<S> {
         &self.text
     }
 
-    pub(crate) fn port(&self) -> u16 {
-        self.address.port()
+    /// `None` of a Unix domain socket.
+    pub(crate) fn port(&self) -> Option<u16> {
+        self.endpoint.port()
     }
 
     /// `WantWrite` while it is under way, `Closed` if another won.
@@ -221,12 +257,8 @@ fn passed(since: Instant, wait: Duration, now: Instant) -> bool {
     now.saturating_duration_since(since) >= wait
 }
 
-fn text_of(address: &SocketAddr) -> CString {
-    let text = match address {
-        SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
-        _ => address.ip().to_string(),
-    };
-    CString::new(text).unwrap_or_default()
+fn time_to_ask(progress: Progress, now: Instant) -> Option<Instant> {
+    if progress == Progress::Full { now.checked_add(AGAIN) } else { None }
 }
 
 /// A descriptor to wait for, with poll(2)'s events.

@@ -1,13 +1,14 @@
 //! In which order addresses race: RFC 8305 section 4.
 
-use std::net::SocketAddr;
+use crate::socket::endpoint::Endpoint;
 
 /// The families alternate, that of the first address being the first; within a family nothing changes places. The
-/// "First Address Family Count" is 1.
-pub(super) fn interleaved(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
-    let first_is_ipv4 = addresses.first().is_some_and(SocketAddr::is_ipv4);
+/// "First Address Family Count" is 1. Where Unix domain sockets make a third family, all that is not of the first one
+/// counts as the second.
+pub(super) fn interleaved(addresses: Vec<Endpoint>) -> Vec<Endpoint> {
+    let first_family = addresses.first().map(Endpoint::domain);
     let (first, second): (Vec<_>, Vec<_>) =
-        addresses.into_iter().partition(|address| address.is_ipv4() == first_is_ipv4);
+        addresses.into_iter().partition(|address| Some(address.domain()) == first_family);
     let (mut first, mut second) = (first.into_iter(), second.into_iter());
     let mut order = Vec::with_capacity(first.len() + second.len());
     while first.len() + second.len() > 0 {
@@ -20,13 +21,16 @@ pub(super) fn interleaved(addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::socket::endpoint::UnixAddress;
+    use std::net::SocketAddr;
 
-    /// `4a` is an IPv4 address, `6a` an IPv6 one.
-    fn address(name: &str) -> SocketAddr {
+    /// `4a` is an IPv4 address, `6a` an IPv6 one, `ua` a path.
+    fn address(name: &str) -> Endpoint {
         let letter = name.as_bytes()[1];
         match name.as_bytes()[0] {
-            b'4' => SocketAddr::from(([192, 0, 2, letter], 80)),
-            _ => SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, u16::from(letter)], 80)),
+            b'4' => SocketAddr::from(([192, 0, 2, letter], 80)).into(),
+            b'6' => SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, u16::from(letter)], 80)).into(),
+            _ => Endpoint::Unix(UnixAddress::new(name.as_bytes()).unwrap()),
         }
     }
 
@@ -45,6 +49,8 @@ mod tests {
             ("4c 4b 4a", "4c 4b 4a"),
             ("6b 4b 4a 6a", "6b 4b 6a 4a"),
             ("6a 6a 4a 4a", "6a 4a 6a 4a"),
+            ("ua 4a 6a ub", "ua 4a ub 6a"),
+            ("6a 6b ua 4a 4b", "6a ua 6b 4a 4b"),
         ] {
             let list = |names: &str| names.split_whitespace().map(address).collect::<Vec<_>>();
             assert_eq!(interleaved(list(given)), list(expected), "{given}");

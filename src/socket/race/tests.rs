@@ -2,19 +2,19 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use socket2::{Domain, Socket, Type};
 
-use super::connect::{Connect, Target};
+use super::connect::{Connect, Sockets, Target};
 use super::*;
 use crate::limit::Limit;
 use crate::socket::options::{ConnectOptions, SourceAddress};
 use crate::socket::query::Query;
-use crate::socket::resolve::Resolver;
+use crate::socket::resolve::{Outstanding, Resolver};
 use crate::socket::sys;
 
 /// What becomes of an attempt, so many milliseconds after it began. What is not in the script never answers.
@@ -24,7 +24,11 @@ enum Fate {
     RefusedAtOnce,
     RefusedAfter(u64),
     ConnectedAfter(u64),
+    /// Its backlog is full so long; its listener is gone after `GONE`.
+    RoomAfter(u64),
 }
+
+const GONE: u64 = 400;
 
 use Fate::*;
 
@@ -32,6 +36,7 @@ struct Script {
     fates: HashMap<u16, Fate>,
     now: Rc<Cell<Duration>>,
     open: Rc<Cell<usize>>,
+    asked: Rc<Cell<usize>>,
 }
 
 /// A socket that counts itself.
@@ -54,20 +59,36 @@ fn refused() -> Failure {
 impl Network for Script {
     type Socket = Scripted;
 
-    fn open(&mut self, address: SocketAddr) -> Result<Scripted, Failure> {
-        if let Some(RefusedAtOnce) = self.fates.get(&address.port()) {
-            return Err(refused());
-        }
+    fn open(&mut self, endpoint: &Endpoint) -> Result<(Scripted, Progress), Failure> {
+        let port = endpoint.port().unwrap();
+        let progress = match self.fates.get(&port) {
+            Some(RefusedAtOnce) => return Err(refused()),
+            Some(RoomAfter(_)) => Progress::Full,
+            _ => Progress::UnderWay,
+        };
         self.open.set(self.open.get() + 1);
-        Ok(Scripted { port: address.port(), began: self.now.get(), open: Rc::clone(&self.open) })
+        Ok((Scripted { port, began: self.now.get(), open: Rc::clone(&self.open) }, progress))
     }
 
-    fn outcome(&mut self, socket: &Scripted) -> Option<Result<(), Failure>> {
+    fn again(&mut self, socket: &Scripted, _: &Endpoint) -> Result<Progress, Failure> {
+        self.asked.set(self.asked.get() + 1);
+        let took = self.now.get() - socket.began;
+        match self.fates[&socket.port] {
+            RoomAfter(ms) if took >= Duration::from_millis(ms) => Ok(Progress::Connected),
+            RoomAfter(_) if took >= Duration::from_millis(GONE) => Err(refused()),
+            RoomAfter(_) => Ok(Progress::Full),
+            _ => panic!("asked again, but its socket tells"),
+        }
+    }
+
+    fn outcome(&mut self, socket: &Scripted, _: &Endpoint) -> Option<Result<(), Failure>> {
         let took = self.now.get() - socket.began;
         let at = |ms| took >= Duration::from_millis(ms);
         match self.fates.get(&socket.port)? {
             RefusedAfter(ms) if at(*ms) => Some(Err(refused())),
             ConnectedAfter(ms) if at(*ms) => Some(Ok(())),
+            // Ready at once though it is not connected, as such a socket is for poll(2).
+            RoomAfter(_) => Some(Ok(())),
             _ => None,
         }
     }
@@ -79,6 +100,7 @@ struct Scene {
     began: Instant,
     now: Rc<Cell<Duration>>,
     open: Rc<Cell<usize>>,
+    asked: Rc<Cell<usize>>,
 }
 
 const NONE: Option<u64> = None;
@@ -86,26 +108,33 @@ const NONE: Option<u64> = None;
 impl Scene {
     /// IPv6 if the port is below 10.
     fn new(fates: &[(u16, Option<Fate>)], timeout: Option<u64>) -> Scene {
-        let (now, open) = (Rc::new(Cell::new(Duration::ZERO)), Rc::new(Cell::new(0)));
+        let (now, open, asked) = (Rc::new(Cell::new(Duration::ZERO)), Rc::default(), Rc::<Cell<usize>>::default());
         let script = Script {
             fates: fates.iter().filter_map(|(port, fate)| Some((*port, (*fate)?))).collect(),
             now: Rc::clone(&now),
             open: Rc::clone(&open),
+            asked: Rc::clone(&asked),
         };
         let address = |port: &u16| match port {
-            0..10 => SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], *port)),
-            _ => SocketAddr::from(([192, 0, 2, 1], *port)),
+            0..10 => Endpoint::Ip(SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], *port))),
+            _ => Endpoint::Ip(SocketAddr::from(([192, 0, 2, 1], *port))),
         };
         let addresses = fates.iter().map(|(port, _)| address(port)).collect();
         let timeout = timeout.map(Duration::from_millis);
         let race = Race::new(script, addresses, Duration::from_millis(250), timeout);
-        Scene { race, began: Instant::now(), now, open }
+        Scene { race, began: Instant::now(), now, open, asked }
     }
 
     /// The port that won; `Pending`, `Failed`.
     fn step(&mut self, at: u64) -> String {
         self.now.set(Duration::from_millis(at));
-        match self.race.step(self.began + self.now.get()) {
+        self.race.close_spent();
+        let mut step = Step::Begun;
+        while let Step::Begun = step {
+            step = self.race.step(self.began + self.now.get());
+        }
+        match step {
+            Step::Begun => unreachable!(),
             Step::Connected(socket) => format!("{} won", socket.port),
             Step::Pending => "pending".to_owned(),
             Step::Failed => "failed".to_owned(),
@@ -137,7 +166,7 @@ impl Scene {
     fn report(&self) -> String {
         let line = |attempt: &Attempt<Scripted>| {
             let end = attempt.ended.map_or("-".to_owned(), |ended| self.ms(ended).to_string());
-            format!("{} {}-{end} {:?}", attempt.port(), self.ms(attempt.began), attempt.status())
+            format!("{} {}-{end} {:?}", attempt.port().unwrap(), self.ms(attempt.began), attempt.status())
         };
         self.race.attempts.iter().map(line).collect::<Vec<_>>().join(", ")
     }
@@ -278,7 +307,7 @@ fn a_socket_is_closed_one_step_after_its_attempt_ended() {
 fn the_error_has_a_cause_for_each_address() {
     let mut scene = Scene::new(&[(1, None), (11, Some(RefusedAfter(1))), (2, Some(RefusedAtOnce))], Some(300));
     assert_eq!(scene.run(), "failed at 300");
-    let error = scene.race.error("name.test", 80);
+    let error = scene.race.error("name.test port 80");
     assert_eq!((error.status(), error.errno()), (Status::ConnectTimeout, 0));
     let expected = "cannot connect to name.test port 80, 3 addresses tried, the last: the connect timeout passed";
     assert_eq!(error.message(), expected);
@@ -300,28 +329,76 @@ fn what_stops_a_race_is_told_of_each_attempt_under_way() {
     let stop = Error::new(Status::Cancelled, "the limit was cancelled");
     scene.race.stop(&stop, scene.began + Duration::from_millis(300));
     assert_eq!(scene.report(), "1 0-300 Cancelled, 11 250-251 NewConnection, 2 251-300 Cancelled");
+    scene.race.close_spent();
     assert_eq!(scene.open.get(), 0);
-    let error = scene.race.error("name.test", 80);
+    let error = scene.race.error("name.test port 80");
     let statuses: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
     assert_eq!(error.status(), Status::Cancelled);
     assert_eq!(statuses, [Status::Cancelled, Status::NewConnection, Status::Cancelled]);
 }
 
 #[test]
-fn a_link_local_address_is_shown_with_its_zone() {
-    let text = |address: &str| text_of(&address.parse().unwrap()).into_string().unwrap();
-    assert_eq!(text("[fe80::1%7]:80"), "fe80::1%7");
-    assert_eq!(text("[2001:db8::1]:80"), "2001:db8::1");
-    assert_eq!(text("192.0.2.1:80"), "192.0.2.1");
+fn a_full_backlog_is_asked_by_the_timer() {
+    let mut scene = Scene::new(&[(1, Some(RoomAfter(12))), (11, None)], NONE);
+    for (at, answer, next, asked) in [
+        (0, "pending", Some(5), 0),
+        // An early step asks nothing.
+        (4, "pending", Some(5), 0),
+        (5, "pending", Some(10), 1),
+        (5, "pending", Some(10), 1),
+        // A late one asks once.
+        (11, "pending", Some(16), 2),
+        (16, "1 won", None, 3),
+    ] {
+        assert_eq!((scene.step(at).as_str(), scene.asked.get()), (answer, asked), "at {at}");
+        assert_eq!(scene.race.telling().count(), 0);
+        if let Some(next) = next {
+            assert_eq!(scene.next(), Some(next), "at {at}");
+        }
+    }
+    assert_eq!(scene.report(), "1 0-16 Ok");
+    for (fates, timeout, end, report) in [
+        (
+            [(1, Some(RoomAfter(999))), (11, None)],
+            Some(32),
+            "failed at 64",
+            "1 0-32 ConnectTimeout, 11 32-64 ConnectTimeout",
+        ),
+        // Others have their turn meanwhile, and may win.
+        (
+            [(1, Some(RoomAfter(999))), (11, Some(ConnectedAfter(9)))],
+            NONE,
+            "11 won at 259",
+            "1 0-259 Closed, 11 250-259 Ok",
+        ),
+        // It may fail while it is asked.
+        (
+            [(1, Some(RoomAfter(999))), (11, None)],
+            Some(420),
+            "failed at 670",
+            "1 0-400 NewConnection, 11 250-670 ConnectTimeout",
+        ),
+        (
+            [(1, Some(RoomAfter(0))), (11, None)],
+            Some(0),
+            "failed at 0",
+            "1 0-0 ConnectTimeout, 11 0-0 ConnectTimeout",
+        ),
+    ] {
+        let mut scene = Scene::new(&fates, timeout);
+        assert_eq!(scene.run(), end);
+        assert_eq!(scene.report(), report);
+        assert_eq!(scene.race.next_time(), None);
+    }
 }
 
 /* Connects: their lookups are the test's, their sockets real. */
 
-static OUT: AtomicUsize = AtomicUsize::new(0);
+static OUT: Outstanding = Outstanding::new();
 
 fn connect_by(resolver: Resolver, options: ConnectOptions) -> Connect {
     let target = Target::Host(Query::new("name.test", 80).unwrap());
-    Connect::with(resolver, target, "name.test", 80, Arc::new(options))
+    Connect::with(resolver, target, "name.test port 80".to_owned(), Arc::new(options))
 }
 
 fn cancelled(connect: &mut Connect, limit: &Limit) -> (Status, String) {
@@ -401,6 +478,7 @@ fn from_a_name_to_a_connection() {
     let (listener, good) = refusing();
     listener.listen(8).unwrap();
     let resolver = Resolver::new(Arc::new(move |_: &Query| Ok(vec![dead, good])), &OUT, 8);
+    let alone = Resolver::new(Arc::new(move |_: &Query| Ok(vec![good])), &OUT, 8);
     let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
     let own = Resolver::new(
         Arc::new(move |query: &Query| {
@@ -410,22 +488,31 @@ fn from_a_name_to_a_connection() {
         &OUT,
         8,
     );
-    for (resolver, source) in [(resolver, None), (own, source)] {
+    let failed_before: &[Status] = &[Status::NewConnection];
+    for (resolver, source, before) in
+        [(resolver, None, failed_before), (own, source, failed_before), (alone, None, &[])]
+    {
         let mut connect = connect_by(resolver, ConnectOptions { source, ..ConnectOptions::default() });
+        let mut waited = Vec::new();
         let connection = loop {
             if let Some(connection) = connect.step().unwrap() {
                 break Socket::from(connection);
             }
             ready(&connect);
+            waited.clear();
+            waited.extend(connect.waits());
         };
+        // The lookup's number is nobody else's in the step that ends it.
+        let as_lookup = Waited { fd: connection.as_raw_fd(), events: sys::POLL_IN };
+        assert!(!waited.contains(&as_lookup));
         assert_eq!(connection.peer_addr().unwrap().as_socket(), Some(good));
         assert!(!connection.nonblocking().unwrap());
         let statuses: Vec<_> = connect.attempts().iter().map(Attempt::status).collect();
-        assert_eq!((statuses, connect.winner()), (vec![Status::NewConnection, Status::Ok], Some(1)));
+        assert_eq!((statuses, connect.winner()), ([before, &[Status::Ok]].concat(), Some(before.len())));
         assert_eq!(connect.step().unwrap_err().status(), Status::Closed);
         assert_eq!((connect.waits().count(), connect.timer()), (0, f64::INFINITY));
     }
-    while OUT.load(Ordering::Acquire) > 0 {
+    while OUT.count() > 0 {
         std::thread::yield_now();
     }
 }
@@ -436,7 +523,7 @@ fn a_resolver_of_the_program() {
     listener.listen(8).unwrap();
     let mine = SocketAddr::new(good.ip(), 0);
     let nobody = Resolver::new(Arc::new(|query: &Query| panic!("looked up {query:?}")), &OUT, 0);
-    let run = |answer: fn(SocketAddr) -> crate::error::Result<Vec<SocketAddr>>, seconds: f64| {
+    let run = |answer: fn(SocketAddr) -> crate::error::Result<Vec<Endpoint>>, seconds: f64| {
         let resolve: crate::callback::Resolve = Arc::new(move |host: &CStr, port, left| {
             assert_eq!(host, c"name.test");
             assert!(port == good.port() && left <= seconds && left > 0.0);
@@ -444,13 +531,41 @@ fn a_resolver_of_the_program() {
         });
         let options = ConnectOptions { resolve: Some(resolve), ..ConnectOptions::default() };
         let target = Target::Host(Query::new("name.test", good.port()).unwrap());
-        let mut connect = Connect::with(nobody.clone(), target, "name.test", good.port(), Arc::new(options));
+        let mut connect = Connect::with(nobody.clone(), target, "name.test".to_owned(), Arc::new(options));
         connect.run(Some(Arc::new(Limit::new(seconds).unwrap()))).map(|fd| fd.as_raw_fd() >= 0)
     };
     for seconds in [30.0, f64::INFINITY] {
-        assert!(run(|mine| Ok(vec![mine]), seconds).unwrap());
+        assert!(run(|mine| Ok(vec![mine.into()]), seconds).unwrap());
     }
     assert_eq!(run(|_| Ok(Vec::new()), 30.0).unwrap_err().message(), "name.test has no addresses");
     let failing = |_| Err(Error::new(Status::CallbackFailed, "the resolve callback reported failure: 1"));
     assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
+}
+
+/// An event loop that asks for SO_ERROR takes it: netlib must not take the socket for connected.
+#[test]
+fn an_error_that_was_taken_is_still_one() {
+    let (taken, dead) = refusing();
+    let failing = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    // Shut down in both directions, as a connect that failed is.
+    assert!(failing.connect(&dead.into()).is_err());
+    assert!(failing.take_error().unwrap().is_none());
+    let mut sockets = Sockets { options: Arc::default(), source: None };
+    let endpoint = Endpoint::Ip(dead);
+    let failure = sockets.outcome(&failing, &endpoint).unwrap().unwrap_err();
+    let expected = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    assert_eq!((failure.status, failure.errno, &*failure.reason), (Status::NewConnection, 0, expected));
+    taken.listen(1).unwrap();
+    let good = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    good.connect(&dead.into()).unwrap();
+    assert!(sockets.outcome(&good, &endpoint).unwrap().is_ok());
+    // What the peer has closed was connected: its last bytes can be read.
+    drop(taken.accept().unwrap());
+    ready_to_read(&good);
+    assert!(sockets.outcome(&good, &endpoint).unwrap().is_ok());
+}
+
+fn ready_to_read(socket: &Socket) {
+    let mut fds = [sys::poll_fd(socket.as_raw_fd(), sys::POLL_IN)];
+    assert!(sys::poll(&mut fds, Some(Instant::now() + Duration::from_secs(30))).unwrap() > 0, "hung");
 }

@@ -20,6 +20,8 @@ impl Stream {
         server_hostname: Option<&str>,
         limit: Option<Arc<Limit>>,
     ) -> Result<Stream> {
+        // Before files are read in vain.
+        limit.as_deref().map_or(Ok(()), Limit::check)?;
         let stream = Stream::client(&Context::for_socket(options, context)?, fd, server_hostname)?;
         stream.set_limit(limit)?;
         stream.handshake()?;

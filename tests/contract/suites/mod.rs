@@ -6,6 +6,7 @@ use crate::report::Report;
 pub mod asan;
 pub mod c_tests;
 pub mod docs;
+pub mod epoll;
 pub mod examples;
 pub mod fetch;
 pub mod generated;
@@ -17,6 +18,7 @@ pub mod keys;
 pub mod library;
 pub mod matrix;
 pub mod negative;
+pub mod netns;
 pub mod nulls;
 pub mod panics;
 pub mod spec_map;
@@ -69,9 +71,12 @@ pub const ALL: &[Suite] = &[
     suite("negative", "each of these suites fails on what it is there to find", negative::run),
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
     suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
+    suite("epoll", "examples-c/epoll against the same server, fifty URLs at once", epoll::run),
+    suite("epoll-leaks", "the same under valgrind", epoll::valgrind),
     suite("demo", "make demo", fetch::demo),
     suite("interop", "TLS with openssl and GnuTLS, both ways: each suite and key, refusals", interop::run),
     suite("interop-leaks", "some of it under valgrind", interop::valgrind),
     long("interop-all", "TLS with openssl and GnuTLS: the other combinations", interop::run_rest),
+    long("netns", "connecting in network namespaces whose hosts are slow, refuse or are silent", netns::run),
     long("asan", "the C tests with both halves instrumented", asan::run),
 ];

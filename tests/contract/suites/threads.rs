@@ -32,7 +32,12 @@ pub fn shared_handles(env: &Env, scratch: &Path) -> Program {
 pub fn dlopen(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let program = scratch.join("dlopen");
     let mut cc = env.strict_cc();
-    cc.arg(format!("-DLIBRARY=\"{}\"", library.display())).args(["c-tests/dlopen.c", "-pthread", "-ldl", "-o"]);
+    cc.arg("-rdynamic").arg(format!("-DLIBRARY=\"{}\"", library.display())).args([
+        "c-tests/dlopen.c",
+        "-pthread",
+        "-ldl",
+        "-o",
+    ]);
     match cc.arg(&program).run(300).or_text() {
         Ok(()) => run_counted(env, &program, env.library(), &[], report),
         Err(text) => report.fail(format!("dlopen.c does not compile\n{text}")),

@@ -19,9 +19,9 @@ use crate::socket::options::ConnectOptions;
 /// 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global address.
 #[repr(C)]
 pub enum netlib_address_class {
-    /// A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
-    /// and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Scaleway, Akamai and OpenStack. Its other
-    /// class stands beside it, unless that is GLOBAL.
+    /// A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254,
+    /// 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
+    /// Akamai and OpenStack. Its other class stands beside it, unless that is GLOBAL.
     NETLIB_ADDRESS_METADATA = 0x1,
     /// This machine: 127.0.0.0/8, ::1.
     NETLIB_ADDRESS_LOOPBACK = 0x2,
@@ -55,14 +55,19 @@ pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
 /// Decides about an address that is about to be connected to. It is called on the thread that connects, by every attempt,
 /// before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on with these very
-/// bytes: nothing is resolved again. Connections with the same options on several threads may call it at once. It must
-/// neither change nor free the options.
+/// bytes: nothing is resolved again. Connections with the same options on several threads may call it at once.
 ///
-/// @param ctx as given to the setter.
-/// @param address borrowed, until the function returns: the `sockaddr_in` or `sockaddr_in6` that connect(2) is given.
+/// It may call netlib, but must not use the `netlib_connect` that asks it, and neither change nor free the options that
+/// `netlib_create_connection` is using. It should be quick: nothing interrupts it, and the other attempts wait for it.
+///
+/// @param ctx as given to the setter. May be NULL.
+/// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call. Not
+///        NULL.
 /// @param len its length in bytes.
 /// @param classes the bits of `netlib_address_class` that it has.
-/// @return 0 to connect to it; any other number to refuse it, which is told by the error.
+/// @return 0 to connect to it; any other number to refuse it, which the message of the error then has.
+/// @threads called only during a call of netlib, on the thread of that call
+/// @since 0.1.0
 pub type netlib_address_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32>;
 
@@ -83,7 +88,7 @@ pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut n
     });
 }
 
-/// Lets the program decide about each address. Default: none.
+/// Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param callback the function. May be NULL: none.

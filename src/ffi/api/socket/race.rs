@@ -24,20 +24,23 @@ use crate::status::Status;
 /// connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
 /// with one slow address is still reached.
 ///
-/// Either `netlib_connect_run` does it all, or an event loop does:
+/// Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
+/// begin in 16 seconds:
 ///
 ///     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
-///         struct pollfd fds[16];
+///         struct pollfd fds[64];
 ///         nfds_t count = 0;
-///         for (; count < netlib_connect_wait_count(connect) && count < 16; count++) {
+///         for (; count < netlib_connect_wait_count(connect) && count < 64; count++) {
 ///             fds[count].fd = netlib_connect_wait_fd(connect, count);
 ///             fds[count].events = (short)netlib_connect_wait_events(connect, count);
 ///         }
 ///         double seconds = netlib_connect_timer(connect);
 ///         poll(fds, count, seconds < 60 ? (int)(seconds * 1000) + 1 : 60000);
 ///     }
+///     if (status == NETLIB_OK) { /* fd is connected, and yours. */ }
 ///
-/// A failure is final; make a new one to try again.
+/// Every step looks at everything, so it does not matter which descriptor was ready. A failure is final; make a new
+/// connect to try again.
 pub struct netlib_connect {
     _private: [u8; 0],
 }
@@ -89,7 +92,8 @@ pub unsafe extern "C" fn netlib_connect_new(
     })
 }
 
-/// Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do.
+/// Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of Unix
+/// domain sockets among them `netlib_create_unix_connection` says which options count.
 ///
 /// @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved. Copied.
 ///        Not NULL.
@@ -119,8 +123,8 @@ pub unsafe extern "C" fn netlib_connect_new_addresses(
     })
 }
 
-/// Releases a connect, closes what it has open and gives up a lookup that is under way, without waiting for it. The
-/// connection that it gave is yours.
+/// Releases a connect, at any time, closes what it has open and gives up a lookup that is under way, without waiting for
+/// it. The connection that it gave is yours.
 ///
 /// @param connect owned. May be NULL: nothing happens.
 /// @threads any
@@ -130,14 +134,17 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
     guard::nothing(|| handle::free(connect));
 }
 
-/// Sets the limit that ends a connect, and keeps a reference to it. Its deadline is one of the times of
-/// `netlib_connect_timer`, and a cancel wakes who waits, because its descriptor is one of those to wait for. The step
-/// after that ends everything. Default: none.
+/// Sets the limit that ends a connect, from the next step on, and keeps a reference to it. Its deadline is one of the
+/// times of `netlib_connect_timer`, and a cancel wakes who waits, because a duplicate of its descriptor is one of those to
+/// wait for. The step after that ends everything. Another limit takes its place. Default: none.
+///
+/// All that wait with the same limit have the same descriptor for it, which epoll(7) takes once: in one event loop give
+/// each connect a limit of its own, or register that number for all of them.
 ///
 /// @param connect the connect. Not NULL.
 /// @param limit the limit. May be NULL: none.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_IO` if its descriptor cannot be opened.
+/// @return `NETLIB_OK`; `NETLIB_IO` if its descriptor cannot be opened or duplicated: the one that was set before stays.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -161,8 +168,8 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 ///        began. May be NULL.
 /// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
 ///         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
-///         of the attempt that ended last if all have failed, and the same again from every later step; what the resolve
-///         callback returned, or `NETLIB_CALLBACK_FAILED`.
+///         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup under way
+///         counts for `NETLIB_TOO_MANY_LOOKUPS`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -207,11 +214,14 @@ pub unsafe extern "C" fn netlib_connect_run(
 }
 
 /// How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
-/// the first step, nor when it is over.
+/// the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
 ///
 /// A number that is among them after two steps in a row is the same descriptor, and one that has just left them is
-/// still open until the next step: remove it from your event loop before that. When a step ends it all, everything but
-/// the connection is closed.
+/// still open until the next step: remove it from your event loop before that. No other connect has it, not even one
+/// with the same limit. When a step ends it all, everything but the connection is closed, which epoll and kqueue notice
+/// by themselves. The connection has the number under which it was waited for, and your event loop still waits for it:
+/// remove it, or change what for. A loop that must not see a descriptor closed that it watches, such as libuv's, stops to
+/// watch them before each step.
 ///
 /// @param connect the connect. May be NULL: 0 is returned.
 /// @return the number of descriptors.
@@ -222,7 +232,8 @@ pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connec
     read(connect, 0, |connect| connect.waits().count())
 }
 
-/// A descriptor to wait for. Do not read from it, write to it or close it.
+/// A descriptor to wait for. Do not read from it, write to it or close it, nor ask it for its error (`SO_ERROR`), which
+/// it tells once.
 ///
 /// @param connect the connect. May be NULL: -1 is returned.
 /// @param index 0 to count - 1; beyond, -1 is returned.
@@ -248,7 +259,7 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
 }
 
 /// When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's deadline
-/// does.
+/// does, or a Unix domain socket whose backlog is full is asked again.
 ///
 /// @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
 /// @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never again.
@@ -283,7 +294,8 @@ pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -
     read(connect, -1, |connect| connect.winner().and_then(|index| i32::try_from(index).ok()).unwrap_or(-1))
 }
 
-/// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2".
+/// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract name
+/// "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
 ///
 /// @param connect the connect. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -304,12 +316,14 @@ pub unsafe extern "C" fn netlib_connect_attempt_address(
 ///
 /// @param connect the connect. May be NULL: -1 is returned.
 /// @param index 0 to count - 1; beyond, -1 is returned.
-/// @return 0 to 65535.
+/// @return 0 to 65535; -1 of a Unix domain socket.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_connect, index: usize) -> i32 {
-    read(connect, -1, |connect| connect.attempts().get(index).map_or(-1, |attempt| i32::from(attempt.port())))
+    read(connect, -1, |connect| {
+        connect.attempts().get(index).and_then(|attempt| attempt.port()).map_or(-1, i32::from)
+    })
 }
 
 /// When an attempt began.

@@ -115,7 +115,8 @@ pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) 
     guard::nothing(|| handle::free(stream));
 }
 
-/// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it.
+/// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; one
+/// that is under way in another thread keeps the limit with which it began.
 /// Default: none.
 ///
 /// @param stream the stream. Not NULL.

@@ -46,8 +46,9 @@ pub enum netlib_ssl_version {
 /// with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
 /// the context's are not used.
 ///
-/// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. The stream blocks. When the call
-/// fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
+/// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are read
+/// before it; one that has ended already is told before that. The stream blocks. When the call fails there is no stream;
+/// the descriptor stays open, but the peer may have been sent bytes.
 ///
 /// @param fd a connected stream socket, borrowed.
 /// @param tls_options what to use. May be NULL: all defaults.

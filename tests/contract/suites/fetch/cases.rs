@@ -1,5 +1,6 @@
 //! What fetch is run with, and what must come of it: a row each.
 
+mod addresses;
 mod proxy;
 mod tls;
 
@@ -15,7 +16,7 @@ pub struct Case {
     pub code: i32,
     /// All of standard output.
     pub body: Option<&'static str>,
-    /// Parts of standard output, and of standard error.
+    /// Parts of standard output, and of standard error, filled in as `args` are.
     pub out: &'static [&'static str],
     pub err: &'static [&'static str],
     /// What must be in neither.
@@ -51,7 +52,7 @@ const fn fails(name: &'static str, args: &'static [&'static str], code: i32, err
 }
 
 pub fn all() -> Vec<&'static Case> {
-    [HTTP, proxy::ALL, tls::ALL].into_iter().flatten().collect()
+    [HTTP, addresses::ALL, proxy::ALL, tls::ALL].into_iter().flatten().collect()
 }
 
 const HTTP: &[Case] = &[

@@ -2,7 +2,7 @@
 //! in time. Once as it is, once under valgrind.
 
 mod cases;
-mod server;
+pub mod server;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -120,7 +120,7 @@ impl Stage<'_> {
         }
         // Under valgrind every limit may pass earlier in the story, which is told otherwise then.
         if self.before.is_empty() {
-            problems.extend(told_otherwise(case, &ran));
+            problems.extend(told_otherwise(case, &ran, |part| self.fill_in(part, &dir)));
             problems.extend(left_otherwise(case, &dir));
             let (from, until) = case.seconds;
             if seconds < from || seconds > until {
@@ -131,26 +131,18 @@ impl Stage<'_> {
         report
     }
 
-    /// `{https}` is that port's number, `{dir}` the case's own directory, `{server}` the server's, `{requests}` its list
-    /// of what arrived, `{certs}` tests/certs, `{sha256}` the fingerprint of the certificate at `{https}`.
+    /// `{dir}` is the case's own directory, `{certs}` tests/certs; `Server::fill_in` has the rest.
     fn fill_in(&self, arg: &str, dir: &Path) -> String {
-        let mut text = arg.replace("{dir}", &dir.display().to_string());
-        let file = |name: &str| self.server.file(name).display().to_string();
-        text = text.replace("{server}", &file("")).replace("{requests}", &file("requests"));
-        text = text.replace("{certs}", &self.env.root.join("tests/certs").display().to_string());
-        text = text.replace("{sha256}", self.server.sha256());
-        for (name, port) in self.server.ports() {
-            text = text.replace(&format!("{{{name}}}"), port);
-        }
-        text
+        let text = arg.replace("{dir}", &dir.display().to_string());
+        self.server.fill_in(&text.replace("{certs}", &self.env.root.join("tests/certs").display().to_string()))
     }
 }
 
 /// What it said, against what it should have.
-fn told_otherwise(case: &Case, ran: &Ran) -> Vec<String> {
+fn told_otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
     let error = ran.text.strip_prefix(&ran.out).unwrap_or(&ran.text);
     let missing = |what: &'static str, text: &str, wanted: &[&str]| {
-        let missing = wanted.iter().filter(|part| !text.contains(**part));
+        let missing = wanted.iter().map(|part| fill_in(part)).filter(|part| !text.contains(part.as_str()));
         missing.map(|part| format!("{what} lacks {part:?}")).collect::<Vec<_>>()
     };
     let mut problems = missing("standard output", &ran.out, case.out);

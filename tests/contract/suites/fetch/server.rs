@@ -53,14 +53,16 @@ impl Server {
         }
     }
 
-    /// Names and numbers.
-    pub fn ports(&self) -> &[(String, String)] {
-        &self.ports
-    }
-
-    /// The fingerprint of the certificate of the port `https`.
-    pub fn sha256(&self) -> &str {
-        &self.sha256
+    /// `{https}` is that port's number, `{server}` the server's directory, `{requests}` its list of what arrived,
+    /// `{sha256}` the fingerprint of the certificate at `{https}`.
+    pub fn fill_in(&self, text: &str) -> String {
+        let file = |name: &str| self.file(name).display().to_string();
+        let mut text = text.replace("{server}", &file("")).replace("{requests}", &file("requests"));
+        text = text.replace("{sha256}", &self.sha256);
+        for (name, port) in &self.ports {
+            text = text.replace(&format!("{{{name}}}"), port);
+        }
+        text
     }
 
     pub fn file(&self, name: &str) -> PathBuf {

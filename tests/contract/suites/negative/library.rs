@@ -79,7 +79,12 @@ pub(super) fn threads_and_dlopen(env: &Env, scratch: &Path, report: &mut Report)
                 netlib_status netlib_error_new(netlib_status s, const char *m, const netlib_error *c, netlib_error **e, netlib_error **err) {\n\
                     (void)m, (void)c, (void)err;\n    *e = NULL;\n    return s == NETLIB_OK ? NETLIB_INVALID_ARGUMENT : NETLIB_OK;\n}\n\
                 void netlib_error_free(netlib_error *e) { (void)e; }\n\
-                const char *netlib_error_message(const netlib_error *e, size_t *n) { (void)e, (void)n; return \"in a thread\"; }\n";
+                const char *netlib_error_message(const netlib_error *e, size_t *n) { (void)e, (void)n; return \"in a thread\"; }\n\
+                netlib_status netlib_connect_new(const char *h, int32_t p, const netlib_connect_options *o, netlib_connect **c, netlib_error **err) {\n\
+                    (void)h, (void)p, (void)o, (void)err;\n    *c = NULL;\n    return NETLIB_OK;\n}\n\
+                netlib_status netlib_connect_step(netlib_connect *c, int *fd, netlib_error **err) {\n\
+                    (void)c, (void)fd, (void)err;\n    return NETLIB_WANT_WRITE;\n}\n\
+                void netlib_connect_free(netlib_connect *c) { (void)c; }\n";
     fs::write(&source, text).expect("target is writable");
     let built = env.strict_cc().args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).run(60);
     report.check(built.ok, &built.text);

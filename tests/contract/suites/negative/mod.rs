@@ -27,6 +27,7 @@ pub fn run(env: &Env, report: &mut Report) {
         library::installed_tree,
         programs::example_programs,
         programs::c_programs,
+        programs::networks,
         programs::memory_errors,
         answers::loaded_keys,
         answers::recorded_answers,

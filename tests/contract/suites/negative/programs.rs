@@ -8,7 +8,7 @@ use crate::env::{Env, Ran, has};
 use crate::model::Header;
 use crate::report::Report;
 use crate::suites::examples::Example;
-use crate::suites::{c_tests, examples, nulls, statuses, unit};
+use crate::suites::{c_tests, examples, netns, nulls, statuses, unit};
 
 pub(super) fn unit_tests(_: &Env, _: &Path, report: &mut Report) {
     let ran = |ok: bool, text: &str| Ran { ok, code: Some(0), out: text.to_owned(), text: text.to_owned() };
@@ -132,6 +132,79 @@ pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
         finds(report, "c", &[complaint], |inner| {
             inner.merge(c_tests::test(env, &source, scratch, env.library(), &[]))
         });
+    }
+}
+
+/// Stories that are told wrongly, and programs that say "not on this machine" in another way than it is said.
+pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
+    let source = |name: &str, text: &str| {
+        let source = scratch.join(format!("{name}.c"));
+        fs::write(&source, text).expect("target is writable");
+        source
+    };
+    let check = |name: &str, text: &str, inner: &mut Report| {
+        netns::check(env, &[source(name, text)], scratch, env.library(), inner);
+    };
+    let mut skipped = Report::default();
+    check(
+        "netns_skips",
+        "#include <stdio.h>\nint main(void) { puts(\"skipped: no x\"); return 77; }\n",
+        &mut skipped,
+    );
+    let said = skipped.notes == ["skipped: netns_skips: no x"];
+    report.check(said && skipped.passed + skipped.failed() == 0, "what is skipped is said, and not counted");
+    for (name, text, complaint) in [
+        ("netns_reasonless", "int main(void) { return 77; }\n", "printed no count"),
+        (
+            "netns_passes",
+            "#include <stdio.h>\nint main(void) { puts(\"skipped: no x\"); return 0; }\n",
+            "printed no count",
+        ),
+        ("netns_warns", "int main(void) { int unused; return 77; }\n", "does not compile"),
+    ] {
+        finds(report, "netns", &[complaint], |inner| check(name, text, inner));
+    }
+
+    let story = |name: &str, body: &str| {
+        let start = "#define _GNU_SOURCE\n#define STORY_SECONDS 2\n#include \"netns/story.h\"\n\
+             static void tell(int tun, enum way way) {\n    (void)tun, (void)way;\n    ";
+        let end = "\n}\nint main(void) {\n    static const struct story stories[] = {{\"one\", tell, RUN, 0}};\n    \
+             return TELL(\"x\", stories);\n}\n";
+        source(name, &[start, body, end].concat())
+    };
+    // A host that is said to answer, and does not; an order that is not the one of the packets.
+    let mistaken = "static const struct host hosts[] = {{.address = \"2001:db8::a\", .answer = SILENT},\n        \
+             {.address = \"203.0.113.1\", .answer = ACCEPTS}};\n    \
+         static const struct attempt expected[] = {{\"2001:db8::a\", NETLIB_OK, 0, 0.0, 0.0}, \
+             {\"203.0.113.1\", NETLIB_CLOSED, 0, 2.0, 2.0}};\n    \
+         struct peer peer;\n    START_PEER(&peer, tun, hosts);\n    \
+         netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);\n    \
+         struct outcome outcome = connect_to(way, \"name.test\", options, NULL);\n    \
+         CHECK_ENDED(NETLIB_OK, outcome);\n    CHECK_CONNECTED(outcome.fd, \"2001:db8::a\");\n    \
+         CHECK_ATTEMPTS(outcome.connect, expected);\n    CHECK_GAP(&peer, 0, 1, 0.0);\n    \
+         end(&outcome);\n    netlib_connect_options_free(options);\n    stop_peer(&peer);";
+    for (name, body, complaints) in [
+        (
+            "netns_mistaken",
+            mistaken,
+            &[
+                "the address that is connected to",
+                "the winner",
+                "it takes as long as it should",
+                "packets are sent in their order and time",
+                "in the story \"one\"",
+            ][..],
+        ),
+        ("netns_crashes", "CHECK(true);\n    abort();", &["the story \"one\" crashed or hung"]),
+        ("netns_hangs", "CHECK(true);\n    pause();", &["the story \"one\" crashed or hung"]),
+        ("netns_empty", "", &["a story checks something"]),
+    ] {
+        let mut inner = Report::default();
+        netns::check(env, &[story(name, body)], scratch, env.library(), &mut inner);
+        if let Some(reason) = inner.notes.iter().find_map(|note| note.strip_prefix("skipped: ")) {
+            return report.skip(reason);
+        }
+        finds(report, "netns", complaints, |report| report.merge(inner));
     }
 }
 

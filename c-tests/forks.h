@@ -1,0 +1,45 @@
+/* Children that go on in the middle of a test, and tell what they saw. */
+#ifndef NETLIB_TEST_FORKS_H
+#define NETLIB_TEST_FORKS_H
+
+#include "socket_peer.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+struct child {
+    pid_t process; /* 0 in the child */
+    /* Shared. */
+    volatile netlib_status *told;
+};
+
+enum { TOLD = 8 };
+
+static inline struct child begin_child(void) {
+    void *memory = mmap(NULL, TOLD * sizeof(netlib_status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) abort();
+    struct child child = {0, memory};
+    for (int i = 0; i < TOLD; i++) child.told[i] = -1;
+    child.process = fork();
+    if (child.process < 0) abort();
+    if (child.process == 0) alarm((unsigned)LONG);
+    return child;
+}
+
+/* As another program: what the parent's threads and handles hold is no leak of the child's, which valgrind would report. */
+static inline void end_child(void) {
+    execlp("true", "true", (char *)NULL);
+    abort();
+}
+
+static inline void join_child(const struct child *child) {
+    int status = -1;
+    CHECK(waitpid(child->process, &status, 0) == child->process);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static inline void drop_child(const struct child *child) {
+    munmap((void *)(uintptr_t)child->told, TOLD * sizeof(netlib_status));
+}
+
+#endif

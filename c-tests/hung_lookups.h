@@ -1,0 +1,57 @@
+/* A resolver that stands before the C library's own. Lookups of "hung.test" do not end until they are released. */
+#ifndef NETLIB_TEST_HUNG_LOOKUPS_H
+#define NETLIB_TEST_HUNG_LOOKUPS_H
+
+#include "harness.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <pthread.h>
+
+static pthread_mutex_t lookup_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t lookup_released = PTHREAD_COND_INITIALIZER;
+static bool lookups_hang = true;
+
+static inline void release_lookups(void) {
+    pthread_mutex_lock(&lookup_lock);
+    lookups_hang = false;
+    pthread_cond_broadcast(&lookup_released);
+    pthread_mutex_unlock(&lookup_lock);
+}
+
+static inline void hold_lookups(void) {
+    pthread_mutex_lock(&lookup_lock);
+    lookups_hang = true;
+    pthread_mutex_unlock(&lookup_lock);
+}
+
+/* "hung.test" and "good.test" are 127.0.0.1; no other name is known. */
+int getaddrinfo(const char *host, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
+    struct in_addr address;
+    (void)service;
+    if (inet_pton(AF_INET, host, &address) != 1) {
+        bool hangs = strcmp(host, "hung.test") == 0;
+        if ((hints->ai_flags & AI_NUMERICHOST) || (!hangs && strcmp(host, "good.test") != 0)) return EAI_NONAME;
+        pthread_mutex_lock(&lookup_lock);
+        while (hangs && lookups_hang) pthread_cond_wait(&lookup_released, &lookup_lock);
+        pthread_mutex_unlock(&lookup_lock);
+        address.s_addr = htonl(INADDR_LOOPBACK);
+    }
+    struct answer {
+        struct addrinfo info;
+        struct sockaddr_in address;
+    } *answer = calloc(1, sizeof *answer);
+    if (answer == NULL) return EAI_MEMORY;
+    answer->address.sin_family = AF_INET;
+    answer->address.sin_addr = address;
+    answer->info.ai_family = AF_INET;
+    answer->info.ai_socktype = SOCK_STREAM;
+    answer->info.ai_addrlen = sizeof answer->address;
+    answer->info.ai_addr = (struct sockaddr *)&answer->address;
+    *found = &answer->info;
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *found) { free(found); }
+
+#endif

@@ -1,0 +1,289 @@
+/* Name servers that never answer, answer half, or answer each time otherwise. */
+#define _GNU_SOURCE
+#include "story.h"
+
+#include <netdb.h>
+
+static const char *no_answer(const char *name, int family, int query) {
+    (void)name, (void)family, (void)query;
+    return NULL;
+}
+
+static const char *ipv4_alone_is_answered(const char *name, int family, int query) {
+    (void)name, (void)query;
+    return family == AF_INET ? "203.0.113.1" : NULL;
+}
+
+static const char *both_families(const char *name, int family, int query) {
+    (void)query;
+    if (strcmp(name, "name.test") != 0) return "";
+    return family == AF_INET ? "203.0.113.1" : "2001:db8::a";
+}
+
+/* A public address, and when it is asked again, one of the inner network. */
+static const char *rebinding(const char *name, int family, int query) {
+    (void)name;
+    if (family == AF_INET6) return "";
+    return query % 2 == 0 ? "203.0.113.1" : "10.0.0.1";
+}
+
+static const char *rebinding_ipv6(const char *name, int family, int query) {
+    static const char *const inner[] = {"fd00::1", "::ffff:10.0.0.1", "::1", "fe80::1"};
+    (void)name;
+    if (family == AF_INET) return "";
+    return query % 2 == 0 ? "2001:db8::a" : inner[query / 2 % 4];
+}
+
+static const char *inner_and_outer(const char *name, int family, int query) {
+    (void)name, (void)query;
+    return family == AF_INET ? "203.0.113.1" : "fd00::1";
+}
+
+static netlib_limit *limit_of(double seconds) {
+    netlib_error *err = NULL;
+    netlib_limit *limit = NULL;
+    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
+    return limit;
+}
+
+static void both_families_are_asked(int tun, enum way way) {
+    static const struct host hosts[] = {
+        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
+        {.address = "2001:db8::a", .answer = ACCEPTS},
+        {.address = "203.0.113.1", .answer = ACCEPTS},
+    };
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
+    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    CHECK_ENDED(NETLIB_OK, outcome);
+    CHECK_CONNECTED(outcome.fd, "2001:db8::a");
+    CHECK_INT(1, seen_at(&peer, 0).ipv4_queries);
+    CHECK_INT(1, seen_at(&peer, 0).ipv6_queries);
+    end(&outcome);
+    outcome = connect_to(way, "other.test", options, NULL);
+    CHECK(netlib_error_resolver_code(outcome.err) != 0);
+    CHECK_ENDED(NETLIB_NAME_RESOLUTION, outcome);
+    end(&outcome);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+/* A machine without IPv6 is spared the question. */
+static void ipv4_alone_is_asked(int tun, enum way way) {
+    static const struct host hosts[] = {
+        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
+        {.address = "203.0.113.1", .answer = ACCEPTS},
+    };
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
+    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    CHECK_ENDED(NETLIB_OK, outcome);
+    CHECK_CONNECTED(outcome.fd, "203.0.113.1");
+    CHECK_INT(1, seen_at(&peer, 0).ipv4_queries);
+    CHECK_INT(0, seen_at(&peer, 0).ipv6_queries);
+    end(&outcome);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+struct canceller {
+    struct peer *peer;
+    const netlib_limit *limit;
+};
+
+static void *cancel_when_asked(void *arg) {
+    struct canceller *canceller = arg;
+    await_query(canceller->peer, 0);
+    netlib_limit_cancel(canceller->limit);
+    return NULL;
+}
+
+/* The system's resolver goes on for seconds; nobody waits for it. */
+static void a_name_server_that_never_answers(int tun, enum way way) {
+    static const struct host hosts[] = {{.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = no_answer}};
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    struct canceller canceller = {&peer, limit};
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, cancel_when_asked, &canceller) == 0);
+    struct outcome outcome = connect_to(way, "name.test", options, limit);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_STR("cannot connect to name.test port 80: the limit was cancelled", netlib_error_message(outcome.err, NULL));
+    CHECK_ENDED(NETLIB_CANCELLED, outcome);
+    CHECK_SECONDS(0.0, outcome.seconds);
+    end(&outcome);
+    netlib_limit_free(limit);
+
+    limit = limit_of(0.4);
+    outcome = connect_to(way, "name.test", options, limit);
+    CHECK_INT(-1, outcome.fd);
+    CHECK_STR("cannot connect to name.test port 80: the limit's deadline has passed", netlib_error_message(outcome.err, NULL));
+    CHECK_INT(0, (long long)netlib_error_cause_count(outcome.err));
+    CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
+    CHECK_SECONDS(0.39, outcome.seconds);
+    if (way != SEQUENTIAL) CHECK_INT(0, (long long)netlib_connect_attempt_count(outcome.connect));
+    end(&outcome);
+    netlib_limit_free(limit);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+/* Which the system's resolver waits for, as long as it is told to; a limit ends that too. */
+static void the_question_for_ipv6_is_swallowed(int tun, enum way way) {
+    static const struct host hosts[] = {
+        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = ipv4_alone_is_answered},
+        {.address = "203.0.113.1", .answer = ACCEPTS},
+    };
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
+    netlib_limit *limit = limit_of(0.4);
+    struct outcome outcome = connect_to(way, "name.test", options, limit);
+    CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
+    CHECK_SECONDS(0.39, outcome.seconds);
+    end(&outcome);
+    netlib_limit_free(limit);
+
+    limit = limit_of(20.0);
+    outcome = connect_to(way, "name.test", options, limit);
+    CHECK_ENDED(NETLIB_OK, outcome);
+    CHECK_CONNECTED(outcome.fd, "203.0.113.1");
+    CHECK(outcome.seconds >= 1.0);
+    CHECK(seen_at(&peer, 0).ipv6_queries >= 2);
+    end(&outcome);
+    netlib_limit_free(limit);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+/* What the program finds when it looks the name up itself. */
+static int lookups(const char *name, int family) {
+    struct addrinfo hints, *found = NULL;
+    int count = 0;
+    memset(&hints, 0, sizeof hints);
+    hints.ai_family = family;
+    hints.ai_socktype = SOCK_STREAM;
+    CHECK_INT(0, getaddrinfo(name, NULL, &hints, &found));
+    for (struct addrinfo *one = found; one != NULL; one = one->ai_next) count++;
+    if (found != NULL) freeaddrinfo(found);
+    return count;
+}
+
+static void check_refused(struct outcome *outcome) {
+    CHECK_INT(-1, outcome->fd);
+    CHECK_INT(1, (long long)netlib_error_cause_count(outcome->err));
+    CHECK_ENDED(NETLIB_ADDRESS_REFUSED, *outcome);
+    if (outcome->connect != NULL) {
+        CHECK_INT(1, (long long)netlib_connect_attempt_count(outcome->connect));
+        CHECK_INT(NETLIB_ADDRESS_REFUSED, netlib_connect_attempt_status(outcome->connect, 0));
+    }
+}
+
+/* R18: the name was checked, with an address of the world as the answer; the next answer is one of the inner network. */
+static void r18_a_name_that_changes_its_address(int tun, enum way way) {
+    static const struct host hosts[] = {
+        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding},
+        {.address = "203.0.113.1", .answer = ACCEPTS},
+        {.address = "10.0.0.1", .answer = ACCEPTS},
+    };
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_PRIVATE);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(1, lookups("name.test", AF_INET));
+        struct outcome outcome = connect_to(way, "name.test", options, NULL);
+        check_refused(&outcome);
+        end(&outcome);
+    }
+    CHECK_INT(0, seen_at(&peer, 1).syns + seen_at(&peer, 2).syns);
+    /* The address that is judged is the one that is connected to: each connect asks once. */
+    for (int i = 0; i < 4; i++) {
+        struct outcome outcome = connect_to(way, "name.test", options, NULL);
+        if (i % 2 == 0) {
+            CHECK_ENDED(NETLIB_OK, outcome);
+            CHECK_CONNECTED(outcome.fd, "203.0.113.1");
+        } else {
+            check_refused(&outcome);
+        }
+        end(&outcome);
+    }
+    CHECK_INT(10, seen_at(&peer, 0).ipv4_queries);
+    CHECK_INT(2, seen_at(&peer, 1).syns);
+    CHECK_INT(0, seen_at(&peer, 2).syns);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+static void r18_the_same_with_ipv6(int tun, enum way way) {
+    static const struct host hosts[] = {
+        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = rebinding_ipv6},
+        {.address = "2001:db8::a", .answer = ACCEPTS},
+        {.address = "fd00::1", .answer = ACCEPTS},
+        {.address = "10.0.0.1", .answer = ACCEPTS},
+    };
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
+    netlib_connect_options_refuse_addresses(
+        options, NETLIB_ADDRESS_PRIVATE | NETLIB_ADDRESS_LOOPBACK | NETLIB_ADDRESS_LINK_LOCAL);
+    for (int i = 0; i < 8; i++) {
+        struct outcome outcome = connect_to(way, "name.test", options, NULL);
+        if (i % 2 == 0) CHECK_ENDED(NETLIB_OK, outcome);
+        else check_refused(&outcome);
+        end(&outcome);
+    }
+    CHECK_INT(4, seen_at(&peer, 1).syns);
+    CHECK_INT(0, seen_at(&peer, 2).syns + seen_at(&peer, 3).syns);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+/* One address of two is refused: the other is connected to, at once. */
+static void r18_one_of_two_is_refused(int tun, enum way way) {
+    static const struct host hosts[] = {
+        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = inner_and_outer},
+        {.address = "203.0.113.1", .answer = ACCEPTS},
+        {.address = "fd00::1", .answer = ACCEPTS},
+    };
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_PRIVATE);
+    netlib_connect_options_set_stagger(options, 2.0);
+    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    CHECK_ENDED(NETLIB_OK, outcome);
+    CHECK_CONNECTED(outcome.fd, "203.0.113.1");
+    CHECK_SECONDS(0.0, outcome.seconds);
+    CHECK_INT(0, seen_at(&peer, 2).syns);
+    end(&outcome);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+int main(void) {
+    static const struct story stories[] = {
+        {"both families are asked", both_families_are_asked, RUN, WITH_NAMESERVER},
+        {"both families are asked", both_families_are_asked, STEPS, WITH_NAMESERVER},
+        {"both families are asked", both_families_are_asked, SEQUENTIAL, WITH_NAMESERVER},
+        {"IPv4 alone is asked", ipv4_alone_is_asked, RUN, WITH_NAMESERVER | WITHOUT_IPV6},
+        {"IPv4 alone is asked", ipv4_alone_is_asked, SEQUENTIAL, WITH_NAMESERVER | WITHOUT_IPV6},
+        {"a name server that never answers", a_name_server_that_never_answers, RUN, WITH_NAMESERVER},
+        {"a name server that never answers", a_name_server_that_never_answers, STEPS, WITH_NAMESERVER},
+        {"a name server that never answers", a_name_server_that_never_answers, SEQUENTIAL, WITH_NAMESERVER},
+        {"the question for IPv6 is swallowed", the_question_for_ipv6_is_swallowed, RUN, WITH_NAMESERVER},
+        {"the question for IPv6 is swallowed", the_question_for_ipv6_is_swallowed, SEQUENTIAL, WITH_NAMESERVER},
+        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, RUN, WITH_NAMESERVER},
+        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, STEPS, WITH_NAMESERVER},
+        {"R18: a name that changes its address", r18_a_name_that_changes_its_address, SEQUENTIAL, WITH_NAMESERVER},
+        {"R18: the same with IPv6", r18_the_same_with_ipv6, RUN, WITH_NAMESERVER},
+        {"R18: the same with IPv6", r18_the_same_with_ipv6, SEQUENTIAL, WITH_NAMESERVER},
+        {"R18: one of two is refused", r18_one_of_two_is_refused, RUN, WITH_NAMESERVER},
+        {"R18: one of two is refused", r18_one_of_two_is_refused, SEQUENTIAL, WITH_NAMESERVER},
+    };
+    return TELL("netns names", stories);
+}

@@ -1,0 +1,112 @@
+/* Hosts that accept, and then say nothing, a byte at a time, or goodbye. */
+#define _GNU_SOURCE
+#include "story.h"
+
+static int connected(struct peer *peer) {
+    netlib_error *err = NULL;
+    netlib_connect_options *options = options_for(peer, NETLIB_TIMEOUT_NONE);
+    int fd = -1;
+    CHECK_OK(netlib_create_connection("name.test", PORT, options, NULL, &fd, &err));
+    netlib_connect_options_free(options);
+    return fd;
+}
+
+static netlib_limit *limit_of(double seconds) {
+    netlib_error *err = NULL;
+    netlib_limit *limit = NULL;
+    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
+    return limit;
+}
+
+static bool is_dropped(int fd) {
+    netlib_error *err = NULL;
+    bool dropped = false;
+    CHECK_OK(netlib_is_connection_dropped(fd, &dropped, &err));
+    return dropped;
+}
+
+static void never_a_byte(int tun, enum way way) {
+    static const struct host hosts[] = {{.address = "2001:db8::a", .answer = ACCEPTS}};
+    netlib_error *err = NULL;
+    struct peer peer;
+    (void)way;
+    START_PEER(&peer, tun, hosts);
+    int fd = connected(&peer);
+    double began = netlib_current_time();
+    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(fd, 0.3, NULL, &err));
+    CHECK_SECONDS(0.3, netlib_current_time() - began);
+    began = netlib_current_time();
+    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(fd, 0.0, NULL, &err));
+    CHECK_SECONDS(0.0, netlib_current_time() - began);
+    netlib_limit *limit = limit_of(0.3);
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_wait_for_read(fd, NETLIB_TIMEOUT_NONE, limit, &err));
+    CHECK_SECONDS(0.3, netlib_current_time() - began);
+    netlib_limit_free(limit);
+    CHECK_OK(netlib_wait_for_write(fd, 0.0, NULL, &err));
+    CHECK(!is_dropped(fd));
+    close(fd);
+    stop_peer(&peer);
+}
+
+/* A timeout is for each byte, however many there are; a limit is for all of them. */
+static void a_byte_at_a_time(int tun, enum way way) {
+    static const struct host hosts[] = {{.address = "203.0.113.1", .answer = ACCEPTS, .data = "0123456789", .every = 0.2}};
+    netlib_error *err = NULL;
+    struct peer peer;
+    (void)way;
+    START_PEER(&peer, tun, hosts);
+    int fd = connected(&peer);
+    double began = netlib_current_time();
+    for (int i = 0; i < 4; i++) {
+        char byte = 0;
+        CHECK_OK(netlib_wait_for_read(fd, 0.2 + ROOM, NULL, &err));
+        CHECK_INT(1, recv(fd, &byte, 1, MSG_DONTWAIT));
+        CHECK_INT("0123456789"[i], byte);
+    }
+    /* Longer than the timeout, taken together. */
+    CHECK_SECONDS(0.75, netlib_current_time() - began);
+    began = netlib_current_time();
+    netlib_limit *limit = limit_of(0.5);
+    netlib_status status;
+    int count = 0;
+    while ((status = netlib_wait_for_read(fd, 0.2 + ROOM, limit, &err)) == NETLIB_OK && count < 6) {
+        char byte;
+        count += recv(fd, &byte, 1, MSG_DONTWAIT) == 1;
+    }
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
+    CHECK_SECONDS(0.5, netlib_current_time() - began);
+    CHECK(count >= 1 && count <= 3);
+    netlib_limit_free(limit);
+    close(fd);
+    stop_peer(&peer);
+}
+
+/* What came before is read first. */
+static void goodbye(int tun, enum way way) {
+    static const struct host hosts[] = {
+        {.address = "2001:db8::a", .answer = ACCEPTS, .data = "ab", .every = 0.05, .ends = true},
+    };
+    netlib_error *err = NULL;
+    struct peer peer;
+    char byte = 0;
+    (void)way;
+    START_PEER(&peer, tun, hosts);
+    int fd = connected(&peer);
+    CHECK(!is_dropped(fd));
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(netlib_wait_for_read(fd, NETLIB_TIMEOUT_NONE, NULL, &err));
+        CHECK_INT(i < 2, recv(fd, &byte, 1, MSG_DONTWAIT));
+    }
+    CHECK(is_dropped(fd));
+    close(fd);
+    stop_peer(&peer);
+}
+
+int main(void) {
+    static const struct story stories[] = {
+        {"never a byte", never_a_byte, SEQUENTIAL, 0},
+        {"a byte at a time", a_byte_at_a_time, SEQUENTIAL, 0},
+        {"goodbye", goodbye, SEQUENTIAL, 0},
+    };
+    return TELL("netns reads", stories);
+}

@@ -1,0 +1,111 @@
+/* Refusals of every kind by all addresses: each has its errno, its time and its line in the error. */
+#define _GNU_SOURCE
+#include "story.h"
+
+/* ICMP needs a moment: what comes while connect(2) is still at work is not heeded, and the next SYN is a second away. */
+#define MOMENT 0.03
+
+struct refusal {
+    struct host host;
+    int errnum;
+};
+
+/* In the order of a race, which is the resolver's here too. */
+static const struct refusal refusals[] = {
+    {{.address = "2001:db8::a", .answer = RESETS}, ECONNREFUSED},
+    {{.address = "203.0.113.1", .answer = RESETS}, ECONNREFUSED},
+    {{.address = "2001:db8::b", .answer = UNREACHABLE, .delay = MOMENT, .code = 0}, ENETUNREACH},   /* no route */
+    {{.address = "203.0.113.2", .answer = UNREACHABLE, .delay = MOMENT, .code = 0}, ENETUNREACH},   /* network */
+    {{.address = "2001:db8::c", .answer = UNREACHABLE, .delay = MOMENT, .code = 1}, EACCES},        /* prohibited */
+    {{.address = "203.0.113.3", .answer = UNREACHABLE, .delay = MOMENT, .code = 13}, EHOSTUNREACH}, /* prohibited */
+    {{.address = "2001:db8::d", .answer = UNREACHABLE, .delay = MOMENT, .code = 3}, EHOSTUNREACH},  /* address */
+    {{.address = "203.0.113.4", .answer = UNREACHABLE, .delay = MOMENT, .code = 1}, EHOSTUNREACH},  /* host */
+    {{.address = "2001:db8::e", .answer = UNREACHABLE, .delay = MOMENT, .code = 4}, ECONNREFUSED},  /* port */
+    {{.address = "203.0.113.5", .answer = UNREACHABLE, .delay = MOMENT, .code = 3}, ECONNREFUSED},  /* port */
+};
+enum { COUNT = sizeof refusals / sizeof refusals[0] };
+
+/* "ADDRESS port 80: TEXT (after S s)" */
+static void check_cause(const netlib_error *cause, const struct refusal *refusal) {
+    char expected[128];
+    snprintf(expected, sizeof expected, "%s port 80: %s (after ", refusal->host.address, strerror(refusal->errnum));
+    const char *message = netlib_error_message(cause, NULL);
+    size_t len = strlen(expected);
+    double seconds = -1.0;
+    char rest[8] = "";
+    CHECK(message != NULL && strncmp(expected, message, len) == 0);
+    if (message != NULL && strlen(message) > len) CHECK_INT(2, sscanf(message + len, "%lf %7s", &seconds, rest));
+    CHECK_STR("s)", rest);
+    CHECK_SECONDS(refusal->host.delay, seconds);
+    CHECK_INT(refusal->errnum, netlib_error_errno(cause));
+    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_error_status(cause));
+}
+
+static void refusal_by_all(int tun, enum way way) {
+    struct host hosts[COUNT];
+    struct attempt expected[COUNT];
+    double before = 0.0;
+    for (int i = 0; i < COUNT; i++) {
+        hosts[i] = refusals[i].host;
+        expected[i].address = hosts[i].address;
+        expected[i].status = NETLIB_NEW_CONNECTION;
+        expected[i].errnum = refusals[i].errnum;
+        expected[i].start = before;
+        expected[i].end = before += hosts[i].delay;
+    }
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
+    /* Each is followed at once: no stagger passes. */
+    netlib_connect_options_set_stagger(options, 2.0);
+    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    CHECK_INT(-1, outcome.fd);
+    CHECK_STR("cannot connect to name.test port 80, 10 addresses tried, the last: Connection refused",
+              netlib_error_message(outcome.err, NULL));
+    CHECK_INT(ECONNREFUSED, netlib_error_errno(outcome.err));
+    CHECK_INT(COUNT, (long long)netlib_error_cause_count(outcome.err));
+    for (size_t i = 0; i < COUNT; i++) check_cause(netlib_error_cause(outcome.err, i), &refusals[i]);
+    CHECK_ENDED(NETLIB_NEW_CONNECTION, outcome);
+    CHECK_SECONDS(before, outcome.seconds);
+    if (way != SEQUENTIAL) CHECK_ATTEMPTS(outcome.connect, expected);
+    for (size_t i = 1; i < COUNT; i++) CHECK_GAP(&peer, i, i - 1, hosts[i - 1].delay);
+    end(&outcome);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+/* Who ended last speaks for all, though another began last. */
+static void the_last_to_end_speaks(int tun, enum way way) {
+    static const struct host hosts[] = {
+        {.address = "2001:db8::a", .answer = UNREACHABLE, .delay = 0.6, .code = 1},
+        {.address = "203.0.113.1", .answer = RESETS, .delay = 0.1},
+    };
+    static const struct attempt expected[] = {
+        {"2001:db8::a", NETLIB_NEW_CONNECTION, EACCES, 0.0, 0.6},
+        {"203.0.113.1", NETLIB_NEW_CONNECTION, ECONNREFUSED, 0.25, 0.35},
+    };
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
+    struct outcome outcome = connect_to(way, "name.test", options, NULL);
+    CHECK_STR("cannot connect to name.test port 80, 2 addresses tried, the last: Permission denied",
+              netlib_error_message(outcome.err, NULL));
+    CHECK_INT(EACCES, netlib_error_errno(outcome.err));
+    CHECK_ENDED(NETLIB_NEW_CONNECTION, outcome);
+    CHECK_SECONDS(0.6, outcome.seconds);
+    CHECK_ATTEMPTS(outcome.connect, expected);
+    end(&outcome);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+int main(void) {
+    static const struct story stories[] = {
+        {"refusal by all", refusal_by_all, RUN, 0},
+        {"refusal by all", refusal_by_all, STEPS, 0},
+        {"refusal by all", refusal_by_all, SEQUENTIAL, 0},
+        {"the last to end speaks", the_last_to_end_speaks, RUN, 0},
+        {"the last to end speaks", the_last_to_end_speaks, STEPS, 0},
+    };
+    return TELL("netns refusals", stories);
+}

@@ -1,0 +1,171 @@
+/* Blocking calls, and everything that is to end them or must not: one table of phases, each run in every way. */
+#ifndef NETLIB_TEST_STOP_H
+#define NETLIB_TEST_STOP_H
+
+#include "socket_peer.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <time.h>
+
+/* A call that blocks until it is released, stopped, or has waited long enough. */
+struct phase {
+    const char *name;
+    void (*set_up)(void);
+    /* `limit` is for this call alone: what holds one is given it here. */
+    netlib_status (*call)(const netlib_limit *limit, netlib_error **err);
+    /* What the call waits for happens; on another thread. NULL: nothing can make it succeed in a short time. */
+    void (*release)(void);
+    /* After it has succeeded: that it did what it is there for. May be NULL. */
+    void (*check)(void);
+    void (*tear_down)(void);
+};
+
+/* How soon a limit ends, and how much later the call may return on a machine that is busy. */
+#define SOON 0.02
+#define ROOM 1.0
+
+static bool prints_times;
+/* For a release that goes on as long as the call does. */
+static volatile sig_atomic_t call_is_over;
+
+/* Of signals. Valgrind runs a handler and what it interrupted so slowly that nothing else would be done. */
+static inline long tick_interval_us(void) {
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL ? 10000 : 1000;
+}
+
+static inline void handle_alarms(void (*handler)(int), int flags) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    CHECK(sigaction(SIGALRM, &action, NULL) == 0);
+}
+
+static inline void set_timer(long first_us, long interval_us) {
+    struct itimerval timer = {{0, interval_us}, {0, first_us}};
+    CHECK(setitimer(ITIMER_REAL, &timer, NULL) == 0);
+}
+
+static inline void short_pause(void) {
+    struct timespec ms = {0, 1000000};
+    nanosleep(&ms, NULL);
+}
+
+/* Signals are for the thread that is in the call. */
+static inline void take_no_alarms(void) {
+    sigset_t alarms;
+    sigemptyset(&alarms);
+    sigaddset(&alarms, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &alarms, NULL);
+}
+
+/* How many threads the process has, and whether its first one waits in the kernel. */
+static inline int thread_count(void) {
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    CHECK(tasks != NULL);
+    for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) count += task->d_name[0] != '.';
+    if (tasks != NULL) closedir(tasks);
+    return count;
+}
+
+static inline bool first_thread_sleeps(void) {
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)getpid());
+    FILE *file = fopen(path, "re");
+    if (file == NULL) return true;
+    char *read = fgets(line, sizeof line, file);
+    fclose(file);
+    const char *state = read != NULL ? strrchr(line, ')') : NULL;
+    return state != NULL && state[1] == ' ' && state[2] == 'S';
+}
+
+static inline void until_alone(void) {
+    for (double began = netlib_current_time(); thread_count() > 1;) {
+        if (!IN_TIME(began)) {
+            CHECK(!"a thread is left");
+            return;
+        }
+        short_pause();
+    }
+}
+
+static inline void *cancel_when_asleep(void *limit) {
+    take_no_alarms();
+    for (double began = netlib_current_time(); !first_thread_sleeps() && IN_TIME(began);) short_pause();
+    netlib_limit_cancel(limit);
+    return NULL;
+}
+
+static inline void *release_after_ticks(void *phase) {
+    take_no_alarms();
+    /* While the call goes on. */
+    for (double began = netlib_current_time(); ticks < 8 && IN_TIME(began);) short_pause();
+    ((const struct phase *)phase)->release();
+    return NULL;
+}
+
+enum stop { DEADLINE, CANCELLED_BEFORE, CANCELLED_BY_THREAD, CANCELLED_BY_HANDLER, CANCELLED_BY_RESTARTING_HANDLER, TICKS_TO_DEADLINE, TICKS_TO_SUCCESS, STOPS };
+
+static const char *const stop_names[] = {
+    "the deadline passes", "cancelled before", "cancelled by a thread", "cancelled by a handler", "cancelled by a handler with SA_RESTART", "signals until the deadline", "signals until it is released",
+};
+
+static inline void run_phase(const struct phase *phase, enum stop stop) {
+    unsigned long failed_before = checks_failed;
+    bool by_time = stop == DEADLINE || stop == TICKS_TO_DEADLINE;
+    netlib_error *err = NULL;
+    pthread_t helper;
+    bool has_helper = false;
+    long interval = tick_interval_us();
+    int descriptors = open_descriptors();
+    phase->set_up();
+    double seconds = stop == TICKS_TO_DEADLINE ? 2 * SOON : by_time ? SOON : stop == TICKS_TO_SUCCESS ? LONG : NETLIB_TIMEOUT_NONE;
+    ticks = 0;
+    call_is_over = 0;
+    double began = netlib_current_time();
+    netlib_limit *limit = limit_of(seconds);
+    limit_of_handler = limit;
+    if (stop == CANCELLED_BEFORE) netlib_limit_cancel(limit);
+    if (stop == CANCELLED_BY_THREAD) has_helper = pthread_create(&helper, NULL, cancel_when_asleep, limit) == 0;
+    if (stop == CANCELLED_BY_HANDLER || stop == CANCELLED_BY_RESTARTING_HANDLER) {
+        handle_alarms(cancel_in_handler, stop == CANCELLED_BY_HANDLER ? 0 : SA_RESTART);
+        set_timer(10000, 0);
+    }
+    if (stop == TICKS_TO_DEADLINE || stop == TICKS_TO_SUCCESS) {
+        handle_alarms(tick, 0);
+        set_timer(interval, interval);
+    }
+    if (stop == TICKS_TO_SUCCESS) has_helper = pthread_create(&helper, NULL, release_after_ticks, (void *)(uintptr_t)phase) == 0;
+    netlib_status status = phase->call(limit, &err);
+    double took = netlib_current_time() - began;
+    set_timer(0, 0);
+    call_is_over = 1;
+    if (has_helper) CHECK(pthread_join(helper, NULL) == 0);
+    netlib_status expected = by_time ? NETLIB_DEADLINE_EXCEEDED : stop == TICKS_TO_SUCCESS ? NETLIB_OK : NETLIB_CANCELLED;
+    CHECK_STATUS(expected, status);
+    /* Neither early nor late. */
+    if (by_time) CHECK(took >= seconds && took < seconds + ROOM);
+    else CHECK(took < LONG / 3);
+    if (stop == TICKS_TO_DEADLINE) CHECK(ticks > 0);
+    if (stop == TICKS_TO_SUCCESS) CHECK(ticks >= 8);
+    if (stop == TICKS_TO_SUCCESS && phase->check != NULL) phase->check();
+    netlib_limit_free(limit);
+    phase->tear_down();
+    CHECK_INT(descriptors, open_descriptors());
+    if (prints_times && by_time) printf("%-40s %-40s %+.1f ms\n", phase->name, stop_names[stop], (took - seconds) * 1e3);
+    if (checks_failed > failed_before) fprintf(stderr, "    in %s: %s, after %.3f s\n", phase->name, stop_names[stop], took);
+}
+
+/* With an argument the program prints by how much each call overshot its deadline. */
+static inline void run_phases(const struct phase *phases, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (int stop = 0; stop < STOPS; stop++) {
+            if (stop != TICKS_TO_SUCCESS || phases[i].release != NULL) run_phase(&phases[i], (enum stop)stop);
+        }
+    }
+}
+
+#endif

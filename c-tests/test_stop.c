@@ -1,0 +1,330 @@
+/* What ends a blocking call, and what must not: each wait of sockets, lookups, sleeps and bodies, under a deadline, under
+ * cancels from everywhere, and under a signal every millisecond. */
+#define _GNU_SOURCE
+#include "hung_lookups.h"
+#include "retry_makers.h"
+#include "stop.h"
+
+#include <errno.h>
+
+/* What the phase at hand is made of. */
+static struct {
+    int ends[2];
+    int server, filler;
+    int32_t port;
+    int fd;
+    netlib_connect_options *options;
+    netlib_connect *connect;
+    netlib_retry *retry;
+    netlib_response *response;
+    netlib_decision *decision;
+    netlib_body *body;
+    double began;
+} at;
+
+/* ---- waiting for a descriptor ---- */
+
+static char block[65536];
+
+static void a_pair(void) { connected_pair(at.ends); }
+
+static void a_full_pair(void) {
+    connected_pair(at.ends);
+    while (send(at.ends[0], block, sizeof block, MSG_DONTWAIT) > 0) {}
+}
+
+static void close_ends(void) {
+    close(at.ends[0]);
+    close(at.ends[1]);
+}
+
+static netlib_status wait_to_read(const netlib_limit *limit, netlib_error **err) {
+    return netlib_wait_for_read(at.ends[0], LONG, limit, err);
+}
+
+static netlib_status wait_to_write(const netlib_limit *limit, netlib_error **err) {
+    return netlib_wait_for_write(at.ends[0], NETLIB_TIMEOUT_NONE, limit, err);
+}
+
+static void send_a_byte(void) { CHECK(write(at.ends[1], "x", 1) == 1); }
+
+static void read_all_there_is(void) {
+    while (recv(at.ends[1], block, sizeof block, MSG_DONTWAIT) > 0) {}
+}
+
+static void is_writable_now(void) { CHECK(send(at.ends[0], "x", 1, MSG_DONTWAIT) == 1); }
+
+/* ---- connecting ---- */
+
+/* One for all that connect to it in vain: it takes a while to fill its backlog. */
+static int silent, silent_filler;
+static int32_t silent_port;
+
+static void a_silent_server(void) {
+    at.fd = at.server = at.filler = -1;
+    at.port = silent_port;
+    at.options = netlib_connect_options_new();
+    netlib_connect_options_set_stagger(at.options, 0.01);
+}
+
+/* The same again and again: all silent, while the race goes on. */
+static void a_race_to_silent_servers(void) {
+    netlib_error *err = NULL;
+    struct sockaddr_in address;
+    a_silent_server();
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    netlib_addresses *list = netlib_addresses_new();
+    for (int i = 0; i < 8; i++) CHECK_OK(netlib_addresses_add(list, &address, sizeof address, &err));
+    CHECK_OK(netlib_connect_new_addresses("name.test", at.port, list, at.options, &at.connect, &err));
+    netlib_addresses_free(list);
+}
+
+/* One that answers; the lookup before it does not. */
+static void a_server_after_a_lookup(void) {
+    at.fd = at.filler = -1;
+    at.server = listener(&at.port);
+    at.options = netlib_connect_options_new();
+    hold_lookups();
+}
+
+static void a_connect_to_a_name(void) {
+    netlib_error *err = NULL;
+    a_server_after_a_lookup();
+    CHECK_OK(netlib_connect_new("hung.test", at.port, at.options, &at.connect, &err));
+}
+
+static void a_source_after_a_lookup(void) {
+    a_server_after_a_lookup();
+    netlib_connect_options_set_source_address(at.options, "hung.test", 0);
+}
+
+static void a_connect_from_a_name(void) {
+    netlib_error *err = NULL;
+    a_source_after_a_lookup();
+    CHECK_OK(netlib_connect_new("127.0.0.1", at.port, at.options, &at.connect, &err));
+}
+
+static netlib_status create(const netlib_limit *limit, netlib_error **err) {
+    return netlib_create_connection("127.0.0.1", at.port, at.options, limit, &at.fd, err);
+}
+
+static netlib_status create_by_name(const netlib_limit *limit, netlib_error **err) {
+    return netlib_create_connection("hung.test", at.port, at.options, limit, &at.fd, err);
+}
+
+static netlib_status run(const netlib_limit *limit, netlib_error **err) {
+    return netlib_connect_run(at.connect, limit, &at.fd, err);
+}
+
+/* As an event loop would. */
+static netlib_status step(const netlib_limit *limit, netlib_error **err) {
+    netlib_status status = netlib_connect_set_limit(at.connect, limit, err);
+    while (status == NETLIB_OK && (status = netlib_connect_step(at.connect, &at.fd, err)) == NETLIB_WANT_WRITE) {
+        struct pollfd fds[16];
+        size_t count = netlib_connect_wait_count(at.connect);
+        CHECK(count <= 16);
+        for (size_t i = 0; i < count && i < 16; i++) {
+            fds[i].fd = netlib_connect_wait_fd(at.connect, i);
+            fds[i].events = (short)netlib_connect_wait_events(at.connect, i);
+        }
+        double seconds = netlib_connect_timer(at.connect);
+        (void)poll(fds, (nfds_t)count, seconds < LONG ? (int)(seconds * 1000) + 1 : -1);
+        status = NETLIB_OK;
+    }
+    return status;
+}
+
+static void is_connected(void) {
+    struct sockaddr_in address;
+    socklen_t len = sizeof address;
+    memset(&address, 0, sizeof address);
+    CHECK(getpeername(at.fd, (struct sockaddr *)&address, &len) == 0);
+    CHECK_INT(at.port, ntohs(address.sin_port));
+    CHECK(!(fcntl(at.fd, F_GETFL) & O_NONBLOCK));
+}
+
+static void end_connect(void) {
+    netlib_connect_free(at.connect);
+    netlib_connect_options_free(at.options);
+    at.connect = NULL;
+    at.options = NULL;
+    if (at.fd >= 0) close(at.fd);
+    if (at.filler >= 0) close(at.filler);
+    if (at.server >= 0) close(at.server);
+}
+
+/* A lookup that was given up goes on: its descriptors are closed, and when it ends, its thread frees the rest. */
+static void end_connect_and_lookups(void) {
+    end_connect();
+    release_lookups();
+    until_alone();
+}
+
+/* ---- sleeping ---- */
+
+/* Longer than the signals take that must not end it. */
+static double backoff = LONG;
+#define BRIEFLY (20 * (double)tick_interval_us() / 1e6)
+
+static void a_backoff(void) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_backoff_factor(options, backoff / 2);
+    for (int i = 0; i < 2; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500, NULL);
+    at.retry = retry_of(options);
+    at.began = netlib_current_time();
+}
+
+static void a_retry_after(void) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    at.retry = retry_of(options);
+    at.response = response_of(503, "Retry-After: 60\r\n");
+}
+
+static void a_decision(void) {
+    netlib_error *err = NULL;
+    netlib_url *url = NULL;
+    netlib_retry_options *options = netlib_retry_options_new();
+    static const int32_t codes[] = {503};
+    netlib_retry_options_set_status_forcelist(options, codes, 1);
+    at.retry = retry_of(options);
+    at.response = response_of(503, "Retry-After: 60\r\n");
+    CHECK_OK(netlib_parse_url("http://name.test/", NETLIB_NTS, &url, &err));
+    CHECK_OK(netlib_retry_decide(at.retry, "GET", url, at.response, NULL, NULL, &at.decision, &err));
+    netlib_url_free(url);
+}
+
+static netlib_status sleep_backoff(const netlib_limit *limit, netlib_error **err) {
+    return netlib_retry_sleep(at.retry, NULL, limit, err);
+}
+
+static netlib_status sleep_retry_after(const netlib_limit *limit, netlib_error **err) {
+    bool slept = true;
+    return netlib_retry_sleep_for_retry(at.retry, at.response, limit, &slept, err);
+}
+
+static netlib_status sleep_decision(const netlib_limit *limit, netlib_error **err) {
+    return netlib_decision_sleep(at.decision, limit, err);
+}
+
+static void slept_long_enough(void) { CHECK(netlib_current_time() - at.began >= backoff); }
+
+static void end_sleep(void) {
+    netlib_decision_free(at.decision);
+    netlib_response_free(at.response);
+    netlib_retry_free(at.retry);
+    at.decision = NULL;
+    at.response = NULL;
+    at.retry = NULL;
+}
+
+static void nothing(void) {}
+
+/* ---- bodies ---- */
+
+static void a_pipe_body(void) {
+    netlib_error *err = NULL;
+    CHECK(pipe2(at.ends, O_CLOEXEC) == 0);
+    CHECK_OK(netlib_body_from_fd(at.ends[0], &at.body, &err));
+}
+
+static netlib_status read_body(const netlib_limit *limit, netlib_error **err) {
+    char bytes[4] = "";
+    size_t n = 0;
+    netlib_status status = netlib_body_set_limit(at.body, limit, err);
+    if (status == NETLIB_OK) status = netlib_body_read(at.body, bytes, sizeof bytes, &n, err);
+    if (status == NETLIB_OK) CHECK(n == 1 && bytes[0] == 'x');
+    return status;
+}
+
+static void end_body(void) {
+    netlib_body_free(at.body);
+    close_ends();
+}
+
+static const struct phase phases[] = {
+    {"netlib_wait_for_read", a_pair, wait_to_read, send_a_byte, NULL, close_ends},
+    {"netlib_wait_for_write", a_full_pair, wait_to_write, read_all_there_is, is_writable_now, close_ends},
+    {"netlib_create_connection", a_silent_server, create, NULL, NULL, end_connect},
+    {"netlib_create_connection, lookup", a_server_after_a_lookup, create_by_name, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_create_connection, source", a_source_after_a_lookup, create, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_connect_run", a_race_to_silent_servers, run, NULL, NULL, end_connect},
+    {"netlib_connect_run, lookup", a_connect_to_a_name, run, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_connect_run, source", a_connect_from_a_name, run, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_connect_step", a_race_to_silent_servers, step, NULL, NULL, end_connect},
+    {"netlib_connect_step, lookup", a_connect_to_a_name, step, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_connect_step, source", a_connect_from_a_name, step, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_retry_sleep", a_backoff, sleep_backoff, NULL, NULL, end_sleep},
+    {"netlib_retry_sleep_for_retry", a_retry_after, sleep_retry_after, NULL, NULL, end_sleep},
+    {"netlib_decision_sleep", a_decision, sleep_decision, NULL, NULL, end_sleep},
+    {"netlib_body_read", a_pipe_body, read_body, send_a_byte, NULL, end_body},
+};
+
+/* It ends by itself, and not before its time. */
+static void signals_do_not_shorten_a_sleep(void) {
+    backoff = BRIEFLY;
+    const struct phase brief = {"netlib_retry_sleep, brief", a_backoff, sleep_backoff, nothing, slept_long_enough, end_sleep};
+    run_phase(&brief, TICKS_TO_SUCCESS);
+    backoff = LONG;
+}
+
+/* An answer comes a second later, when the kernel asks again: signals neither fail the attempt nor end it. */
+static void accept_one(void) {
+    /* The one that has waited longer than anybody is to give up its turn. */
+    CHECK(dup2(silent, silent_filler) == silent_filler);
+    int fd = accept(silent, NULL, NULL);
+    CHECK(fd >= 0);
+    close(fd);
+}
+
+static void signals_do_not_fail_a_race(void) {
+    const struct phase race = {"netlib_connect_run, slow", a_race_to_silent_servers, run, accept_one, is_connected, end_connect};
+    run_phase(&race, TICKS_TO_SUCCESS);
+}
+
+/* However many addresses fail at once, no step is long, and the limit is looked at between two. */
+static void many_addresses_that_fail_at_once(void) {
+    enum { MANY = 1000, BURST = 64 };
+    netlib_error *err = NULL;
+    struct sockaddr_in address;
+    socklen_t len = sizeof address;
+    int32_t port = 0;
+    int fd = -1;
+    int dead = bound_socket(&port);
+    CHECK(getsockname(dead, (struct sockaddr *)&address, &len) == 0);
+    netlib_addresses *list = netlib_addresses_new();
+    for (int i = 0; i < MANY; i++) CHECK_OK(netlib_addresses_add(list, &address, sizeof address, &err));
+    for (int cancel = 0; cancel < 2; cancel++) {
+        netlib_connect *connect = NULL;
+        netlib_limit *limit = limit_of(LONG);
+        CHECK_OK(netlib_connect_new_addresses("name.test", port, list, NULL, &connect, &err));
+        CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+        for (size_t begun = BURST; begun <= 3 * BURST; begun += BURST) {
+            CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+            CHECK_INT((long long)begun, (long long)netlib_connect_attempt_count(connect));
+            CHECK_DOUBLE(0, netlib_connect_timer(connect));
+            CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
+        }
+        if (cancel) netlib_limit_cancel(limit);
+        CHECK_STATUS(cancel ? NETLIB_CANCELLED : NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+        CHECK_INT(cancel ? 3 * BURST : MANY, (long long)netlib_connect_attempt_count(connect));
+        netlib_connect_free(connect);
+        netlib_limit_free(limit);
+    }
+    netlib_addresses_free(list);
+    close(dead);
+}
+
+int main(int argc, char **argv) {
+    (void)argv;
+    prints_times = argc > 1;
+    silent = silent_listener(&silent_port, &silent_filler);
+    run_phases(phases, sizeof phases / sizeof phases[0]);
+    signals_do_not_shorten_a_sleep();
+    signals_do_not_fail_a_race();
+    many_addresses_that_fail_at_once();
+    close(silent_filler);
+    close(silent);
+    return report("stop");
+}

@@ -1,0 +1,228 @@
+/* Limits and forks: parent and child have a copy each. What ends one ends nothing of the other's, and each can be ended. */
+#define _GNU_SOURCE
+#include "forks.h"
+#include "retry_makers.h"
+#include "stop.h"
+
+#include <errno.h>
+
+static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit) {
+    netlib_error *err = NULL;
+    netlib_status status = netlib_wait_for_read(fd, seconds, limit, &err);
+    netlib_error_free(err);
+    return status;
+}
+
+/* Waits until it is cancelled, by a handler that interrupts the wait itself. */
+static netlib_status cancelled_wait(int fd, const netlib_limit *limit) {
+    limit_of_handler = limit;
+    handle_alarms(cancel_in_handler, SA_RESTART);
+    set_timer(5000, 0);
+    netlib_status status = wait_for(fd, LONG, limit);
+    set_timer(0, 0);
+    return status;
+}
+
+struct waiting {
+    int fd;
+    const netlib_limit *limit;
+    netlib_status status;
+};
+
+static void *wait_in_thread(void *waiting) {
+    take_no_alarms();
+    struct waiting *w = waiting;
+    w->status = wait_for(w->fd, LONG, w->limit);
+    return NULL;
+}
+
+/* Whether the parent has waited before decides whether the child inherits a descriptor; the child whether it opens one. */
+static void each_process_is_cancelled_by_itself(void) {
+    for (int row = 0; row < 16; row++) {
+        bool parent_waited = row & 1, child_waits = row & 2, child_cancels = row & 4, in_grandchild = row & 8;
+        unsigned long failed_before = checks_failed;
+        netlib_error *err = NULL;
+        int ends[2];
+        connected_pair(ends);
+        int descriptors = open_descriptors();
+        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+        if (parent_waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+        struct child child = begin_child();
+        if (child.process == 0) {
+            if (in_grandchild) {
+                /* The one between has a descriptor of its own, or not. */
+                if (child_waits) child.told[3] = wait_for(ends[0], 0, limit);
+                pid_t grandchild = fork();
+                if (grandchild > 0) waitpid(grandchild, NULL, 0);
+                if (grandchild != 0) {
+                    child.told[4] = wait_for(ends[0], 0, limit);
+                    child.told[5] = netlib_limit_check(limit, NULL);
+                    end_child();
+                }
+            }
+            if (child_waits) child.told[0] = wait_for(ends[0], 0, limit);
+            if (child_cancels) {
+                netlib_limit_cancel(limit);
+                child.told[1] = wait_for(ends[0], LONG, limit);
+            } else {
+                child.told[1] = cancelled_wait(ends[0], limit);
+            }
+            child.told[2] = netlib_limit_check(limit, NULL);
+            end_child();
+        }
+        join_child(&child);
+        CHECK_INT(child_waits ? NETLIB_TIMEOUT : -1, child.told[0]);
+        CHECK_INT(NETLIB_CANCELLED, child.told[1]);
+        CHECK_INT(NETLIB_CANCELLED, child.told[2]);
+        if (in_grandchild) {
+            CHECK_INT(child_waits ? NETLIB_TIMEOUT : -1, child.told[3]);
+            CHECK_INT(NETLIB_TIMEOUT, child.told[4]);
+            CHECK_INT(NETLIB_OK, child.told[5]);
+        }
+        drop_child(&child);
+        /* Nothing of that came here. */
+        CHECK_OK(netlib_limit_check(limit, &err));
+        CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0.001, limit));
+        CHECK_INT(NETLIB_CANCELLED, cancelled_wait(ends[0], limit));
+        netlib_limit_free(limit);
+        CHECK_INT(descriptors, open_descriptors());
+        close(ends[0]);
+        close(ends[1]);
+        if (checks_failed > failed_before) fprintf(stderr, "    in row %d\n", row);
+    }
+}
+
+/* The child's first cancel comes while its parent waits, and the parent's while the child does. */
+static void neither_wakes_the_other(void) {
+    int ends[2], turn[2];
+    connected_pair(ends);
+    connected_pair(turn);
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+    struct waiting waiting = {ends[0], limit, NETLIB_OK};
+    struct child child = begin_child();
+    pthread_t thread;
+    char byte;
+    if (child.process == 0) {
+        if (pthread_create(&thread, NULL, wait_in_thread, &waiting) != 0) abort();
+        /* The parent is cancelled now; this process is not. */
+        if (read(turn[1], &byte, 1) != 1) abort();
+        child.told[0] = netlib_limit_check(limit, NULL);
+        child.told[1] = wait_for(ends[0], 0.005, limit);
+        netlib_limit_cancel(limit);
+        pthread_join(thread, NULL);
+        child.told[2] = waiting.status;
+        end_child();
+    }
+    CHECK(pthread_create(&thread, NULL, wait_in_thread, &waiting) == 0);
+    netlib_limit_cancel(limit);
+    CHECK(write(turn[0], "x", 1) == 1);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_INT(NETLIB_CANCELLED, waiting.status);
+    join_child(&child);
+    CHECK_INT(NETLIB_OK, child.told[0]);
+    CHECK_INT(NETLIB_TIMEOUT, child.told[1]);
+    CHECK_INT(NETLIB_CANCELLED, child.told[2]);
+    drop_child(&child);
+    netlib_limit_free(limit);
+    close(ends[0]);
+    close(ends[1]);
+    close(turn[0]);
+    close(turn[1]);
+}
+
+/* What is done before the fork counts on both sides. */
+static void a_cancel_before_the_fork_is_for_both(void) {
+    int ends[2];
+    connected_pair(ends);
+    for (int waited = 0; waited < 2; waited++) {
+        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+        if (waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+        netlib_limit_cancel(limit);
+        struct child child = begin_child();
+        if (child.process == 0) {
+            child.told[0] = wait_for(ends[0], LONG, limit);
+            end_child();
+        }
+        CHECK_INT(NETLIB_CANCELLED, wait_for(ends[0], LONG, limit));
+        join_child(&child);
+        CHECK_INT(NETLIB_CANCELLED, child.told[0]);
+        drop_child(&child);
+        netlib_limit_free(limit);
+    }
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* A race that the parent began goes on in a child as far as waking goes: its descriptor is the child's own. */
+static void a_connect_in_a_child(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0;
+    int filler = -1, fd = -1;
+    int server = silent_listener(&port, &filler);
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    netlib_connect *connect = NULL;
+    CHECK_OK(netlib_connect_new("127.0.0.1", port, NULL, &connect, &err));
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    struct child child = begin_child();
+    if (child.process == 0) {
+        limit_of_handler = limit;
+        handle_alarms(cancel_in_handler, 0);
+        set_timer(5000, 0);
+        child.told[0] = netlib_connect_run(connect, NULL, &fd, NULL);
+        end_child();
+    }
+    join_child(&child);
+    CHECK_INT(NETLIB_CANCELLED, child.told[0]);
+    drop_child(&child);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
+    close(filler);
+    close(server);
+}
+
+/* What the program does to the limit's own descriptor, which an event loop is told: no wait passes for one that is over,
+ * and none spins. */
+static void a_descriptor_that_the_program_wrote_to(void) {
+    netlib_error *err = NULL;
+    int ends[2], fd = -1;
+    int32_t port = 0;
+    int filler = -1, server = silent_listener(&port, &filler);
+    connected_pair(ends);
+    netlib_limit *limit = limit_of(LONG);
+    netlib_connect *connect = NULL;
+    CHECK_OK(netlib_connect_new("127.0.0.1", port, NULL, &connect, &err));
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    uint64_t one = 1;
+    int own = netlib_connect_wait_fd(connect, netlib_connect_wait_count(connect) - 1);
+    CHECK(write(own, &one, sizeof one) == sizeof one);
+    netlib_status status = netlib_wait_for_read(ends[0], LONG, limit, &err);
+    CHECK_STR("the limit's own descriptor was closed by the program, or written to", netlib_error_message(err, NULL));
+    CHECK_INT(EBADF, netlib_error_errno(err));
+    CHECK_STATUS(NETLIB_IO, status);
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_backoff_factor(options, 5);
+    for (int i = 0; i < 2; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500, NULL);
+    netlib_retry *retry = retry_of(options);
+    CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    netlib_retry_free(retry);
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
+    close(ends[0]);
+    close(ends[1]);
+    close(filler);
+    close(server);
+}
+
+int main(void) {
+    each_process_is_cancelled_by_itself();
+    neither_wakes_the_other();
+    a_cancel_before_the_fork_is_for_both();
+    a_connect_in_a_child();
+    a_descriptor_that_the_program_wrote_to();
+    return report("stop fork");
+}

@@ -1,0 +1,232 @@
+/* Lookups that hang: nobody waits for one that was given up, however it was, and nothing of it stays when it ends. */
+#define _GNU_SOURCE
+#include "forks.h"
+#include "hung_lookups.h"
+#include "stop.h"
+
+enum { MOST = 64 };
+
+static netlib_connect *connect_to_name(const char *host, int32_t port, const netlib_connect_options *options) {
+    netlib_error *err = NULL;
+    netlib_connect *connect = NULL;
+    CHECK_OK(netlib_connect_new(host, port, options, &connect, &err));
+    return connect;
+}
+
+/* One step begins the lookup and waits for nothing. */
+static netlib_connect *hung_connect(const netlib_connect_options *options) {
+    netlib_error *err = NULL;
+    int fd = -1;
+    netlib_connect *connect = connect_to_name("hung.test", 80, options);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK_INT(-1, fd);
+    return connect;
+}
+
+static void hold_and_free(bool answers_first) {
+    netlib_error *err = NULL;
+    int descriptors = open_descriptors();
+    hold_lookups();
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_limit *limit = limit_of(LONG);
+    netlib_connect *connect = hung_connect(options);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    CHECK_INT(2, thread_count());
+    if (answers_first) {
+        release_lookups();
+        until_alone();
+    }
+    double began = netlib_current_time();
+    netlib_connect_options_free(options);
+    netlib_limit_free(limit);
+    netlib_connect_free(connect);
+    CHECK(netlib_current_time() - began < ROOM);
+    /* All that is left of it has no descriptor. */
+    CHECK_INT(descriptors, open_descriptors());
+    CHECK_INT(answers_first ? 1 : 2, thread_count());
+    release_lookups();
+    until_alone();
+    CHECK_INT(descriptors, open_descriptors());
+}
+
+/* Freeing does not wait, whether the answer comes later or nobody has asked for it. */
+static void freeing_does_not_wait(void) {
+    hold_and_free(false);
+    hold_and_free(true);
+}
+
+/* Many that answer at the moment at which they are given up: neither side trips over the other. */
+static void given_up_as_it_answers(void) {
+    int descriptors = open_descriptors();
+    for (int round = 0; round < 20; round++) {
+        netlib_connect *connects[8];
+        hold_lookups();
+        for (int i = 0; i < 8; i++) connects[i] = hung_connect(NULL);
+        release_lookups();
+        for (int i = 0; i < 8; i++) netlib_connect_free(connects[i]);
+        until_alone();
+        CHECK_INT(descriptors, open_descriptors());
+    }
+}
+
+/* Whoever is refused is told at once, and says which name; who looks nothing up is not. */
+static void places_are_few_and_come_back(void) {
+    netlib_error *err = NULL;
+    netlib_connect *connects[MOST];
+    int32_t port = 0;
+    int fd = -1;
+    int server = listener(&port);
+    int descriptors = open_descriptors();
+    netlib_limit *limit = limit_of(LONG);
+    for (int round = 0; round < 2; round++) {
+        hold_lookups();
+        for (int i = 0; i < MOST; i++) connects[i] = hung_connect(NULL);
+        netlib_connect *one_more = connect_to_name("good.test", port, NULL);
+        netlib_status status = netlib_connect_run(one_more, limit, &fd, &err);
+        CHECK_STR("cannot resolve good.test: 64 other lookups are outstanding", netlib_error_message(err, NULL));
+        CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, status);
+        netlib_connect_free(one_more);
+        CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
+        netlib_connect_options *options = netlib_connect_options_new();
+        netlib_connect_options_set_source_address(options, "good.test", 0);
+        CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, netlib_create_connection("127.0.0.1", port, options, limit, &fd, &err));
+        netlib_connect_options_free(options);
+        /* A number is no name, and without a limit the calling thread looks up itself. */
+        CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
+        close(fd);
+        CHECK_OK(netlib_create_connection("good.test", port, NULL, NULL, &fd, &err));
+        close(fd);
+        /* A lookup keeps its place until it ends: a resolver that hangs must not be asked without bound. */
+        for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
+        CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
+        release_lookups();
+        until_alone();
+        CHECK_OK(netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
+        close(fd);
+        until_alone();
+        /* One is the limit's own. */
+        CHECK_INT(descriptors + 1, open_descriptors());
+    }
+    netlib_limit_free(limit);
+    close(server);
+}
+
+static void *begin_and_end(void *unused) {
+    (void)unused;
+    netlib_connect_free(hung_connect(NULL));
+    return hung_connect(NULL);
+}
+
+/* A lookup belongs to no thread: the one that began it ends, another goes on with it. */
+static void threads_end_before_their_lookups(void) {
+    netlib_error *err = NULL;
+    int fd = -1;
+    hold_lookups();
+    pthread_t thread;
+    void *connect = NULL;
+    CHECK(pthread_create(&thread, NULL, begin_and_end, NULL) == 0);
+    CHECK(pthread_join(thread, &connect) == 0);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    release_lookups();
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    netlib_connect_free(connect);
+    until_alone();
+}
+
+/* A forked child has its parent's connects and none of their threads: its own lookups have all places. */
+static void a_child_has_places_of_its_own(void) {
+    netlib_error *err = NULL;
+    netlib_connect *connects[MOST];
+    int32_t port = 0;
+    int fd = -1;
+    int server = listener(&port);
+    hold_lookups();
+    for (int i = 0; i < MOST; i++) connects[i] = hung_connect(NULL);
+    struct child child = begin_child();
+    if (child.process == 0) {
+        netlib_limit *limit = limit_of(LONG);
+        child.told[0] = netlib_create_connection("good.test", port, NULL, limit, &fd, NULL);
+        end_child();
+    }
+    join_child(&child);
+    CHECK_INT(NETLIB_OK, child.told[0]);
+    drop_child(&child);
+    /* And the parent's are still taken. */
+    netlib_limit *limit = limit_of(LONG);
+    CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
+    netlib_limit_free(limit);
+    for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
+    release_lookups();
+    until_alone();
+    close(server);
+}
+
+/* ---- the process ends while lookups hang ---- */
+
+static netlib_connect *kept;
+static netlib_limit *kept_limit;
+
+static void free_at_exit(void) {
+    netlib_connect_free(kept);
+    netlib_limit_free(kept_limit);
+}
+
+static void *exit_in_thread(void *code) { exit(*(int *)code); }
+
+/* In a process of its own, with a lookup that was given up and one that was not. Returns if main is to return. */
+static void end_as_told(const char *how) {
+    static int code = 7;
+    netlib_error *err = NULL;
+    int fd = -1;
+    alarm((unsigned)LONG);
+    kept_limit = limit_of(NETLIB_TIMEOUT_NONE);
+    netlib_limit *brief = limit_of(0.001);
+    kept = hung_connect(NULL);
+    if (atexit(free_at_exit) != 0) abort();
+    if (netlib_create_connection("hung.test", 80, NULL, brief, &fd, &err) != NETLIB_DEADLINE_EXCEEDED) abort();
+    netlib_error_free(err);
+    netlib_limit_free(brief);
+    if (strcmp(how, "exit") == 0) exit(code);
+    if (strcmp(how, "answered at exit") == 0) {
+        release_lookups();
+        exit(code);
+    }
+    if (strcmp(how, "exit in a thread") == 0) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, exit_in_thread, &code) != 0) abort();
+        netlib_status status = netlib_create_connection("hung.test", 80, NULL, NULL, &fd, NULL);
+        fprintf(stderr, "%s\n", netlib_status_name(status));
+        abort();
+    }
+}
+
+static void the_process_ends_at_once(char *program) {
+    static const char *const ways[] = {"exit", "answered at exit", "exit in a thread", "return from main"};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        int status = -1;
+        double began = netlib_current_time();
+        pid_t child = fork();
+        if (child == 0) {
+            execl(program, program, "--end", ways[i], (char *)NULL);
+            _exit(1);
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 7) fprintf(stderr, "    %s: status %x\n", ways[i], (unsigned)status);
+        CHECK(IN_TIME(began));
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3 && strcmp(argv[1], "--end") == 0) {
+        end_as_told(argv[2]);
+        return 7;
+    }
+    freeing_does_not_wait();
+    given_up_as_it_answers();
+    places_are_few_and_come_back();
+    threads_end_before_their_lookups();
+    a_child_has_places_of_its_own();
+    the_process_ends_at_once(argv[0]);
+    return report("stop lookups");
+}

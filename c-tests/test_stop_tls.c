@@ -1,0 +1,390 @@
+/* What ends a blocking call of a TLS stream, and what must not: on a descriptor, inside another stream, and while another
+ * thread shakes hands. */
+#define _GNU_SOURCE
+#include "stop.h"
+#undef LONG /* tls_peer.h has one */
+#include "tls_peer.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static netlib_tls_context *client, *server;
+
+/* What the phase at hand is made of. */
+static struct {
+    struct pair pair;
+    netlib_tls_stream *outer_near, *outer_far;
+    netlib_tls_stream *near, *far; /* the ends of the session in which something blocks */
+    size_t n;
+    bool intact;
+    pthread_t other;
+    netlib_status other_status;
+} at;
+
+/* More than any buffer on the way holds. */
+static unsigned char data[600000];
+static char scrap[65536];
+
+/* ---- sessions ---- */
+
+/* Both ends, without waiting. */
+static void shake(netlib_tls_stream *near, netlib_tls_stream *far) {
+    netlib_error *err = NULL;
+    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    netlib_status statuses[2] = {NETLIB_WANT_READ, NETLIB_WANT_READ};
+    for (int i = 0; i < 20 && (statuses[0] != NETLIB_OK || statuses[1] != NETLIB_OK); i++) {
+        statuses[0] = netlib_tls_stream_handshake(near, NULL);
+        statuses[1] = netlib_tls_stream_handshake(far, NULL);
+    }
+    CHECK_OK(netlib_tls_stream_handshake(near, &err));
+    CHECK_OK(netlib_tls_stream_handshake(far, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(near, 1, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(far, 1, &err));
+}
+
+static void a_pair(void) {
+    at.outer_near = at.outer_far = at.near = at.far = NULL;
+    at.pair = unix_pair();
+}
+
+static void an_unshaken_client(void) {
+    a_pair();
+    at.near = wrap(client, at.pair.near, "localhost");
+    at.far = accept_tls(server, at.pair.far);
+}
+
+static void an_unshaken_server(void) {
+    a_pair();
+    at.near = accept_tls(server, at.pair.near);
+    at.far = wrap(client, at.pair.far, "localhost");
+}
+
+static void a_session(void) {
+    an_unshaken_client();
+    shake(at.near, at.far);
+}
+
+static void an_unshaken_inner_client(void) {
+    netlib_error *err = NULL;
+    a_session();
+    at.outer_near = at.near;
+    at.outer_far = at.far;
+    CHECK_OK(netlib_tls_wrap_stream(client, at.outer_near, "localhost", &at.near, &err));
+    CHECK_OK(netlib_tls_accept_stream(server, at.outer_far, &at.far, &err));
+}
+
+static void an_inner_session(void) {
+    an_unshaken_inner_client();
+    shake(at.near, at.far);
+}
+
+/* As much as goes is written, so that nothing more does. */
+static void fill(void) {
+    netlib_error *err = NULL;
+    CHECK_OK(netlib_tls_stream_set_blocking(at.near, 0, &err));
+    netlib_status status;
+    while ((status = netlib_tls_stream_write(at.near, data, sizeof data, &at.n, &err)) == NETLIB_OK) {}
+    CHECK_STATUS(NETLIB_WANT_WRITE, status);
+    CHECK_OK(netlib_tls_stream_set_blocking(at.near, 1, &err));
+}
+
+static void a_full_session(void) {
+    a_session();
+    fill();
+}
+
+static void a_full_inner_session(void) {
+    an_inner_session();
+    fill();
+}
+
+static void end_session(void) {
+    netlib_tls_stream_free(at.near);
+    netlib_tls_stream_free(at.far);
+    netlib_tls_stream_free(at.outer_near);
+    netlib_tls_stream_free(at.outer_far);
+    close_pair(at.pair);
+}
+
+/* ---- what blocks ---- */
+
+static netlib_status handshake(const netlib_limit *limit, netlib_error **err) {
+    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
+    return status == NETLIB_OK ? netlib_tls_stream_handshake(at.near, err) : status;
+}
+
+static netlib_status read_one(const netlib_limit *limit, netlib_error **err) {
+    char byte = 0;
+    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
+    if (status == NETLIB_OK) status = netlib_tls_stream_read(at.near, &byte, 1, &at.n, err);
+    if (status == NETLIB_OK) CHECK(at.n == 1 && byte == 'x');
+    return status;
+}
+
+static netlib_status write_all(const netlib_limit *limit, netlib_error **err) {
+    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
+    return status == NETLIB_OK ? netlib_tls_stream_write(at.near, data, sizeof data, &at.n, err) : status;
+}
+
+static netlib_status writev_all(const netlib_limit *limit, netlib_error **err) {
+    const netlib_slice slices[] = {{data, 100}, {data + 100, 50000}, {data + 50100, sizeof data - 50100}};
+    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
+    return status == NETLIB_OK ? netlib_tls_stream_writev(at.near, slices, 3, &at.n, err) : status;
+}
+
+static netlib_status shut_down(const netlib_limit *limit, netlib_error **err) {
+    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
+    return status == NETLIB_OK ? netlib_tls_stream_shutdown(at.near, err) : status;
+}
+
+static netlib_status shut_down_both(const netlib_limit *limit, netlib_error **err) {
+    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
+    return status == NETLIB_OK ? netlib_tls_stream_shutdown_both(at.near, err) : status;
+}
+
+static netlib_status wrap_socket(const netlib_limit *limit, netlib_error **err) {
+    return netlib_ssl_wrap_socket(at.pair.near, NULL, client, "localhost", limit, &at.near, err);
+}
+
+/* ---- what lets it go on ---- */
+
+static void peer_shakes(void) {
+    netlib_error *err = NULL;
+    CHECK_OK(netlib_tls_stream_handshake(at.far, &err));
+}
+
+static void peer_of_a_socket_shakes(void) {
+    at.far = accept_tls(server, at.pair.far);
+    peer_shakes();
+}
+
+static void peer_writes(void) {
+    netlib_error *err = NULL;
+    size_t n = 0;
+    CHECK_OK(netlib_tls_stream_write(at.far, "x", 1, &n, &err));
+}
+
+static void peer_reads(void) {
+    netlib_error *err = NULL;
+    size_t done = 0, n = 0;
+    at.intact = true;
+    while (done < sizeof data) {
+        netlib_status status = netlib_tls_stream_read(at.far, scrap, sizeof scrap, &n, &err);
+        CHECK_OK(status);
+        if (status != NETLIB_OK || n > sizeof data - done) break;
+        at.intact &= memcmp(scrap, data + done, n) == 0;
+        done += n;
+    }
+    at.intact &= done == sizeof data;
+}
+
+/* Whatever it is. */
+static void peer_reads_bytes(void) {
+    for (double began = netlib_current_time(); !call_is_over && IN_TIME(began); short_pause()) {
+        while (recv(at.pair.far, scrap, sizeof scrap, MSG_DONTWAIT) > 0) {}
+    }
+}
+
+static void peer_shuts_down(void) {
+    netlib_error *err = NULL;
+    CHECK_OK(netlib_tls_stream_shutdown(at.far, &err));
+}
+
+static void all_came(void) {
+    CHECK(at.intact);
+    CHECK_INT(sizeof data, (long long)at.n);
+}
+
+/* ---- another thread shakes hands ---- */
+
+static void *shake_in_thread(void *unused) {
+    (void)unused;
+    take_no_alarms();
+    at.other_status = netlib_tls_stream_handshake(at.near, NULL);
+    return NULL;
+}
+
+/* Without a limit: what is set afterwards is not for the call under way. */
+static void a_thread_that_shakes(void) {
+    an_unshaken_client();
+    CHECK(pthread_create(&at.other, NULL, shake_in_thread, NULL) == 0);
+    /* It has sent its hello. */
+    struct pollfd hello = {.fd = at.pair.far, .events = POLLIN};
+    CHECK(poll(&hello, 1, (int)(LONG * 1000)) == 1);
+}
+
+static void peer_shakes_and_writes(void) {
+    peer_shakes();
+    peer_writes();
+}
+
+static void end_both_threads(void) {
+    shutdown(at.pair.far, SHUT_RDWR);
+    CHECK(pthread_join(at.other, NULL) == 0);
+    /* It was not stopped with the other one. */
+    CHECK(at.other_status == NETLIB_OK || at.other_status == NETLIB_TLS_HANDSHAKE_EOF);
+    end_session();
+}
+
+static const struct phase phases[] = {
+    {"handshake", an_unshaken_client, handshake, peer_shakes, NULL, end_session},
+    {"handshake of a server", an_unshaken_server, handshake, peer_shakes, NULL, end_session},
+    {"netlib_ssl_wrap_socket", a_pair, wrap_socket, peer_of_a_socket_shakes, NULL, end_session},
+    {"first read", an_unshaken_client, read_one, peer_shakes_and_writes, NULL, end_session},
+    {"first write", an_unshaken_client, write_all, peer_reads, all_came, end_session},
+    {"read", a_session, read_one, peer_writes, NULL, end_session},
+    {"write", a_session, write_all, peer_reads, all_came, end_session},
+    {"writev", a_session, writev_all, peer_reads, all_came, end_session},
+    {"shutdown", a_full_session, shut_down, peer_reads_bytes, NULL, end_session},
+    {"shutdown_both", a_session, shut_down_both, peer_shuts_down, NULL, end_session},
+    {"read while another shakes", a_thread_that_shakes, read_one, peer_shakes_and_writes, NULL, end_both_threads},
+    {"write while another shakes", a_thread_that_shakes, write_all, peer_reads, all_came, end_both_threads},
+    {"inner handshake", an_unshaken_inner_client, handshake, peer_shakes, NULL, end_session},
+    {"inner first read", an_unshaken_inner_client, read_one, peer_shakes_and_writes, NULL, end_session},
+    {"inner read", an_inner_session, read_one, peer_writes, NULL, end_session},
+    {"inner write", an_inner_session, write_all, peer_reads, all_came, end_session},
+    {"inner writev", an_inner_session, writev_all, peer_reads, all_came, end_session},
+    {"inner shutdown", a_full_inner_session, shut_down, peer_reads_bytes, NULL, end_session},
+    {"inner shutdown_both", an_inner_session, shut_down_both, peer_shuts_down, NULL, end_session},
+};
+
+/* What cannot come to an end any more reads no file. */
+static void an_ended_limit_is_told_first(void) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, CERTS "no such file");
+    for (int ended = 0; ended < 3; ended++) {
+        netlib_limit *limit = limit_of(ended == 1 ? 0.0 : LONG);
+        if (ended == 2) netlib_limit_cancel(limit);
+        const netlib_status expected[] = {NETLIB_IO, NETLIB_DEADLINE_EXCEEDED, NETLIB_CANCELLED};
+        CHECK_STATUS(expected[ended], netlib_ssl_wrap_socket(0, options, NULL, "localhost", limit, &stream, &err));
+        netlib_limit_free(limit);
+    }
+    netlib_tls_options_free(options);
+}
+
+/* ---- functions of the program ---- */
+
+struct dripping {
+    netlib_limit *limit;
+    int calls;
+};
+
+/* A record that never ends, a byte at a time. */
+static int32_t drip(void *ctx, void *buf, size_t len, size_t *n) {
+    static const unsigned char record[] = {22, 3, 3, 0x40, 0, 2, 0, 0x3f, 0xfc};
+    struct dripping *dripping = ctx;
+    size_t call = (size_t)dripping->calls++;
+    CHECK(len > 0);
+    *(unsigned char *)buf = call < sizeof record ? record[call] : 0;
+    *n = 1;
+    if (dripping->calls == 20) netlib_limit_cancel(dripping->limit);
+    return NETLIB_OK;
+}
+
+static int32_t swallow(void *ctx, const void *buf, size_t len, size_t *n) {
+    (void)ctx;
+    (void)buf;
+    *n = len;
+    return NETLIB_OK;
+}
+
+/* How long they take is theirs; between two calls of them the limit is looked at. */
+static void callbacks_are_not_called_any_more(void) {
+    netlib_error *err = NULL;
+    struct dripping dripping = {limit_of(LONG), 0};
+    netlib_tls_stream *stream = NULL;
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", drip, swallow, &dripping, &stream, &err));
+    CHECK_OK(netlib_tls_stream_set_limit(stream, dripping.limit, &err));
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_handshake(stream, &err));
+    CHECK_INT(20, dripping.calls);
+    netlib_tls_stream_free(stream);
+    netlib_limit_free(dripping.limit);
+}
+
+/* ---- making a context ---- */
+
+static char fifo[64];
+
+static void *write_authority_slowly(void *pem) {
+    take_no_alarms();
+    int fd = open(fifo, O_WRONLY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    size_t len = strlen(pem), half = len / 2;
+    CHECK(write(fd, pem, half) == (ssize_t)half);
+    for (double began = netlib_current_time(); ticks < 20 && IN_TIME(began);) short_pause();
+    CHECK(write(fd, (char *)pem + half, len - half) == (ssize_t)(len - half));
+    close(fd);
+    return NULL;
+}
+
+/* A file that is a pipe is waited for: signals neither end that nor lose a byte. */
+static void signals_while_a_context_is_made(void) {
+    static char pem[8192];
+    FILE *file = fopen(CERTS "ca.pem", "re");
+    CHECK(file != NULL && fread(pem, 1, sizeof pem - 1, file) > 0);
+    if (file != NULL) fclose(file);
+    snprintf(fifo, sizeof fifo, "/tmp/netlib-stop-%d", (int)getpid());
+    CHECK(mkfifo(fifo, 0600) == 0);
+    pthread_t writer;
+    ticks = 0;
+    handle_alarms(tick, 0);
+    set_timer(tick_interval_us(), tick_interval_us());
+    CHECK(pthread_create(&writer, NULL, write_authority_slowly, pem) == 0);
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, fifo);
+    netlib_tls_context *context = context_of(options);
+    set_timer(0, 0);
+    CHECK(pthread_join(writer, NULL) == 0);
+    CHECK(context != NULL && ticks >= 20);
+    netlib_tls_context_free(context);
+    unlink(fifo);
+}
+
+/* A stop is no end: with another limit the session goes on, and no byte is lost or doubled, however often that is done. */
+static void stopped_again_and_again(void) {
+    netlib_error *err = NULL;
+    for (int inner = 0; inner < 2; inner++) {
+        inner ? an_inner_session() : a_session();
+        pthread_t reader;
+        struct flow flow = {at.far, sizeof data, 10000, NETLIB_OK, false};
+        netlib_status status = NETLIB_DEADLINE_EXCEEDED;
+        for (int stops = 0; status != NETLIB_OK && stops < 100000; stops++) {
+            /* Longer each time, so that the slowest machine comes to an end. */
+            netlib_limit *limit = limit_of(0.0005 * (1 + stops / 20));
+            CHECK_OK(netlib_tls_stream_set_limit(at.near, limit, &err));
+            status = netlib_tls_stream_write(at.near, data, sizeof data, &at.n, &err);
+            CHECK(status == NETLIB_OK || status == NETLIB_DEADLINE_EXCEEDED);
+            netlib_error_free(err);
+            err = NULL;
+            netlib_limit_free(limit);
+            if (stops == 3) CHECK(pthread_create(&reader, NULL, read_flow, &flow) == 0);
+        }
+        CHECK_INT(NETLIB_OK, status);
+        CHECK_INT(sizeof data, (long long)at.n);
+        CHECK_OK(netlib_tls_stream_set_limit(at.near, NULL, &err));
+        CHECK_OK(netlib_tls_stream_shutdown(at.near, &err));
+        CHECK(pthread_join(reader, NULL) == 0);
+        CHECK(flow.intact);
+        CHECK_INT(NETLIB_END_OF_STREAM, flow.status);
+        end_session();
+    }
+}
+
+int main(int argc, char **argv) {
+    (void)argv;
+    prints_times = argc > 1;
+    for (size_t i = 0; i < sizeof data; i++) data[i] = at_position(i);
+    client = client_context();
+    server = server_context("server");
+    run_phases(phases, sizeof phases / sizeof phases[0]);
+    an_ended_limit_is_told_first();
+    callbacks_are_not_called_any_more();
+    signals_while_a_context_is_made();
+    stopped_again_and_again();
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+    return report("stop tls");
+}

@@ -1,0 +1,184 @@
+/*
+ * epoll - get many URLs at once, in one thread.
+ *
+ * The program to start from if yours has an event loop: nothing waits here but epoll_wait(2). Connecting is a race by
+ * steps, the lookup of the name included; TLS says NETLIB_WANT_READ and NETLIB_WANT_WRITE; time is the nearest of all
+ * timers. This file is the loop, and what it turns lies in epoll/:
+ *
+ *     transfer   one URL on its way: what to do now, and what to wait for
+ *     body       a response's body in its framing: bytes in, no descriptor
+ *     options    the command line
+ *
+ *     cc epoll.c epoll/[a-z]*.c $(pkg-config --cflags --libs netlib) -o epoll
+ *     epoll --timeout 5 https://example.com/ https://example.org/
+ *
+ * A line is printed for each URL when it ends: the status of the response (--- if there is none), the bytes of the
+ * body, the seconds it took, which of how many connection attempts has won and its address, the URL, and what went
+ * wrong. A failure is the matter of one URL and of no other.
+ *
+ * Everything is asked for once. What to try again and when, and where a redirect leads, netlib_retry_decide knows: see
+ * fetch.c. Its delay is one timer more.
+ */
+#define _POSIX_C_SOURCE 200809L
+
+#include "epoll/options.h"
+#include "epoll/transfer.h"
+
+#include <errno.h>
+#include <netlib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum exit_code { EXIT_ALL_WORKED, EXIT_NOT_ALL_WORKED, EXIT_NOT_BEGUN };
+
+struct loop {
+    struct shared shared;
+    int signals;                /* readable when we are to end */
+    struct transfer *transfers; /* one for each URL: those that have begun, and room for the others */
+    struct transfer **active;
+    size_t active_count;
+    bool all_worked;
+};
+
+/* --- the loop ----------------------------------------------------------------------------------------------------- */
+
+/* Rounded up: a wait that ends early would be followed by another. For thousands, keep the timers in a heap. */
+static int milliseconds_to_wait(const struct loop *loop) {
+    double seconds = 60;
+    for (size_t i = 0; i < loop->active_count; i++) {
+        double timer = transfer_timer(loop->active[i]);
+        if (timer < seconds) seconds = timer;
+    }
+    return seconds > 0 ? (int)(seconds * 1000) + 1 : 0;
+}
+
+/* Whose timers are due have their turn, and who is done leaves. */
+static void look_after(struct loop *loop) {
+    bool cancelled = netlib_limit_check(loop->shared.limit, NULL) == NETLIB_CANCELLED;
+    for (size_t i = 0; i < loop->active_count;) {
+        struct transfer *transfer = loop->active[i];
+        if (cancelled) {
+            transfer_cancel(transfer);
+        } else if (!transfer_is_done(transfer) && transfer_timer(transfer) <= 0) {
+            transfer_advance(transfer);
+        }
+        if (transfer_is_done(transfer)) {
+            loop->all_worked = loop->all_worked && transfer->worked;
+            loop->active[i] = loop->active[--loop->active_count];
+        } else {
+            i++;
+        }
+    }
+}
+
+/* An event is a transfer's, or of signals. */
+static void handle(struct loop *loop, const struct epoll_event *event) {
+    if (event->data.ptr != NULL) transfer_advance(event->data.ptr);
+    else netlib_limit_cancel(loop->shared.limit);
+}
+
+static bool run(struct loop *loop, const struct options *options) {
+    struct epoll_event events[MOST_PARALLEL];
+    size_t begun = 0;
+    while (begun < options->url_count || loop->active_count > 0) {
+        while (begun < options->url_count && loop->active_count < options->parallel) {
+            struct transfer *transfer = &loop->transfers[begun];
+            transfer_start(transfer, &loop->shared, options->urls[begun++]);
+            loop->active[loop->active_count++] = transfer;
+        }
+        int ready = epoll_wait(loop->shared.epoll, events, MOST_PARALLEL, milliseconds_to_wait(loop));
+        if (ready < 0 && errno != EINTR) return false;
+        for (int i = 0; i < ready; i++) handle(loop, &events[i]);
+        look_after(loop);
+    }
+    return true;
+}
+
+/* --- from the start ----------------------------------------------------------------------------------------------- */
+
+/* An interrupt is an event like any other. (A signal handler could cancel the limit, too; but what would wake epoll, if
+ * it came right before the wait?) */
+static bool watch_signals(struct loop *loop) {
+    sigset_t interrupts;
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigaddset(&interrupts, SIGTERM);
+    loop->signals = signalfd(-1, &interrupts, SFD_CLOEXEC | SFD_NONBLOCK);
+    struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = NULL}};
+    return loop->signals >= 0 && sigprocmask(SIG_BLOCK, &interrupts, NULL) == 0 &&
+           epoll_ctl(loop->shared.epoll, EPOLL_CTL_ADD, loop->signals, &event) == 0;
+}
+
+static netlib_status make_context(const char *cacert, netlib_tls_context **context, netlib_error **err) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    if (cacert != NULL) netlib_tls_options_add_ca_file(options, cacert);
+    netlib_tls_options_add_alpn_protocol(options, "http/1.1");
+    netlib_status status = netlib_tls_context_new(options, context, err);
+    netlib_tls_options_free(options);
+    return status;
+}
+
+static netlib_status make_headers(netlib_headers **headers, netlib_error **err) {
+    netlib_headers_options *options = netlib_headers_options_new();
+    netlib_headers_options_set_user_agent(options, "epoll/" NETLIB_VERSION);
+    netlib_status status = netlib_make_headers(options, headers, err);
+    netlib_headers_options_free(options);
+    return status;
+}
+
+static bool loop_init(struct loop *loop, const struct options *options) {
+    netlib_error *err = NULL;
+    *loop = (struct loop){.shared = {.timeout = options->timeout}, .signals = -1, .all_worked = true};
+    loop->shared.epoll = epoll_create1(EPOLL_CLOEXEC);
+    loop->transfers = calloc(options->url_count, sizeof *loop->transfers);
+    loop->active = calloc(options->parallel, sizeof(struct transfer *));
+    if (loop->shared.epoll < 0 || loop->transfers == NULL || loop->active == NULL || !watch_signals(loop)) {
+        perror("epoll");
+        return false;
+    }
+    netlib_status status = netlib_limit_new(options->max_time, &loop->shared.limit, &err);
+    if (status == NETLIB_OK) status = make_context(options->cacert, &loop->shared.tls, &err);
+    if (status == NETLIB_OK) status = make_headers(&loop->shared.headers, &err);
+    if (status != NETLIB_OK) fprintf(stderr, "epoll: %s\n", netlib_error_message(err, NULL));
+    netlib_error_free(err);
+    return status == NETLIB_OK;
+}
+
+static void loop_free(struct loop *loop) {
+    for (size_t i = 0; i < loop->active_count; i++) transfer_cancel(loop->active[i]);
+    netlib_headers_free(loop->shared.headers);
+    netlib_tls_context_free(loop->shared.tls);
+    netlib_limit_free(loop->shared.limit);
+    free(loop->active);
+    free(loop->transfers);
+    if (loop->signals >= 0) close(loop->signals);
+    if (loop->shared.epoll >= 0) close(loop->shared.epoll);
+}
+
+static enum exit_code fetch_all(const struct options *options) {
+    struct loop loop;
+    enum exit_code code = EXIT_NOT_BEGUN;
+    if (loop_init(&loop, options)) {
+        bool ran = run(&loop, options);
+        if (!ran) perror("epoll");
+        code = ran && loop.all_worked ? EXIT_ALL_WORKED : EXIT_NOT_ALL_WORKED;
+    }
+    loop_free(&loop);
+    return code;
+}
+
+int main(int argc, char **argv) {
+    struct options options = {.timeout = 30.0, .max_time = NETLIB_TIMEOUT_NONE, .parallel = 50};
+    enum exit_code code = EXIT_NOT_BEGUN;
+    setvbuf(stdout, NULL, _IOLBF, 0); /* each line when its URL ends, into a pipe as well */
+    if (parse_options(&options, argc, argv)) {
+        if (options.help) print_help();
+        code = options.help ? EXIT_ALL_WORKED : fetch_all(&options);
+    }
+    free_options(&options);
+    return (int)code;
+}

@@ -1,0 +1,86 @@
+//! Connecting to Unix domain sockets.
+
+use std::ffi::{c_char, c_int};
+use std::os::fd::IntoRawFd;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::api::socket::options::netlib_connect_options;
+use crate::ffi::api::socket::race::netlib_connect;
+use crate::ffi::args::{arg_bytes, arg_opt};
+use crate::ffi::out::{out_fd, outs};
+use crate::ffi::{guard, options as builder};
+use crate::socket::connect::create_unix_connection;
+use crate::socket::endpoint::UnixAddress;
+use crate::socket::options::ConnectOptions;
+use crate::socket::race::Connect;
+
+/// Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.
+///
+/// Of the options the timeout, the policy and socket options of the level `SOL_SOCKET` count. Those of other levels, such
+/// as `TCP_NODELAY`, and the source address are for IP: they are passed over.
+///
+/// On Linux a listener whose backlog is full tells nobody when it has room, so it is asked every 5 ms, until the
+/// timeout passes or the limit ends.
+///
+/// @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and has at
+///        most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
+/// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
+/// @param options borrowed. May be NULL: the defaults.
+/// @param limit ends the call early; borrowed. May be NULL: no limit.
+/// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
+/// @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as "\xff". May be
+///        NULL.
+/// @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or
+///         another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
+///         `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path
+///         that is empty, too long, has a NUL in it or is nothing but NULs, or an option out of range;
+///         `NETLIB_UNSUPPORTED` for an abstract name where there are none.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_create_unix_connection(
+    path: *const c_char,
+    len: usize,
+    options: *const netlib_connect_options,
+    limit: *const netlib_limit,
+    fd: *mut c_int,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let fd = out_fd!(fd);
+        let options = builder::borrowed::<_, ConnectOptions>(options)?;
+        let address = UnixAddress::new(arg_bytes!(path, len))?;
+        fd.set(create_unix_connection(address, &options, arg_opt!(limit))?.into_raw_fd());
+        Ok(())
+    })
+}
+
+/// Makes a connect to a Unix domain socket, for an event loop. It is a race of one; to let one race others, add its
+/// `sockaddr_un` to a list for `netlib_connect_new_addresses`.
+///
+/// While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_timer`.
+///
+/// @param path as for `netlib_create_unix_connection`. Copied. Not NULL unless `len` is 0.
+/// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
+/// @param options copied. May be NULL: the defaults.
+/// @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_new_unix(
+    path: *const c_char,
+    len: usize,
+    options: *const netlib_connect_options,
+    connect: *mut *mut netlib_connect,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let connect = outs!(connect);
+        let options = builder::shared::<_, ConnectOptions>(options)?;
+        connect.give(Box::new(Connect::to_unix(UnixAddress::new(arg_bytes!(path, len))?, options)));
+        Ok(())
+    })
+}

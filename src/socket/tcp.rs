@@ -1,0 +1,254 @@
+//! Options of TCP sockets that have a setter of their own: checked when they are set, applied by each attempt.
+
+use std::io;
+use std::time::Duration;
+
+use socket2::{Socket, TcpKeepalive};
+
+use crate::error::{Error, Result};
+use crate::retry::Count;
+use crate::socket::attempt::Failure;
+use crate::status::Status;
+use crate::timeout;
+
+/// What is `None` stays as the system has it.
+#[derive(Clone, Debug, Default)]
+pub struct TcpOptions {
+    interface: Option<String>,
+    no_delay: Option<bool>,
+    keepalive: Option<Keepalive>,
+    /// Whole milliseconds, the system's unit.
+    user_timeout: Option<Duration>,
+}
+
+/// Whole seconds, the system's unit. Where there are none for one socket, only that it is on is asked.
+#[derive(Clone, Debug)]
+#[allow(dead_code)]
+struct Keepalive {
+    idle: Option<Duration>,
+    interval: Option<Duration>,
+    count: Option<u32>,
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+/// Linux's bounds; where a system has others, it refuses what it cannot do.
+const MOST_KEEPALIVE: f64 = 32_767.0;
+const MOST_PROBES: u32 = 127;
+/// The milliseconds that an int holds, in whole seconds.
+const MOST_USER_TIMEOUT: f64 = 2_147_483.0;
+/// Without the NUL.
+const LONGEST_INTERFACE: usize = libc::IF_NAMESIZE - 1;
+
+const HAS_KEEPALIVE_TIMES: bool = cfg!(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_vendor = "apple"
+));
+const HAS_USER_TIMEOUT: bool = cfg!(any(target_os = "linux", target_os = "android"));
+const HAS_INTERFACES: bool = cfg!(any(target_os = "linux", target_os = "android", target_vendor = "apple"));
+
+impl TcpOptions {
+    pub fn set_interface(&mut self, name: &str) -> Result<()> {
+        let refused = |what: &str| Error::new(Status::InvalidArgument, format!("name {what}"));
+        if name.is_empty() {
+            return Err(refused("is empty"));
+        }
+        if name.len() > LONGEST_INTERFACE {
+            let what = format!("has {} bytes; that of an interface has at most {LONGEST_INTERFACE}", name.len());
+            return Err(refused(&what));
+        }
+        if let Some(at) = name.bytes().position(|b| b <= b' ' || matches!(b, b'/' | b':' | 0x7f)) {
+            return Err(refused(&format!("has at byte {at} one that no interface has")).at(at));
+        }
+        supported(HAS_INTERFACES, "binding to an interface")?;
+        self.interface = Some(name.to_owned());
+        Ok(())
+    }
+
+    pub fn set_no_delay(&mut self, enable: bool) {
+        self.no_delay = Some(enable);
+    }
+
+    /// [`timeout::DEFAULT`] and [`Count::None`] leave a part to the system.
+    pub fn set_keepalive(&mut self, idle: f64, interval: f64, count: Count) -> Result<()> {
+        let idle = whole("idle", idle, SECOND, MOST_KEEPALIVE)?;
+        let interval = whole("interval", interval, SECOND, MOST_KEEPALIVE)?;
+        let count = probes(count)?;
+        if idle.is_some() || interval.is_some() || count.is_some() {
+            supported(HAS_KEEPALIVE_TIMES, "other keep-alive times than the system's")?;
+        }
+        self.keepalive = Some(Keepalive { idle, interval, count });
+        Ok(())
+    }
+
+    pub fn set_user_timeout(&mut self, seconds: f64) -> Result<()> {
+        let timeout = whole("seconds", seconds, MILLISECOND, MOST_USER_TIMEOUT)?;
+        if timeout.is_some() {
+            supported(HAS_USER_TIMEOUT, "a user timeout")?;
+        }
+        self.user_timeout = timeout;
+        Ok(())
+    }
+
+    /// Before the socket is bound or connected. The order is that of the setters' documentation.
+    pub(super) fn apply(&self, socket: &Socket) -> std::result::Result<(), Failure> {
+        if let Some(name) = &self.interface {
+            bind_to_interface(socket, name)
+                .map_err(|error| Failure::of_step(&format!("cannot bind to interface {name}"), &error))?;
+        }
+        if let Some(enable) = self.no_delay {
+            socket.set_tcp_nodelay(enable).map_err(|error| Failure::of_step("cannot set no-delay", &error))?;
+        }
+        if let Some(keepalive) = &self.keepalive {
+            keepalive.apply(socket).map_err(|error| Failure::of_step("cannot set keep-alive", &error))?;
+        }
+        if let Some(timeout) = self.user_timeout {
+            set_user_timeout(socket, timeout)
+                .map_err(|error| Failure::of_step("cannot set the user timeout", &error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Keepalive {
+    fn apply(&self, socket: &Socket) -> io::Result<()> {
+        socket.set_keepalive(true)?;
+        let mut times = TcpKeepalive::new();
+        if let Some(idle) = self.idle {
+            times = times.with_time(idle);
+        }
+        #[cfg(any(
+            target_os = "linux",
+            target_os = "android",
+            target_os = "freebsd",
+            target_os = "netbsd",
+            target_vendor = "apple"
+        ))]
+        {
+            if let Some(interval) = self.interval {
+                times = times.with_interval(interval);
+            }
+            if let Some(count) = self.count {
+                times = times.with_retries(count);
+            }
+        }
+        socket.set_tcp_keepalive(&times)
+    }
+}
+
+/// Rounded up, so that nothing ends early and 0, which systems read in ways of their own, is never asked for.
+fn whole(name: &str, seconds: f64, unit: Duration, most: f64) -> Result<Option<Duration>> {
+    if seconds == timeout::DEFAULT {
+        return Ok(None);
+    }
+    if !(seconds > 0.0 && seconds <= most) {
+        let message = format!("{name} must be more than 0 and at most {most} seconds; it is {seconds}");
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    let units = Duration::from_secs_f64(seconds).as_nanos().div_ceil(unit.as_nanos()).max(1);
+    Ok(Some(unit.saturating_mul(u32::try_from(units).unwrap_or(u32::MAX))))
+}
+
+fn probes(count: Count) -> Result<Option<u32>> {
+    if count == Count::None {
+        return Ok(None);
+    }
+    let count = count.code();
+    match u32::try_from(count) {
+        Ok(probes @ 1..=MOST_PROBES) => Ok(Some(probes)),
+        _ => Err(Error::new(Status::InvalidArgument, format!("count must be 1 to {MOST_PROBES}; it is {count}"))),
+    }
+}
+
+fn supported(has: bool, what: &str) -> Result<()> {
+    if has { Ok(()) } else { Err(Error::new(Status::Unsupported, format!("this system does not have {what}"))) }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn bind_to_interface(socket: &Socket, name: &str) -> io::Result<()> {
+    socket.bind_device(Some(name.as_bytes()))
+}
+
+/// Here an interface is bound to by its number, which it has for as long as it is there.
+#[cfg(target_vendor = "apple")]
+fn bind_to_interface(socket: &Socket, name: &str) -> io::Result<()> {
+    let index = std::num::NonZeroU32::new(crate::socket::sys::interface_index(name)?);
+    if socket.local_addr()?.is_ipv4() {
+        socket.bind_device_by_index_v4(index)
+    } else {
+        socket.bind_device_by_index_v6(index)
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn bind_to_interface(_: &Socket, _: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn set_user_timeout(socket: &Socket, timeout: Duration) -> io::Result<()> {
+    socket.set_tcp_user_timeout(Some(timeout))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn set_user_timeout(_: &Socket, _: Duration) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_up() {
+        for (seconds, unit, expected) in [
+            (timeout::DEFAULT, SECOND, None),
+            (1.0, SECOND, Some(1000)),
+            (1.0001, SECOND, Some(2000)),
+            (1e-300, SECOND, Some(1000)),
+            (32_766.5, SECOND, Some(32_767_000)),
+            (0.07, MILLISECOND, Some(70)),
+            (4.037, MILLISECOND, Some(4037)),
+            (0.0701, MILLISECOND, Some(71)),
+            (1e-300, MILLISECOND, Some(1)),
+        ] {
+            let rounded = whole("seconds", seconds, unit, MOST_KEEPALIVE).unwrap();
+            assert_eq!(rounded, expected.map(Duration::from_millis), "{seconds}");
+        }
+        let most = whole("seconds", MOST_USER_TIMEOUT, MILLISECOND, MOST_USER_TIMEOUT).unwrap().unwrap();
+        assert!(i32::try_from(most.as_millis()).is_ok());
+        for seconds in [0.0, -0.5, -2.0, 32_767.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let error = whole("idle", seconds, SECOND, MOST_KEEPALIVE).unwrap_err();
+            let expected = format!("idle must be more than 0 and at most 32767 seconds; it is {seconds}");
+            assert_eq!((error.status(), error.message()), (Status::InvalidArgument, expected.as_str()));
+        }
+    }
+
+    #[test]
+    fn names_of_interfaces() {
+        let set = |name: &str| TcpOptions::default().set_interface(name);
+        for name in ["lo", "eth0.100", "wg-office", "fifteen-bytes-x", "br_ü"] {
+            assert_eq!(
+                set(name).map_err(|error| error.status()),
+                supported(HAS_INTERFACES, "").map_err(|e| e.status())
+            );
+        }
+        for (name, expected, at) in [
+            ("", "name is empty", None),
+            ("sixteen-bytes-xx", "name has 16 bytes; that of an interface has at most 15", None),
+            ("eth0\n", "name has at byte 4 one that no interface has", Some(4)),
+            ("eth 0", "name has at byte 3 one that no interface has", Some(3)),
+            ("eth0:1", "name has at byte 4 one that no interface has", Some(4)),
+            ("../lo", "name has at byte 2 one that no interface has", Some(2)),
+            ("\u{7f}", "name has at byte 0 one that no interface has", Some(0)),
+        ] {
+            let error = set(name).unwrap_err();
+            assert_eq!((error.status(), error.offset()), (Status::InvalidArgument, at), "{name:?}");
+            assert_eq!(error.message(), expected);
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! The example that gets many URLs in one thread, against the server that misbehaves: each line that it prints, and how it
+//! ends. That it has all of them under way at once the server shows: it answers nobody before everybody has asked.
+//! Once as it is, once under valgrind.
+
+use std::path::{Path, PathBuf};
+
+use super::examples;
+use super::fetch::server::Server;
+use crate::env::{Env, Ran, has, parallel};
+use crate::report::Report;
+use crate::suites::c_tests::VALGRIND;
+
+struct Case {
+    name: &'static str,
+    /// Options. The authority of the servers is trusted already; `{timeout}` is long enough for what is not to fail, `{half}`
+    /// half of that.
+    args: &'static [&'static str],
+    /// So many times each URL.
+    urls: &'static [(usize, &'static str)],
+    /// Runs the program, which is "$@", through this script.
+    shell: &'static str,
+    code: i32,
+    /// Every line that it prints, in any order: for which URL, how often, the answer with the bytes and the attempts, and
+    /// what went wrong.
+    lines: &'static [(&'static str, usize, &'static str, &'static str)],
+}
+
+const NOTHING: Case = Case { name: "", args: &[], urls: &[], shell: "", code: 0, lines: &[] };
+
+const HELLO: &str = "200  6 bytes  T  1/1 127.0.0.1";
+const NO_ANSWER: &str = "---  0 bytes  T  1/1 127.0.0.1";
+const NO_CONNECTION: &str = "---  0 bytes  T  0/1 -";
+const NOT_BEGUN: &str = "---  0 bytes  T  0/0 -";
+
+const CASES: &[Case] = &[
+    Case {
+        name: "fifty",
+        urls: &[
+            (25, "http://127.0.0.1:{http}/when-fifty-ask?all"),
+            (25, "https://127.0.0.1:{https}/when-fifty-ask?all"),
+        ],
+        lines: &[
+            ("http://127.0.0.1:{http}/when-fifty-ask?all", 25, HELLO, ""),
+            ("https://127.0.0.1:{https}/when-fifty-ask?all", 25, HELLO, ""),
+        ],
+        ..NOTHING
+    },
+    // Ten that fail in every way do not disturb the forty beside them.
+    Case {
+        name: "fifty-of-which-ten-fail",
+        args: &["--timeout", "{timeout}"],
+        urls: &[
+            (1, "http://127.0.0.1:{closed}/"),
+            (1, "http://127.0.0.1:{http}/hang-up"),
+            (1, "https://127.0.0.1:{https}/reset-after-head"),
+            (1, "https://127.0.0.1:{https}/cut-length"),
+            (1, "https://127.0.0.1:{wronghost}/hello"),
+            (20, "http://127.0.0.1:{http}/when-forty-ask?some"),
+            (1, "http://127.0.0.1:{http}/never"),
+            (1, "https://127.0.0.1:{https}/never"),
+            (1, "http://127.0.0.1:{full}/"),
+            (1, "https://127.0.0.1:{mute}/"),
+            (1, "http://127.0.0.1:{http}/missing"),
+            (20, "https://127.0.0.1:{https}/when-forty-ask?some"),
+        ],
+        code: 1,
+        lines: &[
+            ("http://127.0.0.1:{http}/when-forty-ask?some", 20, HELLO, ""),
+            ("https://127.0.0.1:{https}/when-forty-ask?some", 20, HELLO, ""),
+            ("http://127.0.0.1:{http}/missing", 1, "404  5 bytes  T  1/1 127.0.0.1", ""),
+            (
+                "http://127.0.0.1:{closed}/",
+                1,
+                NO_CONNECTION,
+                "cannot connect to 127.0.0.1 port {closed}: Connection refused (NETLIB_NEW_CONNECTION)",
+            ),
+            (
+                "http://127.0.0.1:{http}/hang-up",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the server closed the connection without an answer (NETLIB_PROTOCOL)",
+            ),
+            (
+                "https://127.0.0.1:{https}/reset-after-head",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: cannot receive from the server \"127.0.0.1\": Connection reset by peer \
+                 (NETLIB_PROTOCOL)",
+            ),
+            (
+                "https://127.0.0.1:{https}/cut-length",
+                1,
+                "200  10 bytes  T  1/1 127.0.0.1",
+                "reading the body: the body ended 90 bytes early (NETLIB_INCOMPLETE_READ)",
+            ),
+            (
+                "https://127.0.0.1:{wronghost}/hello",
+                1,
+                NO_ANSWER,
+                "in the TLS handshake: the certificate of the server \"127.0.0.1\" (CN=netlib test leaf) is for \
+                 other.test (NETLIB_HOSTNAME_MISMATCH)",
+            ),
+            (
+                "http://127.0.0.1:{http}/never",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
+            ),
+            (
+                "https://127.0.0.1:{https}/never",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
+            ),
+            (
+                "http://127.0.0.1:{full}/",
+                1,
+                NO_CONNECTION,
+                "cannot connect to 127.0.0.1 port {full}: the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
+            ),
+            (
+                "https://127.0.0.1:{mute}/",
+                1,
+                NO_ANSWER,
+                "in the TLS handshake: the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
+            ),
+        ],
+        ..NOTHING
+    },
+    // Two pairs by twos; one by one the first of a pair waits in vain, and waiting takes no time of the processor.
+    Case {
+        name: "two-at-a-time",
+        args: &["--parallel", "2"],
+        urls: &[
+            (2, "http://127.0.0.1:{http}/when-two-ask?first"),
+            (2, "https://127.0.0.1:{https}/when-two-ask?second"),
+        ],
+        lines: &[
+            ("http://127.0.0.1:{http}/when-two-ask?first", 2, HELLO, ""),
+            ("https://127.0.0.1:{https}/when-two-ask?second", 2, HELLO, ""),
+        ],
+        ..NOTHING
+    },
+    Case {
+        name: "one-at-a-time",
+        args: &["--parallel", "1", "--timeout", "{timeout}"],
+        urls: &[(2, "http://127.0.0.1:{http}/when-two-ask?third")],
+        shell: "ulimit -t {half}; exec \"$@\"",
+        code: 1,
+        lines: &[
+            ("http://127.0.0.1:{http}/when-two-ask?third", 1, HELLO, ""),
+            (
+                "http://127.0.0.1:{http}/when-two-ask?third",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
+            ),
+        ],
+        ..NOTHING
+    },
+    // The limit over everything ends what is under way, and what has not begun.
+    Case {
+        name: "max-time",
+        args: &["--parallel", "1", "--max-time", "1"],
+        urls: &[(1, "http://127.0.0.1:{http}/never"), (1, "https://127.0.0.1:{https}/hello")],
+        code: 1,
+        lines: &[
+            (
+                "http://127.0.0.1:{http}/never",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
+            ),
+            (
+                "https://127.0.0.1:{https}/hello",
+                1,
+                NOT_BEGUN,
+                "the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
+            ),
+        ],
+        ..NOTHING
+    },
+    Case {
+        name: "interrupted",
+        args: &["--parallel", "3"],
+        urls: &[
+            (1, "https://127.0.0.1:{https}/never?interrupted"),
+            (1, "http://127.0.0.1:{full}/"),
+            (1, "https://127.0.0.1:{mute}/"),
+            (1, "http://127.0.0.1:{http}/hello"),
+        ],
+        shell: "\"$@\" & until grep -q 'never?interrupted' '{requests}'; do sleep 0.1; done; kill -TERM $!; wait $!",
+        code: 1,
+        lines: &[
+            (
+                "https://127.0.0.1:{https}/never?interrupted",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the limit was cancelled (NETLIB_CANCELLED)",
+            ),
+            (
+                "http://127.0.0.1:{full}/",
+                1,
+                NO_CONNECTION,
+                "cannot connect to 127.0.0.1 port {full}: the limit was cancelled (NETLIB_CANCELLED)",
+            ),
+            (
+                "https://127.0.0.1:{mute}/",
+                1,
+                NO_ANSWER,
+                "in the TLS handshake: the limit was cancelled (NETLIB_CANCELLED)",
+            ),
+            ("http://127.0.0.1:{http}/hello", 1, NOT_BEGUN, "the limit was cancelled (NETLIB_CANCELLED)"),
+        ],
+        ..NOTHING
+    },
+    // Who gets more than anybody can take delays neither the others nor an interrupt.
+    Case {
+        name: "flooded",
+        urls: &[
+            (1, "http://127.0.0.1:{http}/flood"),
+            (1, "https://127.0.0.1:{https}/flood"),
+            (1, "https://127.0.0.1:{https}/hello?flooded"),
+        ],
+        shell: "\"$@\" > '{server}flooded' & until grep -q flooded '{server}flooded'; do sleep 0.1; done; \
+                kill -INT $!; wait $!; code=$?; sed 's/ [0-9]* bytes/ N bytes/' '{server}flooded'; exit $code",
+        code: 1,
+        lines: &[
+            (
+                "http://127.0.0.1:{http}/flood",
+                1,
+                "200  N bytes  T  1/1 127.0.0.1",
+                "reading the body: the limit was cancelled (NETLIB_CANCELLED)",
+            ),
+            (
+                "https://127.0.0.1:{https}/flood",
+                1,
+                "200  N bytes  T  1/1 127.0.0.1",
+                "reading the body: the limit was cancelled (NETLIB_CANCELLED)",
+            ),
+            ("https://127.0.0.1:{https}/hello?flooded", 1, "200  N bytes  T  1/1 127.0.0.1", ""),
+        ],
+        ..NOTHING
+    },
+    Case {
+        name: "framing",
+        urls: &[
+            (1, "https://127.0.0.1:{https}/chunked"),
+            (1, "http://127.0.0.1:{http}/until-close"),
+            (1, "https://127.0.0.1:{https}/cut-until-close"),
+            (1, "https://127.0.0.1:{https}/interim"),
+            (1, "http://127.0.0.1:{http}/empty"),
+            (1, "https://127.0.0.1:{https}/large"),
+            (1, "http://127.0.0.1:{http}/redirect"),
+            (1, "http://127.0.0.1:{http}/cut-chunked"),
+            (1, "http://127.0.0.1:{http}/bad-chunk"),
+            (1, "http://127.0.0.1:{http}/overlong-chunk"),
+            (1, "http://127.0.0.1:{http}/half-head"),
+            (1, "http://127.0.0.1:{http}/garbage"),
+        ],
+        code: 1,
+        lines: &[
+            ("https://127.0.0.1:{https}/chunked", 1, "200  21 bytes  T  1/1 127.0.0.1", ""),
+            ("http://127.0.0.1:{http}/until-close", 1, "200  14 bytes  T  1/1 127.0.0.1", ""),
+            (
+                "https://127.0.0.1:{https}/cut-until-close",
+                1,
+                "200  10 bytes  T  1/1 127.0.0.1",
+                "reading the body: the server \"127.0.0.1\" closed the connection without the TLS closing message: \
+                 what it sent may be incomplete (NETLIB_TLS_TRUNCATED)",
+            ),
+            ("https://127.0.0.1:{https}/interim", 1, HELLO, ""),
+            ("http://127.0.0.1:{http}/empty", 1, "204  0 bytes  T  1/1 127.0.0.1", ""),
+            ("https://127.0.0.1:{https}/large", 1, "200  33554432 bytes  T  1/1 127.0.0.1", ""),
+            ("http://127.0.0.1:{http}/redirect", 1, "302  0 bytes  T  1/1 127.0.0.1", ""),
+            (
+                "http://127.0.0.1:{http}/cut-chunked",
+                1,
+                "200  10 bytes  T  1/1 127.0.0.1",
+                "reading the body: the body ended before its last chunk (NETLIB_INCOMPLETE_READ)",
+            ),
+            (
+                "http://127.0.0.1:{http}/bad-chunk",
+                1,
+                "200  0 bytes  T  1/1 127.0.0.1",
+                "reading the body: the server sent a chunk without a usable size (NETLIB_PROTOCOL)",
+            ),
+            (
+                "http://127.0.0.1:{http}/overlong-chunk",
+                1,
+                "200  2 bytes  T  1/1 127.0.0.1",
+                "reading the body: a chunk is longer than its size (NETLIB_PROTOCOL)",
+            ),
+            (
+                "http://127.0.0.1:{http}/half-head",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the server closed the connection in the middle of the response's head \
+                 (NETLIB_PROTOCOL)",
+            ),
+            (
+                "http://127.0.0.1:{http}/garbage",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the peer is an SSH server at byte 0 (NETLIB_PROTOCOL)",
+            ),
+        ],
+        ..NOTHING
+    },
+    Case {
+        name: "no-urls-of-ours",
+        urls: &[(1, "nothing"), (1, "ftp://127.0.0.1/"), (1, "http://me:secret@127.0.0.1/")],
+        code: 1,
+        lines: &[
+            ("nothing", 1, NOT_BEGUN, UNUSABLE),
+            ("ftp://127.0.0.1/", 1, NOT_BEGUN, UNUSABLE),
+            ("http://***@127.0.0.1/", 1, NOT_BEGUN, UNUSABLE),
+        ],
+        ..NOTHING
+    },
+    Case {
+        name: "from-standard-input",
+        urls: &[(1, "-")],
+        shell: "printf 'http://127.0.0.1:{http}/hello\\r\\n\\nhttps://127.0.0.1:{https}/hello' | \"$@\"",
+        lines: &[("http://127.0.0.1:{http}/hello", 1, HELLO, ""), ("https://127.0.0.1:{https}/hello", 1, HELLO, "")],
+        ..NOTHING
+    },
+    // A name has to be looked up, and may have an IPv6 address too, where nobody listens.
+    Case {
+        name: "by-name",
+        urls: &[(20, "https://localhost:{https}/hello"), (20, "http://localhost:{http}/hello")],
+        shell: "told=$(\"$@\"); code=$?; echo \"$told\" | sed 's|  [12]/[12] |  N/N |'; exit $code",
+        lines: &[
+            ("https://localhost:{https}/hello", 20, "200  6 bytes  T  N/N 127.0.0.1", ""),
+            ("http://localhost:{http}/hello", 20, "200  6 bytes  T  N/N 127.0.0.1", ""),
+        ],
+        ..NOTHING
+    },
+    Case {
+        name: "no-such-name",
+        urls: &[(1, "http://no-such-host.invalid/"), (1, "http://localhost:{http}/missing")],
+        shell: "told=$(\"$@\"); code=$?; echo \"$told\" | sed 's|  [12]/[12] |  N/N |; s|: [^:]* (NET|: why (NET|'; \
+                exit $code",
+        code: 1,
+        lines: &[
+            (
+                "http://no-such-host.invalid/",
+                1,
+                NOT_BEGUN,
+                "cannot resolve no-such-host.invalid: why (NETLIB_NAME_RESOLUTION)",
+            ),
+            ("http://localhost:{http}/missing", 1, "404  5 bytes  T  N/N 127.0.0.1", ""),
+        ],
+        ..NOTHING
+    },
+    // The command line.
+    Case { name: "no-url", code: 2, ..NOTHING },
+    Case { name: "no-number", args: &["--parallel", "65"], urls: &[(1, "http://127.0.0.1/")], code: 2, ..NOTHING },
+    Case { name: "no-time", args: &["--timeout", "0"], urls: &[(1, "http://127.0.0.1/")], code: 2, ..NOTHING },
+    Case {
+        name: "no-ca-file",
+        args: &["--cacert", "{server}/none.pem"],
+        urls: &[(1, "http://127.0.0.1/")],
+        code: 2,
+        ..NOTHING
+    },
+];
+
+const UNUSABLE: &str = "a URL with http:// or https:// and a host, without a user, is needed (NETLIB_INVALID_URL)";
+
+pub fn run(env: &Env, report: &mut Report) {
+    each_case(env, report, "epoll", env.library(), &[], 4);
+}
+
+pub fn valgrind(env: &Env, report: &mut Report) {
+    if !has("valgrind") {
+        return report.skip("valgrind is not installed");
+    }
+    let before: Vec<&str> = std::iter::once("valgrind").chain(VALGRIND.iter().copied()).collect();
+    each_case(env, report, "epoll-valgrind", &env.unoptimised_library(), &before, 40);
+}
+
+fn each_case(env: &Env, report: &mut Report, suite: &str, library: &Path, before: &[&str], timeout: u32) {
+    let scratch = env.scratch(suite);
+    let setup = compile(env, &scratch, library).and_then(|program| Ok((program, Server::start(env, &scratch)?)));
+    let (program, server) = match setup {
+        Ok(setup) => setup,
+        Err(text) => return report.fail(text),
+    };
+    for one in parallel(CASES, |case| {
+        let fill_in = |text: &str| {
+            server.fill_in(
+                &text.replace("{timeout}", &timeout.to_string()).replace("{half}", &(timeout / 2).to_string()),
+            )
+        };
+        let mut command: Vec<String> = before.iter().map(|&word| word.to_owned()).collect();
+        command.extend([program.display().to_string(), "--cacert".to_owned(), fill_in("{server}ca.pem")]);
+        command.extend(case.args.iter().map(|arg| fill_in(arg)));
+        command.extend(case.urls.iter().flat_map(|(times, url)| vec![fill_in(url); *times]));
+        if !case.shell.is_empty() {
+            command.splice(0..0, ["sh".to_owned(), "-c".to_owned(), fill_in(case.shell), "sh".to_owned()]);
+        }
+        let ran = env.command(&command[0]).args(&command[1..]).load_from(library).run(120);
+        let mut report = Report::default();
+        let problems = otherwise(case, &ran, fill_in);
+        report.check(problems.is_empty(), format!("{}: {}\n{}", case.name, problems.join("\n"), ran.text));
+        report
+    }) {
+        report.merge(one);
+    }
+}
+
+fn compile(env: &Env, scratch: &Path, library: &Path) -> Result<PathBuf, String> {
+    let example = examples::programs(env).into_iter().find(|example| example.name == "epoll");
+    let program = scratch.join("epoll");
+    examples::build(env, &example.ok_or("there is no examples-c/epoll.c")?, &program, library)?;
+    Ok(program)
+}
+
+/// How it ended and what it printed, against what it should have.
+fn otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
+    let mut problems = Vec::new();
+    if ran.code != Some(case.code) {
+        problems.push(format!("ended with {:?}, not {}", ran.code, case.code));
+    }
+    let line = |(url, times, answer, wrong): &(&str, usize, &str, &str)| {
+        let wrong = if wrong.is_empty() { String::new() } else { format!(": {wrong}") };
+        vec![fill_in(&format!("{answer}  {url}{wrong}")); *times]
+    };
+    let mut expected: Vec<String> = case.lines.iter().flat_map(line).collect();
+    let mut printed: Vec<String> = ran.out.lines().map(without_time).collect();
+    expected.sort();
+    printed.sort();
+    problems.extend(expected.iter().filter(|line| !printed.contains(line)).map(|line| format!("lacks {line}")));
+    problems.extend(printed.iter().filter(|line| !expected.contains(line)).map(|line| format!("has {line}")));
+    if problems.is_empty() && printed != expected {
+        problems.push("has a line more or less often than it should".to_owned());
+    }
+    problems
+}
+
+/// `200  6 bytes  0.123 s  …` with `T` for the seconds.
+fn without_time(line: &str) -> String {
+    let mut parts: Vec<&str> = line.splitn(4, "  ").collect();
+    let seconds = parts.get(2).and_then(|part| part.strip_suffix(" s")).and_then(|number| number.parse::<f64>().ok());
+    if seconds.is_some() {
+        parts[2] = "T";
+    }
+    parts.join("  ")
+}
