@@ -81,6 +81,13 @@ static inline netlib_status connect_by(int way, const char *host, int32_t port, 
     return status;
 }
 
+/* Both ends of a connection; -1: there is none. */
+static inline void close_both(int fd, int server) {
+    if (fd < 0) return;
+    close(fd);
+    close(accept(server, NULL, NULL));
+}
+
 static inline void connected_pair(int ends[2]) {
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
 }

@@ -153,8 +153,7 @@ static void what_is_set_is_on_the_socket(void) {
                 fprintf(stderr, "    row %zu: got %d %d %d %d %d %d\n", i, values.no_delay, values.keepalive, values.idle,
                         values.interval, values.count, values.user_timeout);
             }
-            close(fd);
-            close(accept(server, NULL, NULL));
+            close_both(fd, server);
         }
     }
     close(server);
@@ -269,8 +268,7 @@ static void interfaces(void) {
         socklen_t len = sizeof name;
         CHECK(getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, &len) == 0);
         CHECK_STR("lo", name);
-        close(fd);
-        close(accept(server, NULL, NULL));
+        close_both(fd, server);
 
         static const struct {
             fill_fn fill;

@@ -118,10 +118,7 @@ static void labels(void) {
             CHECK_STATUS(is_name ? NETLIB_OK : NETLIB_INVALID_URL, status);
             CHECK_INT(is_name, answer.asked);
             CHECK_INT(is_name, fd >= 0);
-            if (fd >= 0) {
-                close(fd);
-                close(accept(server, NULL, NULL));
-            }
+            close_both(fd, server);
             netlib_connect_options_free(options);
         }
     }
@@ -180,8 +177,7 @@ static void addresses_and_brackets(void) {
                 socklen_t len = sizeof peer;
                 CHECK(getpeername(fd, (struct sockaddr *)&peer, &len) == 0);
                 CHECK_INT(rows[i].ipv6 ? AF_INET6 : AF_INET, peer.ss_family);
-                close(fd);
-                close(accept(servers[rows[i].ipv6], NULL, NULL));
+                close_both(fd, servers[rows[i].ipv6]);
             }
             netlib_connect_options_free(options);
         }
@@ -225,12 +221,18 @@ static void source_addresses(void) {
             netlib_error *err = NULL;
             int fd = 17;
             int32_t own_port = 0;
-            if (rows[i].port == FREE) close(bound_socket(&own_port));
-            if (rows[i].port == TAKEN) own_port = port;
-            netlib_connect_options *options = netlib_connect_options_new();
-            netlib_connect_options_set_source_address(options, rows[i].host, own_port);
-            netlib_status status = connect_by(way, "127.0.0.1", port, options, NULL, &fd, &err);
-            netlib_connect_options_free(options);
+            netlib_status status = NETLIB_OK;
+            /* Somebody else may take the free one in between. */
+            for (int turn = 0; turn < 3; turn++) {
+                if (rows[i].port == FREE) close(bound_socket(&own_port));
+                if (rows[i].port == TAKEN) own_port = port;
+                netlib_connect_options *options = netlib_connect_options_new();
+                netlib_connect_options_set_source_address(options, rows[i].host, own_port);
+                netlib_error_free(err);
+                status = connect_by(way, "127.0.0.1", port, options, NULL, &fd, &err);
+                netlib_connect_options_free(options);
+                if (rows[i].port != FREE || netlib_error_errno(err) != EADDRINUSE) break;
+            }
             if (rows[i].reason == NULL) {
                 CHECK_OK(status);
                 struct sockaddr_in own = own_address(fd);
@@ -240,8 +242,7 @@ static void source_addresses(void) {
                 /* With a reset, so that a port is free again at once. */
                 const struct linger now = {1, 0};
                 CHECK(setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now) == 0);
-                close(fd);
-                close(accept(server, NULL, NULL));
+                close_both(fd, server);
                 continue;
             }
             char expected[160], reason[96];
@@ -310,8 +311,7 @@ static void the_socket_is_plain(void) {
         socklen_t len = sizeof error;
         CHECK(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && error == 0);
         CHECK_INT(port, port_of_peer(fd));
-        close(fd);
-        close(accept(server, NULL, NULL));
+        close_both(fd, server);
         netlib_connect_options_free(options);
     }
     netlib_limit_free(lasting);
@@ -398,10 +398,9 @@ static void each_address_has_the_timeout(void) {
         double began = netlib_current_time();
         CHECK_OK(connect_by(way, "name.test", 80, options, NULL, &fd, &err));
         double took = netlib_current_time() - began;
-        CHECK(took >= 0.12 && took < 2.0);
+        CHECK(took >= 0.12 && IN_TIME(began));
         CHECK_INT(port, port_of_peer(fd));
-        close(fd);
-        close(accept(server, NULL, NULL));
+        close_both(fd, server);
         netlib_connect_options_free(options);
     }
     close(filler);
@@ -506,8 +505,7 @@ static void no_descriptor_is_free(void) {
         answer.addresses = dead_first;
         CHECK_OK(connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err));
         CHECK_INT(port, port_of_peer(fd));
-        close(fd);
-        close(accept(server, NULL, NULL));
+        close_both(fd, server);
         CHECK_INT(before, open_descriptors());
         CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
         netlib_connect_options_free(options);
@@ -517,7 +515,7 @@ static void no_descriptor_is_free(void) {
     netlib_connect_options *options = netlib_connect_options_new();
     struct answer answer = {silent_first, 2, 0};
     netlib_connect_options_set_resolve_callback(options, resolve, &answer);
-    netlib_connect_options_set_timeout(options, 0.06);
+    netlib_connect_options_set_timeout(options, 0.5);
     netlib_connect_options_set_stagger(options, 0.01);
     struct rlimit files = leave(1);
     int before = open_descriptors(), fd = 17;
@@ -563,18 +561,24 @@ static void thousands_in_a_row(void) {
     int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
     const struct sockaddr_storage dead_first[] = {ipv4(INADDR_LOOPBACK, dead_port), ipv4(INADDR_LOOPBACK, port)};
     const struct sockaddr_storage silent_first[] = {ipv4(INADDR_LOOPBACK, silent_port), ipv4(INADDR_LOOPBACK, port)};
+    const struct sockaddr_storage all_silent[] = {silent_first[0], silent_first[0]};
     const struct sockaddr_storage all_dead[] = {ipv4(INADDR_LOOPBACK, dead_port), ipv4(INADDR_LOOPBACK + 1, dead_port)};
     const struct {
         int way;
         const struct sockaddr_storage *addresses;
+        double timeout;
         netlib_status expected;
         int times;
     } rows[] = {
-        {0, dead_first, NETLIB_OK, MANY},
-        {1, dead_first, NETLIB_OK, MANY},
-        {0, all_dead, NETLIB_NEW_CONNECTION, MANY},
-        {1, all_dead, NETLIB_NEW_CONNECTION, MANY},
-        {1, silent_first, NETLIB_OK, 100}, /* Each takes a stagger. */
+        {0, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
+        {1, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
+        {0, all_dead, LONG, NETLIB_NEW_CONNECTION, MANY},
+        {1, all_dead, LONG, NETLIB_NEW_CONNECTION, MANY},
+        /* Each takes a timeout, or a stagger. */
+        {0, silent_first, 0.01, NETLIB_OK, 50},
+        {1, silent_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, 100},
+        {0, all_silent, 0.005, NETLIB_CONNECT_TIMEOUT, 50},
+        {1, all_silent, 0.015, NETLIB_CONNECT_TIMEOUT, 50},
     };
     netlib_limit *lasting = limit_of(LONG);
     netlib_error *err = NULL;
@@ -582,7 +586,7 @@ static void thousands_in_a_row(void) {
     int before = open_descriptors(), next = next_descriptor();
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         struct answer answer = {rows[row].addresses, 2, 0};
-        netlib_connect_options *options = options_for(&answer, NETLIB_TIMEOUT_NONE);
+        netlib_connect_options *options = options_for(&answer, rows[row].timeout);
         netlib_connect_options_set_stagger(options, 0.01);
         int right = 0;
         for (int i = 0; i < rows[row].times; i++) {
@@ -590,9 +594,7 @@ static void thousands_in_a_row(void) {
             netlib_status status = connect_by(rows[row].way, "name.test", 80, options, i % 2 ? lasting : NULL, &fd, &err);
             right += status == rows[row].expected && (fd >= 0) == (status == NETLIB_OK);
             netlib_error_free(err);
-            if (fd < 0) continue;
-            close(fd);
-            close(accept(server, NULL, NULL));
+            close_both(fd, server);
         }
         CHECK_INT(rows[row].times, right);
         CHECK_INT(before, open_descriptors());

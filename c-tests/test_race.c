@@ -330,7 +330,7 @@ static void what_is_refused(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_addresses_add(list, NULL, 0, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_addresses_add(list, &in, SIZE_MAX, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_addresses_add(list, NULL, sizeof in, &err));
-    in.sin_family = AF_UNIX;
+    in.sin_family = AF_UNSPEC;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_addresses_add(list, &in, sizeof in, &err));
     CHECK_INT(1, (long long)netlib_addresses_count(list));
     for (int i = 1; i < 1024; i++) add_ipv4(list, LOOPBACK, 0);
@@ -347,6 +347,10 @@ static void what_is_refused(void) {
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
         netlib_connect_options_free(options);
     }
+    netlib_connect_options *sourced = netlib_connect_options_new();
+    netlib_connect_options_set_source_address(sourced, "a..b", 0);
+    CHECK_STATUS(NETLIB_INVALID_URL, netlib_connect_new("127.0.0.1", 80, sourced, &connect, &err));
+    netlib_connect_options_free(sourced);
     static const double bounds[] = {0.01, 2.0};
     for (size_t i = 0; i < 2; i++) {
         netlib_connect_options *options = options_with(bounds[i], 1.0);
@@ -659,6 +663,15 @@ static void a_resolver_of_the_program(void) {
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
+    /* Nobody is asked when the time is over. */
+    struct asked never = {0};
+    netlib_limit *over = limit_of(0.0);
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_resolve_callback(options, resolve_as_told, &never);
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("name.test", port, options, over, &fd, &err));
+    CHECK_INT(0, never.calls);
+    netlib_connect_options_free(options);
+    netlib_limit_free(over);
     netlib_connect_options_set_resolve_callback(NULL, resolve_as_told, NULL);
     netlib_limit_free(lasting);
     close(server);

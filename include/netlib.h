@@ -613,6 +613,8 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
 /**
  * A deadline and a cancel trigger. **Thread-safe**: every call may be made from any thread at any time. Whatever
  * blocks in netlib takes one, or holds one, and returns within 20 ms of its deadline or its cancellation.
+ *
+ * After fork(2) parent and child have a limit each, with the same deadline: what cancels one does not cancel the other.
  */
 struct netlib_limit;
 
@@ -3458,7 +3460,11 @@ void netlib_connect_options_free(netlib_connect_options *options);
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
 /**
- * Sets the address and port that connections come from. The default is the system's choice.
+ * Sets the address and port that connections come from. The default is the system's choice. Addresses of another family
+ * than the source's are passed over as ones that failed; connections to Unix domain sockets have no source.
+ *
+ * A port is good for one connection at a time to the same address. All attempts of a race share it, for which
+ * `SO_REUSEADDR` is set.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param host an address of this machine, or a name of it, copied; "" leaves the address to the system. Not NULL.
@@ -3466,11 +3472,83 @@ void netlib_connect_options_set_timeout(netlib_connect_options *options, double 
  * @threads any
  * @since 0.1.0
  */
-void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
+void netlib_connect_options_set_source_address(netlib_connect_options *options,
+                                               const char *host,
+                                               int32_t port);
+
+/**
+ * Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`,
+ * or `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
+ *
+ * These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the interface,
+ * no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added. One that the
+ * system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface that is not
+ * there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param name as in the list of if_nameindex(3), 1 to 15 bytes, copied. `NETLIB_UNSUPPORTED` is reported on systems
+ *        that have no such option. Not NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_interface(netlib_connect_options *options,
+                                          const char *name);
+
+/**
+ * Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which turns
+ * Nagle's algorithm off. By default it is not set, so that the system's default holds, which is off. A client that
+ * writes a request in pieces wants it on.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param enable 1: at once; 0: the system may wait for more to send.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_no_delay(netlib_connect_options *options,
+                                         int32_t enable);
+
+/**
+ * Turns keep-alive on (`SO_KEEPALIVE`): a connection on which nothing comes is probed, and fails with `ETIMEDOUT` if no
+ * probe is answered. By default it is not set, so that the system's default holds, which is off.
+ *
+ * Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that have no
+ * such times for one socket, unless all three are left to the system.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
+ *        `NETLIB_TIMEOUT_DEFAULT`: as the system has it, two hours on Linux.
+ * @param interval seconds from one probe to the next (`TCP_KEEPINTVL`): more than 0, at most 32,767;
+ *        `NETLIB_TIMEOUT_DEFAULT`: as the system has it.
+ * @param count how many probes in a row stay unanswered (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: as the system has it.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_keepalive(netlib_connect_options *options,
+                                          double idle,
+                                          double interval,
+                                          int32_t count);
+
+/**
+ * Sets how long sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`: `TCP_USER_TIMEOUT`, the
+ * user timeout of RFC 5482 at this end; the peer is not told. By default it is not set: the system tries for some 15
+ * minutes. Where keep-alive is on too, it ends the probes instead of their count.
+ *
+ * On Linux it also ends a connect that gets no answer, not before the first packet would be sent again, which is
+ * after a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: as the
+ *        system has it. `NETLIB_UNSUPPORTED` is reported on systems that have no such option.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_connect_options_set_user_timeout(netlib_connect_options *options,
+                                             double seconds);
 
 /**
  * Adds a socket option, set with setsockopt(2) on each socket before it is bound and connected, in the order in which
- * they were added. None is set by default, `TCP_NODELAY` included.
+ * they were added, after those that have a setter of their own, so that the last word is here. None is set by default,
+ * `TCP_NODELAY` included. On Unix domain sockets only those of the level `SOL_SOCKET` are set.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
@@ -3500,9 +3578,9 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
  */
 enum netlib_address_class {
     /**
-     * A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254, 100.100.100.200
-     * and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Scaleway, Akamai and OpenStack. Its other
-     * class stands beside it, unless that is GLOBAL.
+     * A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254,
+     * 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
+     * Akamai and OpenStack. Its other class stands beside it, unless that is GLOBAL.
      */
     NETLIB_ADDRESS_METADATA = 1,
     /** This machine: 127.0.0.0/8, ::1. */
@@ -3537,14 +3615,19 @@ enum netlib_address_class {
 /**
  * Decides about an address that is about to be connected to. It is called on the thread that connects, by every attempt,
  * before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on with these very
- * bytes: nothing is resolved again. Connections with the same options on several threads may call it at once. It must
- * neither change nor free the options.
+ * bytes: nothing is resolved again. Connections with the same options on several threads may call it at once.
  *
- * @param ctx as given to the setter.
- * @param address borrowed, until the function returns: the `sockaddr_in` or `sockaddr_in6` that connect(2) is given.
+ * It may call netlib, but must not use the `netlib_connect` that asks it, and neither change nor free the options that
+ * `netlib_create_connection` is using. It should be quick: nothing interrupts it, and the other attempts wait for it.
+ *
+ * @param ctx as given to the setter. May be NULL.
+ * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call. Not
+ *        NULL.
  * @param len its length in bytes.
  * @param classes the bits of `netlib_address_class` that it has.
- * @return 0 to connect to it; any other number to refuse it, which is told by the error.
+ * @return 0 to connect to it; any other number to refuse it, which the message of the error then has.
+ * @threads called only during a call of netlib, on the thread of that call
+ * @since 0.1.0
  */
 typedef int32_t (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
 
@@ -3563,7 +3646,7 @@ typedef int32_t (*netlib_address_fn)(void *ctx, const void *address, size_t len,
 void netlib_connect_options_refuse_addresses(netlib_connect_options *options, int32_t classes);
 
 /**
- * Lets the program decide about each address. Default: none.
+ * Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param callback the function. May be NULL: none.
@@ -3618,6 +3701,10 @@ struct netlib_addresses;
 
 /**
  * Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts it.
+ * It is called once for each connect, at most.
+ *
+ * It may call netlib, to connect to a name server for instance, but must not use the `netlib_connect` that asks it, and
+ * neither change nor free the options that `netlib_create_connection` is using.
  *
  * @param ctx what was given with the function. Both must be usable until the options that hold them, and every
  *        `netlib_connect` made with these, are freed. May be NULL.
@@ -3627,8 +3714,9 @@ struct netlib_addresses;
  * @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
  * @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
  *        call: do not free it. Not NULL.
- * @return `NETLIB_OK`, with at least one address added; a netlib status of failure (200 or more), which the connect then
- *         fails with, for instance `NETLIB_NAME_RESOLUTION`; any other number is `NETLIB_CALLBACK_FAILED`.
+ * @return `NETLIB_OK`, with the addresses added (none is `NETLIB_NAME_RESOLUTION`); a netlib status of failure (200 or
+ *         more), which the connect then fails with, for instance `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION` for
+ *         `NETLIB_IO`, since nothing was sent yet; any other number is `NETLIB_CALLBACK_FAILED`.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -3658,14 +3746,18 @@ netlib_addresses *netlib_addresses_new(void);
 void netlib_addresses_free(netlib_addresses *addresses);
 
 /**
- * Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it.
+ * Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it. One that is there twice is tried
+ * twice.
  *
  * @param addresses the list. Not NULL.
- * @param address a `struct sockaddr_in` or `struct sockaddr_in6`, copied; it need not be aligned. A port of 0 stands for
- *        the one that is connected to. Not NULL unless `len` is 0.
- * @param len the length of `address` in bytes, what its family needs or more.
+ * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be aligned. A
+ *        port of 0 stands for the one that is connected to. Not NULL unless `len` is 0.
+ * @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
+ *        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, or one too many.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a
+ *         path as `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name
+ *         where there are none.
  * @threads any
  * @since 0.1.0
  */
@@ -3686,15 +3778,15 @@ netlib_status netlib_addresses_add(netlib_addresses *addresses,
 size_t netlib_addresses_count(const netlib_addresses *addresses);
 
 /**
- * Sets who is asked for the addresses of a name, in place of getaddrinfo(3): for resolvers such as c-ares, or DNS over
- * HTTPS. A host that is an address needs no resolver, and the name of a source address is still the system's matter.
+ * Sets who is asked for the addresses of a name, in place of getaddrinfo(3), which is the default: for resolvers such as
+ * c-ares, or DNS over HTTPS. A host that is an address needs no resolver, and the name of a source address is still the
+ * system's matter.
  *
  * A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
  * `netlib_connect_new_addresses`.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver, which is
- *        the default.
+ * @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
  * @param ctx handed to `resolve` as it is; borrowed for as long as `resolve` is kept. May be NULL.
  * @threads any
  * @since 0.1.0
@@ -3709,7 +3801,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *
  * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when it
  * ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a thread
- * of its own, which takes no signals; without a limit the lookup runs on the calling thread.
+ * of its own, which takes no signals; without a limit the lookup runs on the calling thread. A connection of a socket to
+ * itself, which TCP allows where nobody listens, counts as refused.
  *
  * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets. Copied. Not NULL.
@@ -3725,7 +3818,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
  *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
  *         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
- *         range; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback returned;
+ *         range; `NETLIB_UNSUPPORTED` for an option that this system does not have;
+ *         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback returned;
  *         `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
  *         process.
  * @threads any
@@ -3749,20 +3843,23 @@ netlib_status netlib_create_connection(const char *host,
  * connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
  * with one slow address is still reached.
  *
- * Either `netlib_connect_run` does it all, or an event loop does:
+ * Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
+ * begin in 16 seconds:
  *
  *     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
- *         struct pollfd fds[16];
+ *         struct pollfd fds[64];
  *         nfds_t count = 0;
- *         for (; count < netlib_connect_wait_count(connect) && count < 16; count++) {
+ *         for (; count < netlib_connect_wait_count(connect) && count < 64; count++) {
  *             fds[count].fd = netlib_connect_wait_fd(connect, count);
  *             fds[count].events = (short)netlib_connect_wait_events(connect, count);
  *         }
  *         double seconds = netlib_connect_timer(connect);
  *         poll(fds, count, seconds < 60 ? (int)(seconds * 1000) + 1 : 60000);
  *     }
+ *     if (status == NETLIB_OK) use(fd);
  *
- * A failure is final; make a new one to try again.
+ * Every step looks at everything, so it does not matter which descriptor was ready. A failure is final; make a new
+ * connect to try again.
  */
 struct netlib_connect;
 
@@ -3788,7 +3885,8 @@ void netlib_connect_options_set_stagger(netlib_connect_options *options,
  * @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an
- *         option out of range; `NETLIB_INVALID_UTF8`.
+ *         option out of range; `NETLIB_UNSUPPORTED` for an option that this system does not have;
+ *         `NETLIB_INVALID_UTF8`.
  * @threads any
  * @since 0.1.0
  */
@@ -3800,7 +3898,8 @@ netlib_status netlib_connect_new(const char *host,
                                  netlib_error **err);
 
 /**
- * Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do.
+ * Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of Unix
+ * domain sockets among them `netlib_create_unix_connection` says which options count.
  *
  * @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved. Copied.
  *        Not NULL.
@@ -3822,8 +3921,8 @@ netlib_status netlib_connect_new_addresses(const char *host,
                                            netlib_error **err);
 
 /**
- * Releases a connect, closes what it has open and gives up a lookup that is under way, without waiting for it. The
- * connection that it gave is yours.
+ * Releases a connect, at any time, closes what it has open and gives up a lookup that is under way, without waiting for
+ * it. The connection that it gave is yours.
  *
  * @param connect owned. May be NULL: nothing happens.
  * @threads any
@@ -3832,19 +3931,24 @@ netlib_status netlib_connect_new_addresses(const char *host,
 void netlib_connect_free(netlib_connect *connect);
 
 /**
- * Sets the limit that ends a connect, and keeps a reference to it. Its deadline is one of the times of
- * `netlib_connect_timer`, and a cancel wakes who waits, because its descriptor is one of those to wait for. The step
- * after that ends everything. Default: none.
+ * Sets the limit that ends a connect, from the next step on, and keeps a reference to it. Its deadline is one of the
+ * times of `netlib_connect_timer`, and a cancel wakes who waits, because a duplicate of its descriptor is one of those to
+ * wait for. The step after that ends everything. Another limit takes its place. Default: none.
+ *
+ * All that wait with the same limit have the same descriptor for it, which epoll(7) takes once: in one event loop give
+ * each connect a limit of its own, or register that number for all of them.
  *
  * @param connect the connect. Not NULL.
  * @param limit the limit. May be NULL: none.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_IO` if its descriptor cannot be opened.
+ * @return `NETLIB_OK`; `NETLIB_IO` if its descriptor cannot be opened or duplicated: the one that was set before stays.
  * @threads any
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit, netlib_error **err);
+netlib_status netlib_connect_set_limit(netlib_connect *connect,
+                                       const netlib_limit *limit,
+                                       netlib_error **err);
 
 /**
  * Goes on as far as it can without waiting. A name is looked up on a thread of its own meanwhile, unless a callback of
@@ -3859,8 +3963,8 @@ netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_lim
  *        began. May be NULL.
  * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
  *         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
- *         of the attempt that ended last if all have failed, and the same again from every later step; what the resolve
- *         callback returned, or `NETLIB_CALLBACK_FAILED`.
+ *         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup under way
+ *         counts for `NETLIB_TOO_MANY_LOOKUPS`.
  * @threads any
  * @since 0.1.0
  */
@@ -3885,11 +3989,14 @@ netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *li
 
 /**
  * How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
- * the first step, nor when it is over.
+ * the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
  *
  * A number that is among them after two steps in a row is the same descriptor, and one that has just left them is
- * still open until the next step: remove it from your event loop before that. When a step ends it all, everything but
- * the connection is closed.
+ * still open until the next step: remove it from your event loop before that. No other connect has it, not even one
+ * with the same limit. When a step ends it all, everything but the connection is closed, which epoll and kqueue notice
+ * by themselves. The connection has the number under which it was waited for, and your event loop still waits for it:
+ * remove it, or change what for. A loop that must not see a descriptor closed that it watches, such as libuv's, stops to
+ * watch them before each step.
  *
  * @param connect the connect. May be NULL: 0 is returned.
  * @return the number of descriptors.
@@ -3899,7 +4006,8 @@ netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *li
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
 /**
- * A descriptor to wait for. Do not read from it, write to it or close it.
+ * A descriptor to wait for. Do not read from it, write to it or close it, nor ask it for its error (`SO_ERROR`), which
+ * it tells once.
  *
  * @param connect the connect. May be NULL: -1 is returned.
  * @param index 0 to count - 1; beyond, -1 is returned.
@@ -3907,7 +4015,8 @@ size_t netlib_connect_wait_count(const netlib_connect *connect);
  * @threads any
  * @since 0.1.0
  */
-int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
+int netlib_connect_wait_fd(const netlib_connect *connect,
+                           size_t index);
 
 /**
  * What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
@@ -3923,7 +4032,7 @@ int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
 /**
  * When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's deadline
- * does.
+ * does, or a Unix domain socket whose backlog is full is asked again.
  *
  * @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
  * @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never again.
@@ -3955,7 +4064,8 @@ size_t netlib_connect_attempt_count(const netlib_connect *connect);
 int32_t netlib_connect_winner(const netlib_connect *connect);
 
 /**
- * The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2".
+ * The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract name
+ * "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
  *
  * @param connect the connect. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -3964,14 +4074,16 @@ int32_t netlib_connect_winner(const netlib_connect *connect);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
+const char *netlib_connect_attempt_address(const netlib_connect *connect,
+                                           size_t index,
+                                           size_t *len);
 
 /**
  * The port of an attempt.
  *
  * @param connect the connect. May be NULL: -1 is returned.
  * @param index 0 to count - 1; beyond, -1 is returned.
- * @return 0 to 65535.
+ * @return 0 to 65535; -1 of a Unix domain socket.
  * @threads any
  * @since 0.1.0
  */
@@ -4023,6 +4135,61 @@ int32_t netlib_connect_attempt_status(const netlib_connect *connect, size_t inde
  * @since 0.1.0
  */
 int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index);
+
+/**
+ * Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.
+ *
+ * Of the options the timeout, the policy and socket options of the level `SOL_SOCKET` count. Those of other levels, such
+ * as `TCP_NODELAY`, and the source address are for IP: they are passed over.
+ *
+ * On Linux a listener whose backlog is full tells nobody when it has room, so it is asked every 5 ms, until the
+ * timeout passes or the limit ends.
+ *
+ * @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and has at
+ *        most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
+ * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
+ * @param options borrowed. May be NULL: the defaults.
+ * @param limit ends the call early; borrowed. May be NULL: no limit.
+ * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
+ * @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as "\xff". May be
+ *        NULL.
+ * @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or
+ *         another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
+ *         `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path
+ *         that is empty, too long, has a NUL in it or is nothing but NULs, or an option out of range;
+ *         `NETLIB_UNSUPPORTED` for an abstract name where there are none.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_create_unix_connection(const char *path,
+                                            size_t len,
+                                            const netlib_connect_options *options,
+                                            const netlib_limit *limit,
+                                            int *fd,
+                                            netlib_error **err);
+
+/**
+ * Makes a connect to a Unix domain socket, for an event loop. It is a race of one; to let one race others, add its
+ * `sockaddr_un` to a list for `netlib_connect_new_addresses`.
+ *
+ * While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_timer`.
+ *
+ * @param path as for `netlib_create_unix_connection`. Copied. Not NULL unless `len` is 0.
+ * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
+ * @param options copied. May be NULL: the defaults.
+ * @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_connect_new_unix(const char *path,
+                                      size_t len,
+                                      const netlib_connect_options *options,
+                                      netlib_connect **connect,
+                                      netlib_error **err);
 
 /**
  * Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
@@ -4754,7 +4921,8 @@ netlib_status netlib_tls_accept_fd(const netlib_tls_context *context,
 void netlib_tls_stream_free(netlib_tls_stream *stream);
 
 /**
- * Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it.
+ * Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; one
+ * that is under way in another thread keeps the limit with which it began.
  * Default: none.
  *
  * @param stream the stream. Not NULL.
@@ -6100,8 +6268,9 @@ enum netlib_ssl_version {
  * with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
  * the context's are not used.
  *
- * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. The stream blocks. When the call
- * fails there is no stream; the descriptor stays open, but the peer may have been sent bytes.
+ * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are read
+ * before it; one that has ended already is told before that. The stream blocks. When the call fails there is no stream;
+ * the descriptor stays open, but the peer may have been sent bytes.
  *
  * @param fd a connected stream socket, borrowed.
  * @param tls_options what to use. May be NULL: all defaults.

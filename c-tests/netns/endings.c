@@ -8,13 +8,6 @@ static const struct host black_holes[] = {
     {.address = "2001:db8::b", .answer = SILENT},
 };
 
-static netlib_limit *limit_of(double seconds) {
-    netlib_error *err = NULL;
-    netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
-    return limit;
-}
-
 static void black_holes_and_a_deadline(int tun, enum way way) {
     static const struct attempt expected[] = {
         {"2001:db8::a", NETLIB_DEADLINE_EXCEEDED, 0, 0.0, 0.6},

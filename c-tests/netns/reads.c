@@ -11,13 +11,6 @@ static int connected(struct peer *peer) {
     return fd;
 }
 
-static netlib_limit *limit_of(double seconds) {
-    netlib_error *err = NULL;
-    netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
-    return limit;
-}
-
 static bool is_dropped(int fd) {
     netlib_error *err = NULL;
     bool dropped = false;

@@ -10,15 +10,13 @@
 /* What a busy machine may add to a time. Times are never shorter than they should be. */
 #define ROOM 0.5
 /* A story that takes so many seconds has hung. */
-#ifndef STORY_SECONDS
-#define STORY_SECONDS 40
-#endif
-enum { STORIES_MAX = 32, PORT = 80 };
+enum { STORY_SECONDS = 40, STORIES_MAX = 32, PORT = 80 };
 /* The suite's word for "not on this machine". */
 enum { EXIT_SKIPPED = 77 };
 
 /* The ways to connect to a name: netlib_connect_run, the loop around netlib_connect_step, netlib_create_connection. */
 enum way { RUN, STEPS, SEQUENTIAL };
+static const char *const way_names[] = {"run", "steps", "sequential"};
 
 struct story {
     const char *name;
@@ -64,6 +62,13 @@ static inline netlib_connect_options *options_for(struct peer *peer, double time
     if (peer != NULL) netlib_connect_options_set_resolve_callback(options, all_hosts, peer);
     netlib_connect_options_set_timeout(options, timeout);
     return options;
+}
+
+static inline netlib_limit *limit_of(double seconds) {
+    netlib_error *err = NULL;
+    netlib_limit *limit = NULL;
+    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
+    return limit;
 }
 
 static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, netlib_error **err) {
@@ -148,8 +153,8 @@ static inline void check_attempts(const netlib_connect *connect, const struct at
 #define CHECK_ATTEMPTS(connect, expected) \
     check_attempts((connect), (expected), sizeof(expected) / sizeof *(expected), __FILE__, __LINE__)
 
-/* The SYNs of a later attempt come to the wire no sooner than they should. A thread's turn may come late: so the one that
- * is seen first may have been late, by a little. */
+/* The packets of one attempt come so many seconds after those of another, as the hosts saw it: a host that was late to
+ * look at the earlier one makes the time a little shorter. */
 static inline void check_gap(struct peer *peer, size_t host, size_t after, double least, const char *file, int line) {
     double gap = seen_at(peer, host).first - seen_at(peer, after).first;
     bool ok = gap > least - 0.1 && gap < least + ROOM;
@@ -236,20 +241,24 @@ static inline bool has_networks(unsigned network) {
 /* The body of main. */
 static inline int tell_stories(const char *name, const struct story *stories, size_t count) {
     struct told told[STORIES_MAX];
+    char names[STORIES_MAX][80];
     unsigned network = 0;
     for (size_t i = 0; i < count; i++) network |= stories[i].network & WITH_NAMESERVER;
     if (!has_networks(network)) return EXIT_SKIPPED;
     CHECK(count <= STORIES_MAX);
-    for (size_t i = 0; i < count && i < STORIES_MAX; i++) told[i] = begin_story(&stories[i], stories[i].network);
+    for (size_t i = 0; i < count && i < STORIES_MAX; i++) {
+        snprintf(names[i], sizeof names[i], "%s (%s)", stories[i].name, way_names[stories[i].way]);
+        told[i] = begin_story(&stories[i], stories[i].network);
+    }
     for (size_t i = 0; i < count && i < STORIES_MAX; i++) {
         struct result result;
         bool ended = end_story(&told[i], &result);
         CHECK(ended && result.reason[0] == '\0');
         checks_passed += result.passed;
         checks_failed += result.failed;
-        if (!ended) fprintf(stderr, "    the story \"%s\" crashed or hung\n", stories[i].name);
-        else if (result.reason[0] != '\0') fprintf(stderr, "    the story \"%s\": %s\n", stories[i].name, result.reason);
-        else if (result.failed > 0) fprintf(stderr, "    in the story \"%s\", way %d\n", stories[i].name, (int)stories[i].way);
+        if (!ended) fprintf(stderr, "    the story \"%s\" crashed or hung\n", names[i]);
+        else if (result.reason[0] != '\0') fprintf(stderr, "    the story \"%s\": %s\n", names[i], result.reason);
+        else if (result.failed > 0) fprintf(stderr, "    in the story \"%s\"\n", names[i]);
         else if (result.passed == 0) CHECK(!"a story checks something");
     }
     return report(name);

@@ -292,6 +292,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_peer_that_the_system_gave_up_on_is_a_timeout() {
+        for (errno, expected) in [
+            (libc::ETIMEDOUT, Status::ConnectTimeout),
+            (libc::ECONNREFUSED, Status::NewConnection),
+            (libc::EADDRNOTAVAIL, Status::NewConnection),
+        ] {
+            let failure = Failure::of_connect(&io::Error::from_raw_os_error(errno));
+            assert_eq!((failure.status, failure.errno), (expected, errno));
+        }
+    }
+
+    #[test]
     fn a_system_call_that_fails_before_the_connection_is_one_of_connecting() {
         let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
         let error = not_begun(&target("name.test", 80), failed);

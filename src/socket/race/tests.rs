@@ -265,6 +265,7 @@ fn who_wins_and_when() {
 
 #[test]
 fn the_stagger_is_exact() {
+    assert_eq!(ConnectOptions::default().stagger, Duration::from_millis(250));
     let mut scene = Scene::new(&[(1, None), (2, None), (3, None)], Some(700));
     assert_eq!((scene.step(0), scene.next()), ("pending".to_owned(), Some(250)));
     scene.step(249);

@@ -37,7 +37,7 @@ use crate::status::Status;
 ///         double seconds = netlib_connect_timer(connect);
 ///         poll(fds, count, seconds < 60 ? (int)(seconds * 1000) + 1 : 60000);
 ///     }
-///     if (status == NETLIB_OK) { /* fd is connected, and yours. */ }
+///     if (status == NETLIB_OK) use(fd);
 ///
 /// Every step looks at everything, so it does not matter which descriptor was ready. A failure is final; make a new
 /// connect to try again.
@@ -73,7 +73,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_stagger(options: *mut netlib
 /// @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an
-///         option out of range; `NETLIB_INVALID_UTF8`.
+///         option out of range; `NETLIB_UNSUPPORTED` for an option that this system does not have;
+///         `NETLIB_INVALID_UTF8`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -166,7 +166,7 @@ pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
     }
 
     let story = |name: &str, body: &str| {
-        let start = "#define _GNU_SOURCE\n#define STORY_SECONDS 2\n#include \"netns/story.h\"\n\
+        let start = "#define _GNU_SOURCE\n#include \"netns/story.h\"\n\
              static void tell(int tun, enum way way) {\n    (void)tun, (void)way;\n    ";
         let end = "\n}\nint main(void) {\n    static const struct story stories[] = {{\"one\", tell, RUN, 0}};\n    \
              return TELL(\"x\", stories);\n}\n";
@@ -192,11 +192,11 @@ pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
                 "the winner",
                 "it takes as long as it should",
                 "packets are sent in their order and time",
-                "in the story \"one\"",
+                "in the story \"one (run)\"",
             ][..],
         ),
-        ("netns_crashes", "CHECK(true);\n    abort();", &["the story \"one\" crashed or hung"]),
-        ("netns_hangs", "CHECK(true);\n    pause();", &["the story \"one\" crashed or hung"]),
+        ("netns_crashes", "CHECK(true);\n    abort();", &["the story \"one (run)\" crashed or hung"]),
+        ("netns_hangs", "CHECK(true);\n    for (alarm(1);;) pause();", &["the story \"one (run)\" crashed or hung"]),
         ("netns_empty", "", &["a story checks something"]),
     ] {
         let mut inner = Report::default();
