@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::hint::black_box;
 use std::io::Write;
 use std::os::fd::AsRawFd;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::rc::Rc;
 
 use super::peers::{accepting, pin, quiet};
@@ -152,7 +152,7 @@ fn bare(host: &CStr, service: &CStr) -> (i32, i32) {
         }
         let mut fd = -1;
         let mut at: *const libc::addrinfo = list;
-        while at != null() {
+        while !at.is_null() {
             fd = libc::socket((*at).ai_family, (*at).ai_socktype | libc::SOCK_CLOEXEC, (*at).ai_protocol);
             if libc::connect(fd, (*at).ai_addr, (*at).ai_addrlen) == 0 {
                 break;
