@@ -315,6 +315,15 @@ static inline const char *make_unix_name(void) {
 #define MAKE__netlib_create_unix_connection__len 6
 #define MAKE__netlib_connect_new_unix__path make_unix_name()
 #define MAKE__netlib_connect_new_unix__len 6
+
+#ifdef HAVE_netlib_throughput_new
+static inline netlib_throughput *make_throughput(void) {
+    netlib_throughput *throughput = NULL;
+    MUST_OK(netlib_throughput_new(1, 60.0, &throughput, NULL));
+    return throughput;
+}
+#endif
+#define MAKE__netlib_throughput_ptr make_throughput()
 #define MAKE__netlib_addresses_ptr make_addresses()
 #define MAKE__netlib_addresses_add__address make_sockaddr()
 #define MAKE__netlib_addresses_add__len sizeof(struct sockaddr_in)

@@ -329,13 +329,14 @@ static int32_t source_port;
 
 static void shared_source(netlib_connect_options *o) {
     netlib_connect_options_set_source_address(o, "127.0.0.2", source_port);
-    raw(o, SOL_SOCKET, SO_REUSEADDR, 1);
 }
 static void own_source(netlib_connect_options *o) {
     netlib_connect_options_set_source_address(o, "127.0.0.2", source_port);
+    raw(o, SOL_SOCKET, SO_REUSEADDR, 0);
 }
 
-/* Two connections from one port to two servers: only sockets that had SO_REUSEADDR when they were bound can share it. */
+/* Two connections from one port to two servers: only sockets that had SO_REUSEADDR when they were bound can share it. They
+ * have, unless the program takes it back. */
 static void before_it_is_bound(void) {
     int32_t ports[2] = {0, 0};
     int servers[2] = {listener(&ports[0]), listener(&ports[1])};

@@ -171,6 +171,7 @@ typedef struct netlib_body netlib_body;
 typedef struct netlib_connect_options netlib_connect_options;
 typedef struct netlib_addresses netlib_addresses;
 typedef struct netlib_connect netlib_connect;
+typedef struct netlib_throughput netlib_throughput;
 typedef struct netlib_tls_context netlib_tls_context;
 typedef struct netlib_tls_options netlib_tls_options;
 typedef struct netlib_tls_stream netlib_tls_stream;
@@ -3935,8 +3936,8 @@ void netlib_connect_free(netlib_connect *connect);
  * times of `netlib_connect_timer`, and a cancel wakes who waits, because a duplicate of its descriptor is one of those to
  * wait for. The step after that ends everything. Another limit takes its place. Default: none.
  *
- * All that wait with the same limit have the same descriptor for it, which epoll(7) takes once: in one event loop give
- * each connect a limit of its own, or register that number for all of them.
+ * Each connect has a duplicate of its own, so that those that share a limit can be in the same epoll(7). After fork(2), a
+ * child that goes on stepping sets the limit again first: a cancel wakes the process that has set it.
  *
  * @param connect the connect. Not NULL.
  * @param limit the limit. May be NULL: none.
@@ -4239,7 +4240,8 @@ netlib_status netlib_wait_for_write(int fd,
  * Says whether an idle connection can no longer carry a request and should be closed.
  *
  * An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
- * stream, an error, or data that nobody asked for. It does not block.
+ * stream, an error, or data that nobody asked for. It does not block. With TLS there may be records that are neither:
+ * ask `netlib_tls_stream_is_dropped`.
  *
  * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
  *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
@@ -4270,6 +4272,76 @@ int32_t netlib_allowed_gai_family(void);
  * @since 0.1.0
  */
 double netlib_current_time(void);
+
+/**
+ * The least that the reads of one connection must bring, against a peer that sends now and then a little, so that no read
+ * timeout ends it. **Single**: any thread, one call at a time.
+ *
+ *     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
+ *         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
+ *         if (n == 0 || (n < 0 && errno != EAGAIN)) break;
+ *         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
+ *     }
+ *
+ * Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
+ * `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMEOUT` the time until it is called again; what the
+ * program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_least_throughput`.
+ */
+struct netlib_throughput;
+
+/**
+ * Makes a guard for one connection.
+ *
+ * @param bytes how many; 0 for no least, whatever `seconds` is.
+ * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no least.
+ * @param throughput out, owned: free it with `netlib_throughput_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_throughput_new(size_t bytes, double seconds, netlib_throughput **throughput, netlib_error **err);
+
+/**
+ * Releases a guard.
+ *
+ * @param throughput owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_throughput_free(netlib_throughput *throughput);
+
+/**
+ * Waits as `netlib_wait_for_read`, but not beyond the time in which the least must have come.
+ *
+ * @param throughput the guard. Not NULL.
+ * @param fd the descriptor, borrowed.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+ *        until the least is due.
+ * @param limit ends the wait early; borrowed. May be NULL: no limit.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
+ *         `netlib_wait_for_read`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput,
+                                              int fd,
+                                              double timeout,
+                                              const netlib_limit *limit,
+                                              netlib_error **err);
+
+/**
+ * Counts what was read.
+ *
+ * @param throughput the guard. May be NULL: nothing happens.
+ * @param bytes how many.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
 
 /* ==================================================================================================================
  * tls: Contexts, and streams on a socket you already have.
@@ -4850,7 +4922,7 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
  * close. Its O_NONBLOCK is neither changed nor asked: whether calls wait is `netlib_tls_stream_set_blocking`.
  *
  * A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
- * `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
+ * `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
  */
 struct netlib_tls_stream;
 
@@ -4967,6 +5039,32 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
                                                   netlib_error **err);
 
 /**
+ * The least that reads must bring, against a peer that sends now and then a little, so that no read timeout ends it. Every
+ * `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have not, the read
+ * that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew. Default: none. As
+ * curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+ *
+ * What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
+ * `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks counts too:
+ * call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
+ * `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call
+ * makes the handshake of the one below, a limit is needed.
+ *
+ * @param stream the stream. Not NULL.
+ * @param bytes how many; 0 for no least, whatever `seconds` is.
+ * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no least.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_set_least_throughput(netlib_tls_stream *stream,
+                                                     size_t bytes,
+                                                     double seconds,
+                                                     netlib_error **err);
+
+/**
  * Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
  * `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. A read may
  * want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
@@ -5001,7 +5099,7 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  *         `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it
  *         was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
- *         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
+ *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
  *         `netlib_tls_wrap_callbacks` made, what its functions report.
  * @threads any
  * @since 0.1.0
@@ -5037,6 +5135,36 @@ netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_
  * @since 0.1.0
  */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
+
+/**
+ * Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
+ * does for a descriptor, which for TLS says too much: session tickets and key updates may be there to be read at any time, and
+ * are no drop. They are taken in; data and failures are left to the next read, which returns them.
+ *
+ * It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once. Functions
+ * of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is done, what
+ * comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
+ *
+ * @param stream the stream. Not NULL.
+ * @param dropped out: true or false. Not NULL.
+ * @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
+ *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when the
+ *        connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose message
+ *        a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when tens of
+ *        kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found
+ *        the connection gone, `NETLIB_WANT_WRITE` if it was not finished. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
+ *         `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that `netlib_tls_wrap_callbacks` made,
+ *         what its functions report.
+ * @threads one call at a time, which counts as reading and as writing
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream,
+                                           bool *dropped,
+                                           netlib_status *why,
+                                           netlib_error **err);
 
 /**
  * Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the

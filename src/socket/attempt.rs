@@ -42,15 +42,24 @@ pub(super) fn open(
     if let Endpoint::Ip(_) = endpoint {
         options.tcp.apply(&socket)?;
     }
+    let own = match (source, endpoint) {
+        (Some(source), Endpoint::Ip(address)) => {
+            Some(source.beside(address).ok_or_else(|| Failure::without_source(address))?)
+        }
+        _ => None,
+    };
+    if let Some(own) = own {
+        prepare_to_bind(&socket, own).map_err(|error| Failure::of_step("cannot share the source port", &error))?;
+    }
     for option in options.socket_options.iter().filter(|option| is_for(endpoint, option.level)) {
         sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
             let step = format!("cannot set socket option {} of level {}", option.name, option.level);
             Failure::of_step(&step, &error)
         })?;
     }
-    if let (Some(source), Endpoint::Ip(address)) = (source, endpoint) {
-        let own = source.beside(address).ok_or_else(|| Failure::without_source(address))?;
-        bind(&socket, own)
+    if let Some(own) = own {
+        socket
+            .bind(&own.into())
             .map_err(|error| Failure::of_step(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
     }
     let progress = connect(&socket, endpoint)?;
@@ -119,16 +128,15 @@ pub(super) fn outcome(socket: &Socket, endpoint: &Endpoint) -> Result<(), Failur
     }
 }
 
-fn bind(socket: &Socket, own: SocketAddr) -> io::Result<()> {
+fn prepare_to_bind(socket: &Socket, own: SocketAddr) -> io::Result<()> {
     if own.port() == 0 {
         // The port is chosen by connect(2), which may choose one that is in use to elsewhere. Where the system knows
         // no such thing it has fewer ports to choose from.
         let _ = sys::bind_without_port(socket.as_raw_fd());
-    } else {
-        // The attempts of a race have the port in common, as has one that failed and is not closed yet.
-        socket.set_reuse_address(true)?;
+        return Ok(());
     }
-    socket.bind(&own.into())
+    // The attempts of a race have the port in common, as has one that failed and is not closed yet.
+    socket.set_reuse_address(true)
 }
 
 /// TCP lets a socket connect to itself where nobody listens: the system chose the very port that it is to reach. That

@@ -13,6 +13,8 @@ mod resolve;
 pub(crate) mod sockaddr;
 pub(crate) mod sys;
 mod tcp;
+
+pub(crate) mod throughput;
 pub(crate) mod wait;
 
 pub(crate) use dropped::is_connection_dropped;

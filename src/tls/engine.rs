@@ -194,9 +194,11 @@ impl Engine {
                 Err(_) => break,
             }
         }
-        if filled > 0 {
-            return Ok(Read::Data(filled));
-        }
+        if filled > 0 { Ok(Read::Data(filled)) } else { self.without_data() }
+    }
+
+    /// What a read comes to when there is no plaintext.
+    fn without_data(&self) -> Result<Read> {
         self.check()?;
         if self.peer_closed {
             return Ok(Read::End);
@@ -205,6 +207,26 @@ impl Engine {
             return Err(self.truncated());
         }
         Ok(Read::Blocked)
+    }
+
+    /// What a read would come to, which still does: records are opened up to the first plaintext. In the handshake
+    /// they are left to that.
+    pub(crate) fn look(&mut self) -> Result<Read> {
+        while self.spill.is_none() && self.failure.is_none() && !self.peer_closed && !self.is_handshaking() {
+            match self.step(&mut []) {
+                Ok((_, Step::Blocked | Step::PeerClosed)) | Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        match &self.spill {
+            Some(spill) => Ok(Read::Data(spill.bytes().len())),
+            None => self.without_data(),
+        }
+    }
+
+    /// Whether the session can do nothing any more.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failure.is_some()
     }
 
     /// Plaintext that a read returns without new input.

@@ -14,15 +14,17 @@
 
 mod callbacks;
 mod closing;
+mod dropped;
 mod exchange;
 mod gather;
+mod guarded;
 mod handshake;
 mod nested;
 mod transport;
 
 use std::os::fd::RawFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::context::Context;
 use super::engine::{Engine, Read};
@@ -30,6 +32,7 @@ use super::info::SessionInfo;
 use super::thread::ThreadMark;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
+use crate::socket::throughput::Throughput;
 use crate::status::Status;
 
 pub use callbacks::Callbacks;
@@ -77,6 +80,8 @@ pub struct Stream {
 struct Core {
     engine: Engine,
     settings: Settings,
+    /// The least that reads of the program must bring.
+    throughput: Option<Throughput>,
     /// Who is at work: the thread in each of the [`Role`]s, if any.
     taken: [Option<ThreadMark>; 4],
     /// Another stream runs inside this one.
@@ -87,6 +92,8 @@ struct Core {
     waiting: usize,
     /// The last receive did not fill its buffer: there is probably nothing there yet.
     drained: bool,
+    /// How many bytes of records have come.
+    arrived: u64,
     /// Plaintext that was encrypted but not yet counted to the writer, who passes the same bytes again.
     uncounted: usize,
     /// Plaintext that was thrown away while waiting for the peer's closing message.
@@ -106,11 +113,15 @@ struct Settings {
 struct Terms<'a> {
     blocking: bool,
     settings: &'a Settings,
+    /// The stream's own least throughput counts.
+    is_guarded: bool,
+    /// When what is waited for comes too slowly.
+    slow_at: Option<Instant>,
 }
 
 impl Settings {
     fn terms(&self) -> Terms<'_> {
-        Terms { blocking: self.blocking, settings: self }
+        Terms { blocking: self.blocking, settings: self, is_guarded: true, slow_at: None }
     }
 }
 
@@ -210,11 +221,13 @@ impl Stream {
             core: Mutex::new(Core {
                 engine,
                 settings,
+                throughput: None,
                 taken: [None; 4],
                 occupied: false,
                 shaken: false,
                 waiting: 0,
                 drained: true,
+                arrived: 0,
                 uncounted: 0,
                 discarded: 0,
             }),
@@ -264,10 +277,14 @@ impl Stream {
         if let Some(want) = self.shake(terms)? {
             return Ok(want);
         }
+        let mut received = false;
         loop {
             let outcome = {
                 let mut core = self.lock()?;
                 let outcome = core.engine.read(buffer);
+                if let Ok(Read::Data(count)) = outcome {
+                    core.count_plaintext(count, terms);
+                }
                 if core.engine.has_output() {
                     drop(core);
                     self.send_without_waiting(terms)?;
@@ -277,11 +294,13 @@ impl Stream {
             match outcome {
                 Read::Data(count) => return Ok(Io::Done(count)),
                 Read::End => return Ok(Io::End),
+                Read::Blocked if received => terms.check_throughput()?,
                 Read::Blocked => {}
             }
             if let Some(want) = self.receive(terms)? {
                 return Ok(want);
             }
+            received = true;
         }
     }
 
@@ -346,7 +365,7 @@ impl Stream {
     }
 
     /// Runs a call of the one writer.
-    fn as_writer(&self, writer: Held<'_>, terms: Terms<'_>, call: impl FnOnce() -> Result<Io>) -> Result<Io> {
+    fn as_writer<T>(&self, writer: Held<'_>, terms: Terms<'_>, call: impl FnOnce() -> Result<T>) -> Result<T> {
         let outcome = call();
         drop(writer);
         // What a reader left to the writer when that had just looked for it.

@@ -24,6 +24,7 @@ fn parts(section: &str) -> Vec<String> {
             "socket/race.rs",
             "socket/unix.rs",
             "socket/wait.rs",
+            "socket/throughput.rs",
         ]
         .map(String::from)
         .to_vec(),

@@ -4,6 +4,7 @@ pub mod address;
 pub mod options;
 pub mod race;
 pub mod resolve;
+pub mod throughput;
 pub mod unix;
 pub mod wait;
 

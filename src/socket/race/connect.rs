@@ -213,7 +213,7 @@ impl Connect {
     /// Steps, and waits in between.
     pub(crate) fn run(&mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
         if limit.is_some() {
-            self.set_limit(limit).map_err(|error| not_begun(&self.name, error))?;
+            self.limit = limit;
         }
         loop {
             if let Some(connection) = self.step()? {
@@ -228,7 +228,10 @@ impl Connect {
     }
 
     fn wait(&self) -> Result<()> {
-        let mut fds: Vec<_> = self.waits().map(|waited| poll_fd(waited.fd, waited.events)).collect();
+        let mut fds: Vec<_> = self.awaited().map(|waited| poll_fd(waited.fd, waited.events)).collect();
+        if let Some(limit) = &self.limit {
+            fds.push(poll_fd(limit.wake_fd()?, sys::POLL_IN));
+        }
         sys::poll(&mut fds, self.next_time())
             .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
         // Such a wait would end at once, again and again.
@@ -249,6 +252,13 @@ impl Connect {
     /// What to wait for until the next step. A number that is there after two steps in a row is the same descriptor:
     /// what is over is closed one step later, so that its number cannot be a new one's at once.
     pub(crate) fn waits(&self) -> impl Iterator<Item = Waited> {
+        let limit = self.wake.as_ref().filter(|_| self.is_under_way());
+        let limit = limit.map(|wake| Waited { fd: wake.as_raw_fd(), events: sys::POLL_IN });
+        self.awaited().chain(limit)
+    }
+
+    /// The same without the limit.
+    fn awaited(&self) -> impl Iterator<Item = Waited> {
         let lookup = match &self.phase {
             Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) => Some(lookup),
             _ => None,
@@ -256,9 +266,7 @@ impl Connect {
         let lookup = lookup.map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
         let sockets = self.race.iter().flat_map(Race::telling);
         let sockets = sockets.map(|socket| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
-        let limit = self.wake.as_ref().filter(|_| self.is_under_way());
-        let limit = limit.map(|wake| Waited { fd: wake.as_raw_fd(), events: sys::POLL_IN });
-        lookup.into_iter().chain(sockets).chain(limit)
+        lookup.into_iter().chain(sockets)
     }
 
     /// In how many seconds a step has something to do though no descriptor is ready.
@@ -367,14 +375,9 @@ impl Connect {
                 }
                 Phase::Race => {
                     let Some(race) = &mut self.race else { return Ok(None) };
-                    match race.step(Instant::now()) {
+                    match race.step(Instant::now(), begun < BURST) {
                         // The limit is asked again: callbacks of the program take the time that they like.
-                        Step::Begun => {
-                            begun += 1;
-                            if begun >= BURST && race.due(Instant::now()).is_some() {
-                                return Ok(None);
-                            }
-                        }
+                        Step::Begun => begun += 1,
                         Step::Pending => return Ok(None),
                         Step::Failed => return Err(race.error(&self.name)),
                         Step::Connected(socket) => return Ok(Some(socket.into())),

@@ -83,12 +83,15 @@ impl<N: Network> Race<N> {
         Race { network, addresses, attempts: Vec::new(), stagger, timeout, spent: Vec::new() }
     }
 
-    /// Looks at what is under way, then begins what is due, if anything.
-    fn step(&mut self, now: Instant) -> Step<N::Socket> {
+    /// Looks at what is under way, then begins what is due, if anything; not unless it `may_begin`.
+    fn step(&mut self, now: Instant, may_begin: bool) -> Step<N::Socket> {
         if let Some(socket) = self.look(now) {
             return Step::Connected(socket);
         }
         if let Some(endpoint) = self.due(now) {
+            if !may_begin {
+                return Step::Pending;
+            }
             self.begin(endpoint, now);
             return Step::Begun;
         }

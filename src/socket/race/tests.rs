@@ -131,7 +131,7 @@ impl Scene {
         self.race.close_spent();
         let mut step = Step::Begun;
         while let Step::Begun = step {
-            step = self.race.step(self.began + self.now.get());
+            step = self.race.step(self.began + self.now.get(), true);
         }
         match step {
             Step::Begun => unreachable!(),

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
+use super::guarded::too_slow;
 use super::transport::Fault;
 use super::{Core, Held, Io, Role, Stream, Terms};
 use crate::error::{Error, Result};
@@ -16,10 +17,16 @@ impl Stream {
     /// Brings in bytes, or the news that there will be no more. `Some`: not without waiting, which is not wanted.
     pub(super) fn receive(&self, terms: Terms<'_>) -> Result<Option<Io>> {
         loop {
-            let drained = self.lock()?.drained;
+            let (terms, drained) = {
+                let mut core = self.lock()?;
+                (core.begin_wait(terms)?, core.drained)
+            };
             match self.transport.await_input(drained, terms) {
                 Ok(None) => {}
-                Ok(want) => return Ok(want),
+                Ok(want) => {
+                    self.lock()?.wait_on(terms)?;
+                    return Ok(want);
+                }
                 Err(fault) => return self.not_received(fault, terms),
             }
             let mut input = self.lock()?.engine.lend_input()?;
@@ -33,15 +40,18 @@ impl Stream {
             match received {
                 Ok(Io::Done(count)) => {
                     core.drained = count < room;
+                    core.end_wait(count, terms);
                     return Ok(None);
                 }
                 Ok(Io::End) => {
+                    core.end_wait(0, terms);
                     core.engine.end_input();
                     return Ok(None);
                 }
                 Ok(want) => {
                     core.drained = true;
                     if !terms.blocking || !self.transport.can_wait() {
+                        core.wait_on(terms)?;
                         return Ok(Some(want));
                     }
                 }
@@ -56,6 +66,9 @@ impl Stream {
     fn not_received(&self, fault: Fault, terms: Terms<'_>) -> Result<Option<Io>> {
         let is_fatal = matches!(fault, Fault::Fatal(_));
         let mut core = self.lock()?;
+        if let Some(slow) = core.end_wait_by(&fault, terms) {
+            return Err(slow);
+        }
         let error = explain("receive from", &core.engine, fault, terms);
         if error.status() == Status::TlsTruncated {
             // Of the stream below: this one may have been closed properly before.
@@ -160,6 +173,7 @@ fn late(engine: &Engine, status: Status, terms: Terms<'_>) -> Error {
     };
     let message = match status {
         Status::ReadTimeout => message("came", "from", terms.settings.read_timeout),
+        Status::TooSlow => return too_slow(),
         _ => message("could be sent", "to", terms.settings.write_timeout),
     };
     Error::new(status, message)

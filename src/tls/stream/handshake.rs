@@ -69,7 +69,7 @@ impl Stream {
                 Err(error) => return Err(error),
             }
             if done {
-                self.lock()?.shaken = true;
+                self.lock()?.shake_done();
                 return Ok(None);
             }
             if let Some(want) = self.receive(terms)? {

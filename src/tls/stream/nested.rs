@@ -46,6 +46,8 @@ impl Outer {
 
     /// Waits until there is something to read: plaintext, the end, or at least bytes that may become that.
     pub(super) fn await_plaintext(&self, terms: Terms<'_>) -> Result<Option<Io>> {
+        let terms = terms.unguarded();
+        let mut received = false;
         loop {
             if let Some(want) = self.0.shake(terms)? {
                 return Ok(Some(want));
@@ -53,20 +55,24 @@ impl Outer {
             if self.0.lock()?.engine.has_news() {
                 return Ok(None);
             }
+            if received {
+                terms.check_throughput()?;
+            }
             // Each turn takes in at least a byte, or the end.
             if let Some(want) = self.0.receive(terms)? {
                 return Ok(Some(want));
             }
+            received = true;
         }
     }
 
     pub(super) fn receive(&self, room: &mut [u8], terms: Terms<'_>) -> Result<Io> {
-        self.0.read_under(room, terms)
+        self.0.read_under(room, terms.unguarded())
     }
 
     pub(super) fn send(&self, bytes: &[u8], terms: Terms<'_>) -> Result<Io> {
         let writer = self.0.take(Role::Writer)?;
-        self.0.write_under(Pieces::new(&[bytes]), terms, writer)
+        self.0.write_under(Pieces::new(&[bytes]), terms.unguarded(), writer)
     }
 }
 

@@ -29,7 +29,7 @@ enum Kind {
 pub(super) enum Fault {
     /// A system call failed.
     System(io::Error),
-    /// The read or write timeout passed first.
+    /// The read or write timeout passed first, or the window of the least throughput.
     Late(Status),
     /// The stream below failed.
     Outer(Error),
@@ -146,7 +146,10 @@ fn send_to(fd: RawFd, bytes: &[u8], terms: Terms<'_>) -> Outcome<Io> {
 
 fn wait_for(fd: RawFd, events: i16, terms: Terms<'_>) -> Outcome<()> {
     let (timeout, late) = match events {
-        sys::POLL_IN => (terms.settings.read_timeout, Status::ReadTimeout),
+        sys::POLL_IN => match (terms.settings.read_timeout, terms.left()) {
+            (timeout, Some(left)) if timeout.is_none_or(|timeout| left <= timeout) => (Some(left), Status::TooSlow),
+            (timeout, _) => (timeout, Status::ReadTimeout),
+        },
         _ => (terms.settings.write_timeout, Status::WriteTimeout),
     };
     let limit = terms.settings.limit.as_deref();

@@ -139,8 +139,8 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 /// times of `netlib_connect_timer`, and a cancel wakes who waits, because a duplicate of its descriptor is one of those to
 /// wait for. The step after that ends everything. Another limit takes its place. Default: none.
 ///
-/// All that wait with the same limit have the same descriptor for it, which epoll(7) takes once: in one event loop give
-/// each connect a limit of its own, or register that number for all of them.
+/// Each connect has a duplicate of its own, so that those that share a limit can be in the same epoll(7). After fork(2), a
+/// child that goes on stepping sets the limit again first: a cancel wakes the process that has set it.
 ///
 /// @param connect the connect. Not NULL.
 /// @param limit the limit. May be NULL: none.

@@ -60,7 +60,8 @@ pub unsafe extern "C" fn netlib_wait_for_write(
 /// Says whether an idle connection can no longer carry a request and should be closed.
 ///
 /// An idle HTTP/1 connection has nothing to say, so anything there is to read means that it is dropped: the end of the
-/// stream, an error, or data that nobody asked for. It does not block.
+/// stream, an error, or data that nobody asked for. It does not block. With TLS there may be records that are neither:
+/// ask `netlib_tls_stream_is_dropped`.
 ///
 /// @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
 ///        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.

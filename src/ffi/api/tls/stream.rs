@@ -10,6 +10,8 @@ use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_shared, arg_shar
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Shared, guard, handle, slices as slices_in};
+use crate::socket::throughput::Throughput;
+use crate::status::Status;
 use crate::timeout;
 use crate::tls::Stream;
 
@@ -22,7 +24,7 @@ use crate::tls::Stream;
 /// close. Its O_NONBLOCK is neither changed nor asked: whether calls wait is `netlib_tls_stream_set_blocking`.
 ///
 /// A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
-/// `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
+/// `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
 pub struct netlib_tls_stream {
     _private: [u8; 0],
 }
@@ -169,6 +171,34 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
     guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
+/// The least that reads must bring, against a peer that sends now and then a little, so that no read timeout ends it. Every
+/// `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have not, the read
+/// that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew. Default: none. As
+/// curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+///
+/// What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
+/// `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks counts too:
+/// call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
+/// `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call
+/// makes the handshake of the one below, a limit is needed.
+///
+/// @param stream the stream. Not NULL.
+/// @param bytes how many; 0 for no least, whatever `seconds` is.
+/// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no least.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_set_least_throughput(
+    stream: *mut netlib_tls_stream,
+    bytes: usize,
+    seconds: f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_least_throughput(Throughput::new(bytes, seconds)?))
+}
+
 /// Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
 /// `NETLIB_WANT_WRITE`, as SSL_ERROR_WANT_READ: poll the descriptor for that, then make the same call again. A read may
 /// want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
@@ -205,7 +235,7 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 ///         `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it
 ///         was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
 ///         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
-///         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
+///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
 ///         `netlib_tls_wrap_callbacks` made, what its functions report.
 /// @threads any
 /// @since 0.1.0
@@ -255,6 +285,44 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::pending)
+}
+
+/// Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
+/// does for a descriptor, which for TLS says too much: session tickets and key updates may be there to be read at any time, and
+/// are no drop. They are taken in; data and failures are left to the next read, which returns them.
+///
+/// It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once. Functions
+/// of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is done, what
+/// comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
+///
+/// @param stream the stream. Not NULL.
+/// @param dropped out: true or false. Not NULL.
+/// @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
+///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when the
+///        connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose message
+///        a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when tens of
+///        kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found
+///        the connection gone, `NETLIB_WANT_WRITE` if it was not finished. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
+///         `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that `netlib_tls_wrap_callbacks` made,
+///         what its functions report.
+/// @threads one call at a time, which counts as reading and as writing
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
+    stream: *mut netlib_tls_stream,
+    dropped: *mut bool,
+    why: *mut netlib_status,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let (dropped, why) = outs!(dropped, why);
+        let status = arg!(stream).look()?;
+        dropped.set(status != Status::WantRead);
+        why.set(status as netlib_status);
+        Ok(())
+    })
 }
 
 /// Writes. When blocking, all of it. When not, as much as can be sent: `n` counts what the operating system, or the

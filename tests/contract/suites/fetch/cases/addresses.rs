@@ -170,8 +170,7 @@ pub const ALL: &[Case] = &[
             "http://127.0.0.1:{http}/redirect-to-inside",
         ],
         19,
-        &["cannot connect to inside.test port 80, 2 addresses refused, the last: the address policy refuses fd00::1: \
-           private (attempt 2)\n"],
+        &["cannot connect to inside.test port 80, 2 addresses refused, ", " refuses fd00::1: private (attempt 2)\n"],
     ),
     // Through a proxy it is the proxy's address that counts.
     fails(

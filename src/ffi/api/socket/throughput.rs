@@ -1,0 +1,103 @@
+//! The least throughput of a descriptor that the program reads itself.
+
+use std::ffi::c_int;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::args::{arg_mut, arg_opt};
+use crate::ffi::out::outs;
+use crate::ffi::{Handle, Unique, guard, handle};
+use crate::socket::throughput::Throughput;
+
+/// The least that the reads of one connection must bring, against a peer that sends now and then a little, so that no read
+/// timeout ends it. **Single**: any thread, one call at a time.
+///
+///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
+///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
+///         if (n == 0 || (n < 0 && errno != EAGAIN)) break;
+///         if (n > 0) netlib_throughput_add(throughput, (size_t)n);
+///     }
+///
+/// Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
+/// `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMEOUT` the time until it is called again; what the
+/// program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_least_throughput`.
+pub struct netlib_throughput {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_throughput {
+    type Value = Throughput;
+    type Ownership = Unique;
+}
+
+/// Makes a guard for one connection.
+///
+/// @param bytes how many; 0 for no least, whatever `seconds` is.
+/// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no least.
+/// @param throughput out, owned: free it with `netlib_throughput_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_throughput_new(
+    bytes: usize,
+    seconds: f64,
+    throughput: *mut *mut netlib_throughput,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let throughput = outs!(throughput);
+        throughput.give(Box::new(Throughput::new(bytes, seconds)?));
+        Ok(())
+    })
+}
+
+/// Releases a guard.
+///
+/// @param throughput owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughput) {
+    guard::nothing(|| handle::free(throughput));
+}
+
+/// Waits as `netlib_wait_for_read`, but not beyond the time in which the least must have come.
+///
+/// @param throughput the guard. Not NULL.
+/// @param fd the descriptor, borrowed.
+/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
+///        until the least is due.
+/// @param limit ends the wait early; borrowed. May be NULL: no limit.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
+///         `netlib_wait_for_read`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_throughput_wait_for_read(
+    throughput: *mut netlib_throughput,
+    fd: c_int,
+    timeout: f64,
+    limit: *const netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(throughput).wait_for_read(fd, timeout, arg_opt!(limit)))
+}
+
+/// Counts what was read.
+///
+/// @param throughput the guard. May be NULL: nothing happens.
+/// @param bytes how many.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_throughput_add(throughput: *mut netlib_throughput, bytes: usize) {
+    guard::nothing(|| {
+        // SAFETY: netlib.h: NULL or a live handle that no other call is using.
+        if let Ok(throughput) = unsafe { handle::borrow_mut(throughput, "throughput") } {
+            throughput.add(bytes);
+        }
+    });
+}

@@ -1,0 +1,309 @@
+//! The least throughput: so many bytes in each window of waiting. It reads no clock.
+//!
+//! Only time in which the peer is waited for counts, not what the program does between its reads. A window begins with
+//! the first wait; it ends, and the next one begins, as soon as the least has come. One that is used up before is a failure.
+//! So silence is noticed within one window, whatever came before it, and a burst is no credit for later.
+
+use std::os::fd::RawFd;
+use std::time::{Duration, Instant};
+
+use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::socket::{sys, wait};
+use crate::status::Status;
+use crate::timeout;
+
+/// The guard of one connection's reads.
+#[derive(Debug)]
+pub struct Throughput {
+    least: usize,
+    window: Duration,
+    /// What has come in this window.
+    bytes: usize,
+    /// How much of this window is used up.
+    waited: Duration,
+    /// A wait that goes on.
+    since: Option<Instant>,
+}
+
+/// A window that is over, with too little in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slow {
+    bytes: usize,
+    waited: Duration,
+    least: usize,
+    window: Duration,
+}
+
+impl Throughput {
+    /// At least `bytes` in every `seconds` of waiting. No bytes, or an infinite window, ask for nothing.
+    pub fn new(bytes: usize, seconds: f64) -> Result<Throughput> {
+        if bytes > 0 && (seconds.is_nan() || seconds <= 0.0) {
+            let message = format!("seconds must be more than 0, or NETLIB_TIMEOUT_NONE; it is {seconds}");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        let window = if bytes == 0 { None } else { Duration::try_from_secs_f64(seconds).ok() };
+        Ok(Throughput {
+            least: bytes,
+            window: window.unwrap_or(Duration::MAX),
+            bytes: 0,
+            waited: Duration::ZERO,
+            since: None,
+        })
+    }
+
+    /// A new window, in which nothing has been waited for.
+    pub(crate) fn restart(&mut self) {
+        self.bytes = 0;
+        self.waited = Duration::ZERO;
+        self.since = None;
+    }
+
+    /// Before a wait: what is left of the window. After an earlier wait that found nothing this may be zero, for a look
+    /// at what has come meanwhile.
+    pub(crate) fn begin_wait(&mut self, now: Instant) -> std::result::Result<Duration, Slow> {
+        let goes_on = self.since.is_some();
+        self.end_wait(now);
+        if !goes_on && self.is_used_up() {
+            return Err(self.fail());
+        }
+        self.since = Some(now);
+        Ok(self.window.saturating_sub(self.waited))
+    }
+
+    /// Something has come, or will not.
+    pub(crate) fn end_wait(&mut self, now: Instant) {
+        if let Some(since) = self.since.take() {
+            self.waited = self.waited.saturating_add(now.saturating_duration_since(since));
+        }
+    }
+
+    /// Nothing has come yet: the program is told, and time goes on counting until it asks again.
+    pub(crate) fn wait_on(&mut self, now: Instant) -> std::result::Result<(), Slow> {
+        self.end_wait(now);
+        if self.is_used_up() {
+            return Err(self.fail());
+        }
+        self.since = Some(now);
+        Ok(())
+    }
+
+    /// The window was used up by a wait.
+    pub(crate) fn end_window(&mut self, now: Instant) -> Slow {
+        self.end_wait(now);
+        self.fail()
+    }
+
+    /// Counts what has come.
+    pub(crate) fn add(&mut self, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes >= self.least {
+            self.restart();
+        }
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.waited >= self.window
+    }
+
+    /// Whoever goes on after the failure has a new window.
+    fn fail(&mut self) -> Slow {
+        let slow = Slow { bytes: self.bytes, waited: self.waited, least: self.least, window: self.window };
+        self.restart();
+        slow
+    }
+
+    /// Waits until `fd` can be read, as `wait::wait_for`, but no longer than the window.
+    pub fn wait_for_read(&mut self, fd: RawFd, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
+        let timeout = timeout::resolve(seconds, "timeout")?;
+        let slow = |slow: Slow| slow.error(&format!("descriptor {fd}"), "");
+        let left = self.begin_wait(Instant::now()).map_err(slow)?;
+        let outcome = wait::wait(fd, sys::POLL_IN, Some(timeout.map_or(left, |timeout| timeout.min(left))), limit);
+        match outcome {
+            Ok(false) if timeout.is_none_or(|timeout| left <= timeout) => Err(slow(self.end_window(Instant::now()))),
+            Ok(false) => self.wait_on(Instant::now()).map(|()| Status::Timeout).map_err(slow),
+            Ok(true) => {
+                self.end_wait(Instant::now());
+                Ok(Status::Ok)
+            }
+            Err(error) => {
+                self.end_wait(Instant::now());
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Slow {
+    /// In words: who was slow, and when (" during …", or nothing).
+    pub(crate) fn error(self, peer: &str, during: &str) -> Error {
+        let (waited, window) = (self.waited.as_secs_f64(), self.window.as_secs_f64());
+        let message = format!(
+            "{} bytes came from {peer} in {waited:.3} s of waiting{during}; the least is {} in {window} s",
+            self.bytes, self.least
+        );
+        Error::new(Status::TooSlow, message)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+
+    /// What happens to a guard; times in seconds.
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        /// A wait of so long that ends because something can be read, and what was read.
+        Wait(u64, usize),
+        /// A wait in which nothing came, given up by the program after so long.
+        Nothing(u64),
+        /// The program does something else.
+        Work(u64),
+        /// Comes without a wait.
+        Add(usize),
+        Restart,
+    }
+    use Event::*;
+
+    /// The number of the event at which it came, the bytes, and the seconds waited.
+    type Failure = (usize, usize, u64);
+
+    /// The first failure.
+    fn run(bytes: usize, seconds: f64, events: &[Event]) -> Option<Failure> {
+        let mut guard = Throughput::new(bytes, seconds).unwrap();
+        let mut now = Instant::now();
+        let second = Duration::from_secs(1);
+        for (at, &event) in events.iter().enumerate() {
+            let outcome = match event {
+                Wait(time, came) => guard.begin_wait(now).map(|_| {
+                    now += second * time as u32;
+                    guard.end_wait(now);
+                    guard.add(came);
+                }),
+                Nothing(time) => guard.begin_wait(now).and_then(|_| {
+                    now += second * time as u32;
+                    guard.wait_on(now)
+                }),
+                Work(time) => {
+                    now += second * time as u32;
+                    Ok(())
+                }
+                Add(came) => {
+                    guard.add(came);
+                    Ok(())
+                }
+                Restart => {
+                    guard.restart();
+                    Ok(())
+                }
+            };
+            if let Err(slow) = outcome {
+                assert_eq!((slow.least, slow.window.as_secs_f64()), (bytes, seconds));
+                assert_eq!((guard.bytes, guard.waited, guard.since), (0, Duration::ZERO, None));
+                return Some((at, slow.bytes, slow.waited.as_secs()));
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn windows_of_waiting() {
+        let rows: &[(&[Event], Option<Failure>)] = &[
+            (&[], None),
+            // A byte a second.
+            (&[Wait(1, 1); 9], None),
+            (&[Wait(1, 1); 30], Some((10, 10, 10))),
+            // Just enough, and one byte less.
+            (&[Wait(1, 10); 100], None),
+            (&[Wait(5, 50), Wait(5, 49), Wait(1, 0)], Some((2, 99, 10))),
+            // The least ends the window, so that the next one has all of its time.
+            (&[Wait(9, 100), Wait(9, 100), Wait(9, 99), Wait(1, 0), Wait(0, 0)], Some((4, 99, 10))),
+            // What came at the end of the window, or too late, was delivered; what it lacks is told by the next wait.
+            (&[Wait(10, 100), Wait(10, 100), Wait(10, 99), Wait(0, 1)], Some((3, 99, 10))),
+            (&[Wait(12, 100), Wait(9, 0)], None),
+            (&[Wait(12, 99), Add(1), Wait(9, 0)], None),
+            // A burst is no credit: the window after it is like every other.
+            (&[Wait(1, 1_000_000), Wait(9, 0), Wait(1, 0), Wait(0, 0)], Some((3, 0, 10))),
+            (&[Wait(1, usize::MAX), Wait(1, usize::MAX), Nothing(9), Nothing(1)], Some((3, 0, 10))),
+            // The program's own time is not the peer's.
+            (&[Wait(9, 1), Work(1000), Wait(0, 1), Work(1000), Wait(0, 98), Wait(9, 0)], None),
+            // Unless it was told that nothing had come. What came meanwhile is looked at before it is judged.
+            (&[Nothing(0), Work(9), Nothing(0), Work(1), Nothing(0)], Some((4, 0, 10))),
+            (&[Nothing(0), Work(1000), Wait(0, 100), Wait(9, 0)], None),
+            (&[Nothing(0), Work(1000), Wait(0, 99), Wait(0, 1)], Some((3, 99, 1000))),
+            (&[Nothing(9), Restart, Work(1000), Nothing(9)], None),
+            (&[Nothing(9), Add(100), Work(1000), Nothing(9)], None),
+            (&[Nothing(9), Add(99), Work(1), Nothing(0)], Some((3, 99, 10))),
+            (&[Wait(9, 99), Restart, Wait(9, 0), Wait(1, 0), Nothing(0)], Some((4, 0, 10))),
+        ];
+        for (row, (events, expected)) in rows.iter().enumerate() {
+            assert_eq!(run(100, 10.0, events), *expected, "row {row}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_window() {
+        let mut guard = Throughput::new(100, 10.0).unwrap();
+        let (began, second) = (Instant::now(), Duration::from_secs(1));
+        assert_eq!(guard.begin_wait(began), Ok(10 * second));
+        guard.end_wait(began + 4 * second);
+        guard.add(99);
+        assert_eq!(guard.begin_wait(began + 50 * second), Ok(6 * second));
+        assert_eq!(guard.wait_on(began + 51 * second), Ok(()));
+        assert_eq!(guard.begin_wait(began + 52 * second), Ok(4 * second));
+        guard.end_wait(began + 52 * second);
+        guard.add(1);
+        assert_eq!(guard.begin_wait(began + 52 * second), Ok(10 * second));
+        // A wait that the program was told of may have used up all of it: what has come is looked at first.
+        assert_eq!(guard.begin_wait(began + 99 * second), Ok(Duration::ZERO));
+    }
+
+    #[test]
+    fn no_least_and_no_window() {
+        for (bytes, seconds) in [(0, 1.0), (0, 0.0), (0, f64::NAN), (100, f64::INFINITY), (100, f64::MAX)] {
+            assert_eq!(run(bytes, seconds, &[Wait(4_000_000_000, 0); 3]), None, "{bytes} in {seconds}");
+        }
+        for seconds in [0.0, -0.0, -1.0, f64::NAN, f64::NEG_INFINITY] {
+            let error = Throughput::new(1, seconds).unwrap_err();
+            assert_eq!(error.status(), Status::InvalidArgument, "{seconds}");
+            assert!(error.message().contains("seconds must be more than 0"));
+        }
+        // Less than a clock can tell: the first wait uses it up.
+        let mut guard = Throughput::new(1, f64::MIN_POSITIVE).unwrap();
+        assert!(guard.begin_wait(Instant::now()).is_err());
+    }
+
+    #[test]
+    fn the_message_has_the_numbers() {
+        let mut guard = Throughput::new(1000, 10.0).unwrap();
+        let began = Instant::now();
+        guard.add(12);
+        guard.begin_wait(began).unwrap();
+        let slow = guard.end_window(began + Duration::from_micros(10_000_499));
+        let error = slow.error("localhost", " during lunch");
+        assert_eq!(error.status(), Status::TooSlow);
+        assert_eq!(
+            error.message(),
+            "12 bytes came from localhost in 10.000 s of waiting during lunch; the least is 1000 in 10 s"
+        );
+    }
+
+    #[test]
+    fn which_of_the_times_ends_a_wait() {
+        let (near, _far) = UnixStream::pair().unwrap();
+        let wait = |window, timeout, limit| {
+            let limit = Limit::new(limit).unwrap();
+            let mut guard = Throughput::new(1, window).unwrap();
+            guard.wait_for_read(near.as_raw_fd(), timeout, Some(&limit)).map_err(|error| error.status())
+        };
+        let never = f64::INFINITY;
+        assert_eq!(wait(0.01, never, never), Err(Status::TooSlow));
+        assert_eq!(wait(0.01, 30.0, 30.0), Err(Status::TooSlow));
+        assert_eq!(wait(30.0, 0.01, 30.0), Ok(Status::Timeout));
+        assert_eq!(wait(30.0, 30.0, 0.01), Err(Status::DeadlineExceeded));
+        assert_eq!(wait(never, 0.0, never), Ok(Status::Timeout));
+        assert_eq!(wait(0.01, f64::NAN, never), Err(Status::InvalidArgument));
+    }
+}

@@ -1,0 +1,196 @@
+//! Whether an idle session still stands.
+
+use super::{Role, Settings, Stream, Terms};
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::engine::Read;
+use crate::tls::pool::BUFFER_SIZE;
+
+/// More than this of records without data is not what an idle peer sends: two tickets are some hundred bytes.
+const MOST_IDLE: u64 = BUFFER_SIZE as u64;
+
+impl Stream {
+    /// What a read would come to; or, where that would wait, why nothing can be written. `WantRead`: an idle session
+    /// that stands. Records that are for TLS alone are taken in; everything else is left as it was.
+    ///
+    /// Nothing waits here, so neither the limit nor the timeouts of requests that are over matter.
+    pub fn look(&self) -> Result<Status> {
+        self.look_within(MOST_IDLE)
+    }
+
+    fn look_within(&self, most: u64) -> Result<Status> {
+        let (writer, _) = self.begin(Role::Writer)?;
+        let _reader = self.take(Role::Reader)?;
+        let settings = Settings { blocking: false, read_timeout: None, write_timeout: None, limit: None };
+        let terms = settings.terms().unguarded();
+        let looked = self.as_writer(writer, terms, || self.look_under(terms, most));
+        let mut core = self.lock()?;
+        core.begin_window();
+        match looked {
+            Ok(Status::WantRead) => {}
+            Ok(other) => return Ok(other),
+            Err(error) if core.engine.has_failed() || is_end(&error) => return Ok(error.status()),
+            Err(error) => return Err(error),
+        }
+        if core.uncounted > 0 {
+            return Ok(Status::WantWrite);
+        }
+        Ok(core.engine.check_sending().map_or_else(|error| error.status(), |()| Status::WantRead))
+    }
+
+    fn look_under(&self, terms: Terms<'_>, most: u64) -> Result<Status> {
+        // What comes in the handshake is for that; one receive at most finds out whether anything still can.
+        let shaker = self.enter_handshake(terms, |_| Ok(()))?;
+        let before = self.lock()?.arrived;
+        loop {
+            {
+                let mut core = self.lock()?;
+                match core.engine.look()? {
+                    Read::Data(_) => return Ok(Status::Ok),
+                    Read::End => return Ok(Status::EndOfStream),
+                    Read::Blocked if shaker.is_some() && core.engine.has_news() => return Ok(Status::WantRead),
+                    Read::Blocked if core.arrived - before > most => return Ok(Status::TooMuchData),
+                    Read::Blocked => {}
+                }
+            }
+            if self.receive(terms)?.is_some() {
+                return Ok(Status::WantRead);
+            }
+        }
+    }
+}
+
+/// An end that is none of the session: the connection's, or that of its descriptor.
+fn is_end(error: &Error) -> bool {
+    matches!(error.status(), Status::TlsTruncated | Status::TlsHandshakeEof) || error.errno() == libc::EBADF
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use rustls::{ServerConfig, ServerConnection};
+
+    use super::*;
+    use crate::socket::throughput::Throughput;
+    use crate::tls::stream::Io;
+    use crate::tls::{Context, TlsOptions};
+
+    /// A client's stream that has shaken hands with rustls by itself, which can do what no stream here does.
+    struct Session {
+        stream: Stream,
+        far: UnixStream,
+        server: ServerConnection,
+        _near: UnixStream,
+    }
+
+    impl Session {
+        fn new(tickets: usize) -> Session {
+            let mut options = TlsOptions::default();
+            options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
+            options
+                .set_identity(
+                    include_bytes!("../../../tests/certs/server.pem"),
+                    Some(include_bytes!("../../../tests/certs/server.key")),
+                )
+                .unwrap();
+            let context = Arc::new(Context::new(&options).unwrap());
+            let mut config = ServerConfig::clone(&context.server_config().unwrap());
+            config.send_tls13_tickets = tickets;
+            let (near, far) = UnixStream::pair().unwrap();
+            far.set_nonblocking(true).unwrap();
+            let mut session = Session {
+                stream: Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap(),
+                far,
+                server: ServerConnection::new(Arc::new(config)).unwrap(),
+                _near: near,
+            };
+            session.stream.set_blocking(false).unwrap();
+            for _ in 0..3 {
+                session.stream.handshake().unwrap();
+                session.exchange();
+            }
+            assert!(!session.server.is_handshaking());
+            session
+        }
+
+        /// Moves what there is, both ways.
+        fn exchange(&mut self) {
+            while self.server.read_tls(&mut self.far).is_ok_and(|count| count > 0) {
+                self.server.process_new_packets().unwrap();
+            }
+            let mut records = Vec::new();
+            while self.server.wants_write() {
+                self.server.write_tls(&mut records).unwrap();
+            }
+            self.far.write_all(&records).unwrap();
+        }
+    }
+
+    #[test]
+    fn key_updates_are_no_drop() {
+        let mut session = Session::new(2);
+        assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+        for _ in 0..3 {
+            session.server.refresh_traffic_keys().unwrap();
+            session.exchange();
+            assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+        }
+        // Both ways, with the keys of both.
+        assert_eq!(session.stream.write(b"ping").unwrap(), Io::Done(4));
+        session.exchange();
+        let mut room = [0; 10];
+        assert_eq!(session.server.reader().read(&mut room).unwrap(), 4);
+        session.server.writer().write_all(b"pong").unwrap();
+        session.exchange();
+        assert_eq!(session.stream.look().unwrap(), Status::Ok);
+        assert_eq!(session.stream.read(&mut room).unwrap(), Io::Done(4));
+        assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+    }
+
+    #[test]
+    fn idle_time_is_no_slowness() {
+        let mut session = Session::new(2);
+        session.stream.set_least_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
+        let mut room = [0; 10];
+        assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
+        // As if that had been long ago.
+        let back = |session: &Session| {
+            let mut core = session.stream.lock().unwrap();
+            let throughput = core.throughput.as_mut().unwrap();
+            throughput.restart();
+            throughput.begin_wait(Instant::now() - Duration::from_secs(20)).unwrap();
+        };
+        back(&session);
+        assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+        assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
+        // Without that it was a wait, which is judged when nothing has come.
+        back(&session);
+        let error = session.stream.read(&mut room).unwrap_err();
+        assert_eq!(error.status(), Status::TooSlow);
+        assert!(error.message().starts_with("0 bytes came from the server \"localhost\" in 20."));
+        back(&session);
+        session.server.writer().write_all(b"late").unwrap();
+        session.exchange();
+        assert_eq!(session.stream.read(&mut room).unwrap(), Io::Done(4));
+        assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
+    }
+
+    #[test]
+    fn a_flood_of_tickets_is_a_drop() {
+        // What came is counted whole, so that one byte decides.
+        let came = |session: &Session| session.stream.lock().unwrap().arrived;
+        let session = Session::new(300);
+        let before = came(&session);
+        assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+        let tickets = came(&session) - before;
+        assert!(tickets > 10_000);
+        for (most, expected) in [(tickets, Status::WantRead), (tickets - 1, Status::TooMuchData)] {
+            assert_eq!(Session::new(300).stream.look_within(most).unwrap(), expected, "{most} of {tickets}");
+        }
+    }
+}
