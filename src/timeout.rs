@@ -28,18 +28,21 @@ pub fn set_process_default(seconds: f64) -> Result<()> {
 
 /// A time limit given to one operation: [`DEFAULT`] is the process default, `None` is no limit. 0 is allowed: it
 /// asks without waiting. `name` is the parameter's, for the error.
+#[inline]
 pub fn resolve(seconds: f64, name: &str) -> Result<Option<Duration>> {
     let seconds = if seconds == DEFAULT { process_default() } else { seconds };
     if seconds.is_nan() || seconds < 0.0 {
-        return Err(Error::new(
-            Status::InvalidArgument,
-            format!(
-                "{name} must be 0 seconds or more, NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT; it is {seconds}"
-            ),
-        ));
+        return Err(no_time_limit(seconds, name));
     }
     // What no Duration can hold is longer than any wait.
     Ok(Duration::try_from_secs_f64(seconds).ok())
+}
+
+#[cold]
+fn no_time_limit(seconds: f64, name: &str) -> Error {
+    let message =
+        format!("{name} must be 0 seconds or more, NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT; it is {seconds}");
+    Error::new(Status::InvalidArgument, message)
 }
 
 /// Three limits, each a number of seconds above 0 or [`NONE`]; connect and read may be [`DEFAULT`].

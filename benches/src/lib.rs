@@ -15,6 +15,7 @@ pub mod urls;
 pub mod resolve;
 pub mod policy;
 pub mod heads;
+pub mod sockets;
 pub mod timing;
 pub mod growth;
 pub mod report;
@@ -66,6 +67,9 @@ pub fn sections(wanted: impl Fn(&str) -> bool) -> Result<Vec<Section>, String> {
     }
     if wanted("heads") {
         sections.push(heads::section()?);
+    }
+    if wanted("sockets") {
+        sections.push(sockets::costs::section()?);
     }
     Ok(sections)
 }

@@ -126,3 +126,21 @@ pub fn targets(groups: &[Measured]) {
     }
     println!();
 }
+
+/// What an operation is to reach beside the reference of its group: the operation, and the highest ratio.
+pub type Goal = (&'static str, f64);
+
+pub fn goals(groups: &[Measured], goals: &[Goal]) {
+    for group in groups {
+        for (i, row) in group.rows.iter().enumerate() {
+            let Some(&(_, highest)) = goals.iter().find(|(name, _)| *name == row.name) else { continue };
+            let Some(ratio) = group.first_ratio(i) else { continue };
+            let verdict = if ratio <= highest { "met" } else { "missed" };
+            println!(
+                "  {}: {} / {}: {ratio:.3}; goal {highest:.2}: {verdict}",
+                group.name, row.name, group.references[0]
+            );
+        }
+    }
+    println!();
+}

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use socket2::{SockAddr, Socket, Type};
+use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::error::{self, Error};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
@@ -37,8 +37,8 @@ pub(super) fn open(
 ) -> Result<(Socket, Progress), Failure> {
     // Before a descriptor is spent on it. From here to connect the address is one and the same value.
     options.policy.check(endpoint).map_err(|error| Failure::of_policy(&error))?;
-    let socket = Socket::new(endpoint.domain(), Type::STREAM, None)
-        .map_err(|error| Failure::of_step("cannot open a socket", &error))?;
+    let socket =
+        new_socket(endpoint.domain(), blocking).map_err(|error| Failure::of_step("cannot open a socket", &error))?;
     if let Endpoint::Ip(_) = endpoint {
         options.tcp.apply(&socket)?;
     }
@@ -62,14 +62,35 @@ pub(super) fn open(
             .bind(&own.into())
             .map_err(|error| Failure::of_step(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
     }
-    if !blocking {
-        socket.set_nonblocking(true).map_err(|error| Failure::of_connect(&error))?;
-    }
     let progress = connect(&socket, endpoint)?;
     if let Progress::Connected = progress {
         to_another(&socket, endpoint)?;
     }
     Ok((socket, progress))
+}
+
+/// Close-on-exec, and as it is to be from the first: where there are flags for both, they cost no system call.
+fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
+    #[cfg(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd"
+    ))]
+    return Socket::new(domain, if blocking { Type::STREAM } else { Type::STREAM.nonblocking() }, None);
+    #[cfg(not(any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd"
+    )))]
+    {
+        let socket = Socket::new(domain, Type::STREAM, None)?;
+        socket.set_nonblocking(!blocking)?;
+        Ok(socket)
+    }
 }
 
 /// Options of IP and of TCP are passed over where there is neither, as the source address is: so the same options serve
@@ -136,7 +157,7 @@ fn to_another(socket: &Socket, endpoint: &Endpoint) -> Result<(), Failure> {
 
 /// As the caller is to have it.
 pub(super) fn make_blocking(socket: &Socket) -> Result<(), Failure> {
-    socket.set_nonblocking(false).map_err(|error| Failure::of_connect(&error))
+    sys::make_blocking(socket.as_raw_fd()).map_err(|error| Failure::of_connect(&error))
 }
 
 /// The addresses to bind to, found once for all attempts.

@@ -29,7 +29,8 @@ pub fn create_unix_connection(
 ) -> Result<OwnedFd> {
     let timeout = timeout::resolve(options.timeout, "timeout")?;
     let endpoint = Endpoint::Unix(address);
-    first_of(&endpoint.to_string(), vec![endpoint], timeout, options, None, limit)
+    let target = endpoint.to_string();
+    first_of(&|| target.clone(), vec![endpoint], timeout, options, None, limit)
 }
 
 fn connect_with(
@@ -41,8 +42,9 @@ fn connect_with(
 ) -> Result<OwnedFd> {
     let query = Query::new(host, port)?;
     let timeout = timeout::resolve(options.timeout, "timeout")?;
-    let target = attempt::target(host, port);
-    let before = |error| not_begun(&target, error);
+    // Words for errors, made only for one.
+    let target = || attempt::target(host, port);
+    let before = |error| not_begun(&target(), error);
     let source = options.source.as_ref().map(|source| find_source(source, resolver, limit)).transpose();
     let source = source.map_err(before)?;
     let endpoints = match &options.resolve {
@@ -59,7 +61,7 @@ fn find_source(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit
 
 /// The first that a connection to can be made.
 fn first_of(
-    target: &str,
+    target: &dyn Fn() -> String,
     endpoints: Vec<Endpoint>,
     timeout: Option<Duration>,
     options: &ConnectOptions,
@@ -79,7 +81,7 @@ fn first_of(
             break;
         }
     }
-    Err(all_failed(target, tried))
+    Err(all_failed(&target(), tried))
 }
 
 /// Waits for one attempt.

@@ -55,6 +55,12 @@ pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<
     }
 }
 
+/// How many descriptors are ready now. Neither does it wait nor read the clock.
+pub(crate) fn look(fds: &mut [PollFd]) -> io::Result<usize> {
+    // SAFETY: the pointer and the count describe `fds`, which lives across the call.
+    retried(|| unsafe { libc::poll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, 0) as isize })
+}
+
 /// Rounded up: a wait that ended early would spin.
 fn round_up_to_ms(wait: Duration) -> i32 {
     wait.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as i32
@@ -181,6 +187,16 @@ pub(crate) fn environment_variable(name: &CStr) -> Option<OsString> {
         #[cfg(not(target_os = "linux"))]
         let value = if libc::issetugid() != 0 { std::ptr::null_mut() } else { libc::getenv(name.as_ptr()) };
         if value.is_null() { None } else { Some(OsString::from_vec(CStr::from_ptr(value).to_bytes().to_vec())) }
+    }
+}
+
+/// Makes a descriptor block, whatever else is set on it, by one system call where fcntl(2) needs two.
+pub(crate) fn make_blocking(fd: RawFd) -> io::Result<()> {
+    let mut nonblocking: libc::c_int = 0;
+    // SAFETY: FIONBIO reads an int, which lives across the call.
+    match unsafe { libc::ioctl(fd, libc::FIONBIO, &raw mut nonblocking) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 
@@ -424,7 +440,7 @@ pub(crate) fn bytes_of_sockaddr(address: &socket2::SockAddr) -> Vec<u8> {
 #[cfg(test)]
 pub(crate) fn is_readable_now(fd: RawFd) -> bool {
     let mut fds = [poll_fd(fd, POLL_IN)];
-    poll(&mut fds, Some(Instant::now())).is_ok_and(|ready| ready == 1)
+    look(&mut fds).is_ok_and(|ready| ready == 1)
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use std::process::{Command, ExitCode};
 use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
-use netlib_bench::{growth, sections, urls};
+use netlib_bench::{growth, sections, sockets, urls};
 
-const NAMES: &[&str] = &["url", "resolve", "policy", "heads", "growth"];
+const NAMES: &[&str] = &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping"];
 
 fn main() -> ExitCode {
     match run() {
@@ -58,9 +58,18 @@ fn run() -> Result<bool, String> {
         if section.name == "url" {
             report::targets(&results);
         }
+        if section.name == "sockets" {
+            report::goals(&results, sockets::costs::GOALS);
+        }
     }
     if wants("growth") {
         growth::run(&mut rng)?;
+    }
+    if wants("races") {
+        sockets::races(&mut rng)?;
+    }
+    if wants("stopping") {
+        stopping()?;
     }
     Ok(agree)
 }
@@ -69,10 +78,20 @@ fn key(section: &str, group: &str, operation: &str) -> String {
     [section, group, operation].join("\t")
 }
 
+/// A program beside this one.
+fn beside(name: &str) -> Result<Command, String> {
+    std::env::current_exe().map(|program| Command::new(program.with_file_name(name))).map_err(|e| e.to_string())
+}
+
+/// Printed by a program of its own: see there.
+fn stopping() -> Result<(), String> {
+    let status = beside("stopping")?.status().map_err(|e| format!("stopping: {e}"))?;
+    if status.success() { Ok(()) } else { Err("stopping failed".into()) }
+}
+
 /// Allocations per operation, counted by the program beside this one.
 fn allocations(wanted: &[String]) -> Result<HashMap<String, f64>, String> {
-    let program = std::env::current_exe().map_err(|e| e.to_string())?.with_file_name("count");
-    let output = Command::new(&program).args(wanted).output().map_err(|e| format!("{}: {e}", program.display()))?;
+    let output = beside("count")?.args(wanted).output().map_err(|e| format!("count: {e}"))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }

@@ -1,0 +1,179 @@
+//! The other ends: listeners that accept, refuse or never answer, and connected pairs.
+
+use std::io;
+use std::mem::size_of;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+
+/// An address as connect(2) takes it.
+#[derive(Clone, Copy)]
+pub struct Address {
+    storage: libc::sockaddr_storage,
+    len: libc::socklen_t,
+}
+
+impl Address {
+    pub fn new(address: SocketAddr) -> Address {
+        // All-zero is a valid sockaddr_storage, which is large and aligned enough for both families.
+        let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+        let len = match address {
+            SocketAddr::V4(v4) => unsafe {
+                let at = &mut *(&raw mut storage).cast::<libc::sockaddr_in>();
+                at.sin_family = libc::AF_INET as libc::sa_family_t;
+                at.sin_port = v4.port().to_be();
+                at.sin_addr.s_addr = u32::from(*v4.ip()).to_be();
+                size_of::<libc::sockaddr_in>()
+            },
+            SocketAddr::V6(v6) => unsafe {
+                let at = &mut *(&raw mut storage).cast::<libc::sockaddr_in6>();
+                at.sin6_family = libc::AF_INET6 as libc::sa_family_t;
+                at.sin6_port = v6.port().to_be();
+                at.sin6_addr.s6_addr = v6.ip().octets();
+                size_of::<libc::sockaddr_in6>()
+            },
+        };
+        Address { storage, len: len as libc::socklen_t }
+    }
+
+    pub fn bytes(&self) -> (*const libc::c_void, usize) {
+        ((&raw const self.storage).cast(), self.len as usize)
+    }
+
+    fn raw(&self) -> (*const libc::sockaddr, libc::socklen_t) {
+        ((&raw const self.storage).cast(), self.len)
+    }
+}
+
+/// A socket that listens, or does not, on a free port of 127.0.0.1. Connecting to one that does not is refused.
+pub struct Bound {
+    fd: OwnedFd,
+    pub address: SocketAddr,
+}
+
+impl Bound {
+    pub fn refusing() -> Result<Bound, String> {
+        let fd = check("socket", unsafe { libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0) })?;
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let any = Address::new((Ipv4Addr::LOCALHOST, 0).into());
+        let (address, len) = any.raw();
+        check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, len) })?;
+        // Only asked for its address, whatever kind of socket it is.
+        let asked = unsafe { TcpListener::from_raw_fd(libc::dup(fd.as_raw_fd())) };
+        let address = asked.local_addr().map_err(|e| e.to_string())?;
+        Ok(Bound { fd, address })
+    }
+
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+}
+
+/// A listener that never answers: its backlog is full. Both are held.
+pub struct Silent {
+    pub bound: Bound,
+    _filler: OwnedFd,
+}
+
+impl Silent {
+    pub fn new() -> Result<Silent, String> {
+        let bound = Bound::refusing()?;
+        check("listen", unsafe { libc::listen(bound.fd.as_raw_fd(), 0) })?;
+        for _ in 0..64 {
+            let flags = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+            let filler = check("socket", unsafe { libc::socket(libc::AF_INET, flags, 0) })?;
+            let filler = unsafe { OwnedFd::from_raw_fd(filler) };
+            let address = Address::new(bound.address);
+            let (address, len) = address.raw();
+            let mut writable = libc::pollfd { fd: filler.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+            // One that is connected stays in the backlog when it is closed.
+            let waiting = unsafe {
+                libc::connect(filler.as_raw_fd(), address, len) != 0 && libc::poll(&mut writable, 1, 100) == 0
+            };
+            if waiting {
+                return Ok(Silent { bound, _filler: filler });
+            }
+        }
+        Err("the backlog of a listener does not fill".into())
+    }
+}
+
+/// Accepts, waits for the peer to close, and closes, on a thread of its own, until the process ends. It listens on
+/// 127.0.0.1 or on ::1.
+pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
+    let listener = match v6 {
+        true => TcpListener::bind((Ipv6Addr::LOCALHOST, 0))?,
+        false => TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?,
+    };
+    let address = listener.local_addr()?;
+    // A reset, so that no connection of thousands stays behind as TIME_WAIT. What is accepted inherits it.
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    unsafe {
+        let (value, len) = ((&raw const linger).cast(), size_of::<libc::linger>() as libc::socklen_t);
+        libc::setsockopt(listener.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, value, len);
+        libc::listen(listener.as_raw_fd(), 4096);
+    }
+    std::thread::spawn(move || {
+        pin(1);
+        loop {
+            let fd = unsafe { libc::accept(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut()) };
+            if fd >= 0 {
+                let mut byte = 0_u8;
+                unsafe {
+                    // A reset any earlier would meet a peer that is still asking whether it is connected.
+                    libc::read(fd, (&raw mut byte).cast(), 1);
+                    libc::close(fd);
+                }
+            }
+        }
+    });
+    Ok(address)
+}
+
+/// This thread runs on one processor, if there is another for the rest.
+pub fn pin(processor: usize) {
+    unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
+            return;
+        }
+        let allowed: Vec<usize> = (0..libc::CPU_SETSIZE as usize).filter(|&i| libc::CPU_ISSET(i, &set)).collect();
+        let Some(&chosen) = allowed.get(processor) else { return };
+        libc::CPU_ZERO(&mut set);
+        libc::CPU_SET(chosen, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
+    }
+}
+
+/// Two ends of a TCP connection.
+pub fn connected() -> Result<(TcpStream, TcpStream), String> {
+    let pair = || {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let near = TcpStream::connect(listener.local_addr()?)?;
+        Ok((near, listener.accept()?.0))
+    };
+    pair().map_err(|error: io::Error| format!("a connected pair: {error}"))
+}
+
+/// A descriptor on which nothing happens, and its other end.
+pub fn quiet() -> Result<(UnixStream, UnixStream), String> {
+    UnixStream::pair().map_err(|error| format!("a socket pair: {error}"))
+}
+
+/// connect(2) to one address after the other, blocking, as a plain program does it.
+pub fn connect_bare(addresses: &[Address]) -> Option<RawFd> {
+    addresses.iter().find_map(|to| unsafe {
+        let family = i32::from(to.storage.ss_family);
+        let fd = libc::socket(family, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        let (address, len) = to.raw();
+        if libc::connect(fd, address, len) == 0 {
+            return Some(fd);
+        }
+        libc::close(fd);
+        None
+    })
+}
+
+fn check(call: &str, result: i32) -> Result<i32, String> {
+    if result < 0 { Err(format!("{call}: {}", io::Error::last_os_error())) } else { Ok(result) }
+}
