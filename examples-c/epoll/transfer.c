@@ -277,8 +277,7 @@ static netlib_status parse(struct transfer *transfer, netlib_error **err) {
     return fail(NETLIB_INVALID_URL, err, "a URL with http:// or https:// and a host, without a user, is needed");
 }
 
-/* Each has a limit of its own, which passes with the limit over everything at the latest. One limit in many connects
- * would be one descriptor in all of them, and epoll takes a descriptor once. */
+/* Each has its own time, and a limit for it, which passes with the limit over everything at the latest. */
 static netlib_status set_limit(struct transfer *transfer, netlib_error **err) {
     const struct shared *shared = transfer->shared;
     netlib_status status = netlib_limit_check(shared->limit, err);
