@@ -500,8 +500,8 @@ static void no_descriptor_is_free(void) {
         CHECK_INT(before, open_descriptors());
         CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
 
-        /* One is enough: that of an address that failed is there for the next. A race keeps it for a step. */
-        files = leave(1 + way);
+        /* One is enough: that of an address that failed is there for the next. */
+        files = leave(1);
         answer.addresses = dead_first;
         CHECK_OK(connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err));
         CHECK_INT(port, port_of_peer(fd));
@@ -511,7 +511,7 @@ static void no_descriptor_is_free(void) {
         netlib_connect_options_free(options);
     }
 
-    /* In the middle of a race: who has begun goes on. */
+    /* In the middle of a race: who has begun goes on, and the next has its turn with the descriptor of who has failed. */
     netlib_connect_options *options = netlib_connect_options_new();
     struct answer answer = {silent_first, 2, 0};
     netlib_connect_options_set_resolve_callback(options, resolve, &answer);
@@ -519,12 +519,11 @@ static void no_descriptor_is_free(void) {
     netlib_connect_options_set_stagger(options, 0.01);
     struct rlimit files = leave(1);
     int before = open_descriptors(), fd = 17;
-    netlib_status status = connect_by(1, "name.test", 80, options, NULL, &fd, &err);
-    CHECK_INT(2, (long long)netlib_error_cause_count(err));
-    check_cause(err, 0, "127.0.0.1", silent_port, NETLIB_CONNECT_TIMEOUT, 0, "the connect timeout passed");
-    check_cause(err, 1, "127.0.0.1", port, NETLIB_NEW_CONNECTION, EMFILE, reason);
-    CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, status);
-    CHECK_INT(-1, fd);
+    double start = netlib_current_time();
+    CHECK_OK(connect_by(1, "name.test", 80, options, NULL, &fd, &err));
+    CHECK(netlib_current_time() - start >= 0.5);
+    CHECK_INT(port, port_of_peer(fd));
+    close_both(fd, server);
     CHECK_INT(before, open_descriptors());
     CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
     netlib_connect_options_free(options);

@@ -216,6 +216,11 @@ impl Failure {
         Failure { status, errno, reason }
     }
 
+    /// Nothing is wrong with the address.
+    pub(super) fn is_out_of_descriptors(&self) -> bool {
+        sys::is_out_of_descriptors(self.errno)
+    }
+
     pub(super) fn timed_out() -> Failure {
         Failure { status: Status::ConnectTimeout, errno: 0, reason: "the connect timeout passed".to_owned() }
     }

@@ -345,37 +345,42 @@ impl Connect {
             if let Err(error) = checked {
                 return Err(self.stopped(error));
             }
-            match &mut self.phase {
+            // Whatever goes wrong ends the connect, so that the phase need not be put back.
+            match std::mem::replace(&mut self.phase, Phase::Race) {
                 Phase::Source(target) => {
-                    let target = target.clone();
                     self.phase = self.find_source(target).map_err(|error| self.before(error))?;
                     if self.is_looking_up() {
                         return Ok(None);
                     }
                 }
                 Phase::FindSource(lookup, target) => {
-                    let Some(found) = lookup.take() else { return Ok(None) };
-                    let target = target.clone();
-                    let found = found.map_err(|error| not_begun(&self.name, of_source(error)))?;
+                    let Some(found) = lookup.take() else {
+                        self.phase = Phase::FindSource(lookup, target);
+                        return Ok(None);
+                    };
+                    let found = found.map_err(|error| self.before(of_source(error)))?;
                     self.source = Some(Source::Addresses(found));
-                    self.next_phase(Phase::Resolve(target));
+                    self.spent = Some(lookup);
+                    self.phase = Phase::Resolve(target);
                 }
                 Phase::Resolve(target) => {
-                    let target = target.clone();
                     self.phase = self.find_target(target).map_err(|error| self.before(error))?;
                     if self.is_looking_up() {
                         return Ok(None);
                     }
                 }
                 Phase::FindTarget(lookup) => {
-                    let Some(found) = lookup.take() else { return Ok(None) };
-                    let found = found.map_err(|error| not_begun(&self.name, error))?;
-                    let race = self.race_to(Endpoint::all_ip(found))?;
-                    self.next_phase(race);
+                    let Some(found) = lookup.take() else {
+                        self.phase = Phase::FindTarget(lookup);
+                        return Ok(None);
+                    };
+                    let found = found.map_err(|error| self.before(error))?;
+                    self.spent = Some(lookup);
+                    self.phase = self.race_to(Endpoint::all_ip(found))?;
                 }
                 Phase::Race => {
                     let Some(race) = &mut self.race else { return Ok(None) };
-                    match race.step(Instant::now(), begun < BURST) {
+                    match race.step(Instant::now(), begun < BURST, self.spent.is_some()) {
                         // The limit is asked again: callbacks of the program take the time that they like.
                         Step::Begun => begun += 1,
                         Step::Pending => return Ok(None),
@@ -383,15 +388,11 @@ impl Connect {
                         Step::Connected(socket) => return Ok(Some(socket.into())),
                     }
                 }
-                Phase::Connected | Phase::Failed(_) => return Ok(None),
+                over @ (Phase::Connected | Phase::Failed(_)) => {
+                    self.phase = over;
+                    return Ok(None);
+                }
             }
-        }
-    }
-
-    /// Keeps a lookup that is over for one step more.
-    fn next_phase(&mut self, next: Phase) {
-        if let Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) = std::mem::replace(&mut self.phase, next) {
-            self.spent = Some(lookup);
         }
     }
 

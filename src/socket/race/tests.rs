@@ -36,6 +36,8 @@ struct Script {
     fates: HashMap<u16, Fate>,
     now: Rc<Cell<Duration>>,
     open: Rc<Cell<usize>>,
+    /// How many sockets there may be.
+    most: usize,
     asked: Rc<Cell<usize>>,
 }
 
@@ -56,10 +58,17 @@ fn refused() -> Failure {
     Failure { status: Status::NewConnection, errno: libc::ECONNREFUSED, reason: "Connection refused".to_owned() }
 }
 
+fn no_more() -> Failure {
+    Failure { status: Status::NewConnection, errno: libc::EMFILE, reason: "Too many open files".to_owned() }
+}
+
 impl Network for Script {
     type Socket = Scripted;
 
     fn open(&mut self, endpoint: &Endpoint) -> Result<(Scripted, Progress), Failure> {
+        if self.open.get() >= self.most {
+            return Err(no_more());
+        }
         let port = endpoint.port().unwrap();
         let progress = match self.fates.get(&port) {
             Some(RefusedAtOnce) => return Err(refused()),
@@ -113,6 +122,7 @@ impl Scene {
             fates: fates.iter().filter_map(|(port, fate)| Some((*port, (*fate)?))).collect(),
             now: Rc::clone(&now),
             open: Rc::clone(&open),
+            most: usize::MAX,
             asked: Rc::clone(&asked),
         };
         let address = |port: &u16| match port {
@@ -127,11 +137,16 @@ impl Scene {
 
     /// The port that won; `Pending`, `Failed`.
     fn step(&mut self, at: u64) -> String {
+        self.step_beside(at, false)
+    }
+
+    /// `frees`: a descriptor of something else is closed by the next step.
+    fn step_beside(&mut self, at: u64, frees: bool) -> String {
         self.now.set(Duration::from_millis(at));
         self.race.close_spent();
         let mut step = Step::Begun;
         while let Step::Begun = step {
-            step = self.race.step(self.began + self.now.get(), true);
+            step = self.race.step(self.began + self.now.get(), true, frees);
         }
         match step {
             Step::Begun => unreachable!(),
@@ -302,6 +317,42 @@ fn a_socket_is_closed_one_step_after_its_attempt_ended() {
     assert_eq!((scene.report(), scene.open.get()), ("1 0-10 NewConnection, 2 10-- WantWrite".to_owned(), 2));
     scene.step(11);
     assert_eq!(scene.open.get(), 1);
+}
+
+#[test]
+fn an_address_waits_for_a_descriptor_that_the_race_gives_back() {
+    let scene = |most, fates: &[(u16, Option<Fate>)], timeout| {
+        let mut scene = Scene::new(fates, timeout);
+        scene.race.network.most = most;
+        scene
+    };
+    let pending = || "pending".to_owned();
+    // That of a failed attempt is closed by the next step, which is due at once.
+    let mut one = scene(1, &[(1, Some(RefusedAfter(10))), (2, Some(ConnectedAfter(5))), (3, None)], NONE);
+    assert_eq!((one.step(0), one.next()), (pending(), Some(250)));
+    assert_eq!((one.step(10), one.next()), (pending(), Some(10)));
+    assert_eq!((one.step(11), one.next()), (pending(), Some(261)));
+    assert_eq!(one.step(16), "2 won");
+    assert_eq!(one.report(), "1 0-10 NewConnection, 2 11-16 Ok");
+    // Those of attempts under way are asked for a stagger later, or when one has ended.
+    let mut one = scene(1, &[(1, Some(RefusedAfter(600))), (2, Some(ConnectedAfter(5)))], NONE);
+    one.step(0);
+    for (at, next) in [(250, Some(500)), (499, Some(500)), (500, Some(750)), (600, Some(600)), (600, None)] {
+        assert_eq!((one.step(at), one.next()), (pending(), next), "{at}");
+    }
+    assert_eq!(one.step(605), "2 won");
+    assert_eq!(one.report(), "1 0-600 NewConnection, 2 600-605 Ok");
+    // So are those of others, of which there is no hope when nothing of this connect is left.
+    let mut none = scene(0, &[(1, None), (2, None)], NONE);
+    assert_eq!((none.step_beside(0, true), none.next(), none.report()), (pending(), Some(0), String::new()));
+    assert_eq!(
+        (none.step(0), none.report()),
+        ("failed".to_owned(), "1 0-0 NewConnection, 2 0-0 NewConnection".to_owned())
+    );
+    let mut later = scene(0, &[(1, None)], NONE);
+    later.step_beside(0, true);
+    later.race.network.most = 1;
+    assert_eq!((later.step(0), later.report()), (pending(), "1 0-- WantWrite".to_owned()));
 }
 
 #[test]
