@@ -136,8 +136,11 @@ fn start_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 /// The address family for lookups: any, if this system can bind an IPv6 address, else IPv4 alone.
 pub(crate) fn allowed_gai_family() -> i32 {
     let loopback = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
-    let ipv6 = Socket::new(Domain::IPV6, Type::STREAM, None).and_then(|socket| socket.bind(&loopback.into()));
-    if ipv6.is_ok() { libc::AF_UNSPEC } else { libc::AF_INET }
+    match Socket::new(Domain::IPV6, Type::STREAM, None).and_then(|socket| socket.bind(&loopback.into())) {
+        // Without a descriptor to ask with nothing speaks against IPv6.
+        Err(error) if !error.raw_os_error().is_some_and(sys::is_out_of_descriptors) => libc::AF_INET,
+        _ => libc::AF_UNSPEC,
+    }
 }
 
 fn system_lookup(query: &Query) -> Result<Vec<SocketAddr>> {
