@@ -6,6 +6,9 @@
 
 #include <errno.h>
 
+/* Long enough to wait, for which a limit opens its descriptor: a look does not. */
+#define A_MOMENT 0.001
+
 static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit) {
     netlib_error *err = NULL;
     netlib_status status = netlib_wait_for_read(fd, seconds, limit, &err);
@@ -46,21 +49,21 @@ static void each_process_is_cancelled_by_itself(void) {
         connected_pair(ends);
         int descriptors = open_descriptors();
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        if (parent_waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+        if (parent_waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
         struct child child = begin_child();
         if (child.process == 0) {
             if (in_grandchild) {
                 /* The one between has a descriptor of its own, or not. */
-                if (child_waits) child.told[3] = wait_for(ends[0], 0, limit);
+                if (child_waits) child.told[3] = wait_for(ends[0], A_MOMENT, limit);
                 pid_t grandchild = fork();
                 if (grandchild > 0) waitpid(grandchild, NULL, 0);
                 if (grandchild != 0) {
-                    child.told[4] = wait_for(ends[0], 0, limit);
+                    child.told[4] = wait_for(ends[0], A_MOMENT, limit);
                     child.told[5] = netlib_limit_check(limit, NULL);
                     end_child();
                 }
             }
-            if (child_waits) child.told[0] = wait_for(ends[0], 0, limit);
+            if (child_waits) child.told[0] = wait_for(ends[0], A_MOMENT, limit);
             if (child_cancels) {
                 netlib_limit_cancel(limit);
                 child.told[1] = wait_for(ends[0], LONG, limit);
@@ -82,7 +85,7 @@ static void each_process_is_cancelled_by_itself(void) {
         drop_child(&child);
         /* Nothing of that came here. */
         CHECK_OK(netlib_limit_check(limit, &err));
-        CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0.001, limit));
+        CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
         CHECK_INT(NETLIB_CANCELLED, cancelled_wait(ends[0], limit));
         netlib_limit_free(limit);
         CHECK_INT(descriptors, open_descriptors());
@@ -98,7 +101,7 @@ static void neither_wakes_the_other(void) {
     connected_pair(ends);
     connected_pair(turn);
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+    CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
     struct waiting waiting = {ends[0], limit, NETLIB_OK};
     struct child child = begin_child();
     pthread_t thread;
@@ -137,7 +140,7 @@ static void a_cancel_before_the_fork_is_for_both(void) {
     connected_pair(ends);
     for (int waited = 0; waited < 2; waited++) {
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        if (waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+        if (waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
         netlib_limit_cancel(limit);
         struct child child = begin_child();
         if (child.process == 0) {
