@@ -346,6 +346,16 @@ impl Connect {
                 return Err(self.stopped(error));
             }
             match &mut self.phase {
+                Phase::FindSource(lookup, _) if lookup.is_lost() => {
+                    let again = self.resolver.start_again(lookup).map_err(of_source);
+                    self.spent = Some(std::mem::replace(lookup, again.map_err(|error| not_begun(&self.name, error))?));
+                    return Ok(None);
+                }
+                Phase::FindTarget(lookup) if lookup.is_lost() => {
+                    let again = self.resolver.start_again(lookup);
+                    self.spent = Some(std::mem::replace(lookup, again.map_err(|error| not_begun(&self.name, error))?));
+                    return Ok(None);
+                }
                 Phase::Source(target) => {
                     let target = target.clone();
                     self.phase = self.find_source(target).map_err(|error| self.before(error))?;
