@@ -348,12 +348,14 @@ impl Connect {
             match &mut self.phase {
                 Phase::FindSource(lookup, _) if lookup.is_lost() => {
                     let again = self.resolver.start_again(lookup).map_err(of_source);
-                    self.spent = Some(std::mem::replace(lookup, again.map_err(|error| not_begun(&self.name, error))?));
+                    self.spent =
+                        Some(std::mem::replace(lookup, again.map_err(|error| not_begun(&self.name, error))?));
                     return Ok(None);
                 }
                 Phase::FindTarget(lookup) if lookup.is_lost() => {
                     let again = self.resolver.start_again(lookup);
-                    self.spent = Some(std::mem::replace(lookup, again.map_err(|error| not_begun(&self.name, error))?));
+                    self.spent =
+                        Some(std::mem::replace(lookup, again.map_err(|error| not_begun(&self.name, error))?));
                     return Ok(None);
                 }
                 Phase::Source(target) => {
