@@ -1,6 +1,7 @@
 /* Limits and forks: parent and child have a copy each. What ends one ends nothing of the other's, and each can be ended. */
 #define _GNU_SOURCE
 #include "forks.h"
+#include "hung_lookups.h"
 #include "retry_makers.h"
 #include "stop.h"
 
@@ -186,6 +187,53 @@ static void a_connect_in_a_child(void) {
     close(server);
 }
 
+/* The thread that looks a name up is the parent's alone, and its answer is told by a descriptor that both have. A child
+ * that goes on asks anew; one that does not gives it up. */
+static void a_lookup_in_a_child(void) {
+    netlib_error *err = NULL;
+    static const char *const sources[] = {NULL, "hung.test"};
+    for (size_t source = 0; source < 2; source++) {
+        for (int answered = 0; answered < 2; answered++) {
+            hold_lookups();
+            int32_t port = 0;
+            int server = listener(&port), fd = -1;
+            netlib_connect_options *options = netlib_connect_options_new();
+            if (sources[source] != NULL) netlib_connect_options_set_source_address(options, sources[source], 0);
+            netlib_connect *connect = NULL;
+            CHECK_OK(netlib_connect_new("hung.test", port, options, &connect, &err));
+            CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+            int ready = netlib_connect_wait_fd(connect, 0);
+            if (answered) { /* in the parent, before the child looks */
+                release_lookups();
+                CHECK_OK(netlib_wait_for_read(ready, LONG, NULL, &err));
+            }
+            struct child child = begin_child();
+            if (child.process == 0) {
+                release_lookups();
+                netlib_limit *limit = limit_of(10);
+                child.told[0] = netlib_connect_step(connect, &fd, NULL);
+                child.told[1] = netlib_connect_wait_fd(connect, 0) != ready;
+                child.told[2] = netlib_connect_run(connect, limit, &fd, NULL);
+                child.told[3] = netlib_connect_attempt_status(connect, 0);
+                netlib_connect_free(connect);
+                end_child();
+            }
+            join_child(&child);
+            CHECK_INT(NETLIB_WANT_WRITE, child.told[0]);
+            CHECK_INT(1, child.told[1]);
+            CHECK_INT(NETLIB_OK, child.told[2]);
+            CHECK_INT(NETLIB_OK, child.told[3]);
+            drop_child(&child);
+            release_lookups();
+            CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
+            close(fd);
+            netlib_connect_free(connect);
+            netlib_connect_options_free(options);
+            close(server);
+        }
+    }
+}
+
 /* What the program does to the limit's own descriptor, which an event loop is told: no wait passes for one that is over,
  * and none spins. */
 static void a_descriptor_that_the_program_wrote_to(void) {
@@ -226,6 +274,7 @@ int main(void) {
     neither_wakes_the_other();
     a_cancel_before_the_fork_is_for_both();
     a_connect_in_a_child();
+    a_lookup_in_a_child();
     a_descriptor_that_the_program_wrote_to();
     return report("stop fork");
 }

@@ -59,7 +59,6 @@ enum Phase {
     Failed(Error),
 }
 
-#[derive(Clone)]
 pub(super) enum Target {
     Host(Query),
     Addresses(Vec<Endpoint>),
@@ -313,7 +312,6 @@ impl Connect {
         self.began.is_some() && !self.is_over()
     }
 
-    /// A lookup that has just begun is asked by the next step, so that what a step answers is no matter of time.
     fn is_looking_up(&self) -> bool {
         matches!(self.phase, Phase::FindSource(..) | Phase::FindTarget(_))
     }
@@ -346,37 +344,16 @@ impl Connect {
                 return Err(self.stopped(error));
             }
             // Whatever goes wrong ends the connect, so that the phase need not be put back.
-            match std::mem::replace(&mut self.phase, Phase::Race) {
-                Phase::Source(target) => {
-                    self.phase = self.find_source(target).map_err(|error| self.before(error))?;
-                    if self.is_looking_up() {
-                        return Ok(None);
-                    }
-                }
+            self.phase = match std::mem::replace(&mut self.phase, Phase::Race) {
+                Phase::Source(target) => self.find_source(target).map_err(|error| self.before(error))?,
                 Phase::FindSource(lookup, target) => {
-                    let Some(found) = lookup.take() else {
-                        self.phase = Phase::FindSource(lookup, target);
-                        return Ok(None);
-                    };
-                    let found = found.map_err(|error| self.before(of_source(error)))?;
-                    self.source = Some(Source::Addresses(found));
-                    self.spent = Some(lookup);
-                    self.phase = Phase::Resolve(target);
+                    let asked = self.ask(lookup).map_err(|error| self.before(of_source(error)))?;
+                    self.with_source(asked, target)
                 }
-                Phase::Resolve(target) => {
-                    self.phase = self.find_target(target).map_err(|error| self.before(error))?;
-                    if self.is_looking_up() {
-                        return Ok(None);
-                    }
-                }
+                Phase::Resolve(target) => self.find_target(target).map_err(|error| self.before(error))?,
                 Phase::FindTarget(lookup) => {
-                    let Some(found) = lookup.take() else {
-                        self.phase = Phase::FindTarget(lookup);
-                        return Ok(None);
-                    };
-                    let found = found.map_err(|error| self.before(error))?;
-                    self.spent = Some(lookup);
-                    self.phase = self.race_to(Endpoint::all_ip(found))?;
+                    let asked = self.ask(lookup).map_err(|error| self.before(error))?;
+                    self.with_target(asked)?
                 }
                 Phase::Race => {
                     let Some(race) = &mut self.race else { return Ok(None) };
@@ -387,13 +364,27 @@ impl Connect {
                         Step::Failed => return Err(race.error(&self.name)),
                         Step::Connected(socket) => return Ok(Some(socket.into())),
                     }
+                    Phase::Race
                 }
-                over @ (Phase::Connected | Phase::Failed(_)) => {
-                    self.phase = over;
-                    return Ok(None);
-                }
+                over @ (Phase::Connected | Phase::Failed(_)) => over,
+            };
+            // A lookup that has just begun is asked by the next step, so that what a step answers is no matter of time.
+            if self.is_looking_up() || self.is_over() {
+                return Ok(None);
             }
         }
+    }
+
+    /// What a lookup has come to. One that is over is kept for one step more.
+    fn ask(&mut self, lookup: Lookup) -> Result<Started> {
+        if lookup.is_lost() {
+            let again = self.resolver.start_again(&lookup)?;
+            self.spent = Some(lookup);
+            return Ok(Started::Lookup(again));
+        }
+        let Some(found) = lookup.take() else { return Ok(Started::Lookup(lookup)) };
+        self.spent = Some(lookup);
+        found.map(Started::Found)
     }
 
     fn find_source(&mut self, target: Target) -> Result<Phase> {
@@ -405,11 +396,16 @@ impl Connect {
             self.source = Some(Source::Port(source.port));
             return Ok(Phase::Resolve(target));
         };
-        match self.resolver.start(query).map_err(of_source)? {
-            Started::Lookup(lookup) => Ok(Phase::FindSource(lookup, target)),
+        let started = self.resolver.start(query).map_err(of_source)?;
+        Ok(self.with_source(started, target))
+    }
+
+    fn with_source(&mut self, started: Started, target: Target) -> Phase {
+        match started {
+            Started::Lookup(lookup) => Phase::FindSource(lookup, target),
             Started::Found(found) => {
                 self.source = Some(Source::Addresses(found));
-                Ok(Phase::Resolve(target))
+                Phase::Resolve(target)
             }
         }
     }
@@ -423,9 +419,14 @@ impl Connect {
             let found = query.resolve_with(resolve, self.limit.as_deref())?;
             return self.race_to(found);
         }
-        match self.resolver.start(query)? {
-            Started::Found(addresses) => self.race_to(Endpoint::all_ip(addresses)),
+        let started = self.resolver.start(query)?;
+        self.with_target(started)
+    }
+
+    fn with_target(&mut self, started: Started) -> Result<Phase> {
+        match started {
             Started::Lookup(lookup) => Ok(Phase::FindTarget(lookup)),
+            Started::Found(addresses) => self.race_to(Endpoint::all_ip(addresses)),
         }
     }
 
