@@ -1,5 +1,8 @@
 //! A whole connect that never waits: the lookups, then the race, each within the limit.
 
+#[cfg(test)]
+mod tests;
+
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -59,7 +62,7 @@ enum Phase {
     Failed(Error),
 }
 
-pub(super) enum Target {
+enum Target {
     Host(Query),
     Addresses(Vec<Endpoint>),
 }
@@ -74,9 +77,9 @@ impl Target {
 }
 
 /// The system's network, and how sockets are to be made.
-pub(super) struct Sockets {
-    pub options: Arc<ConnectOptions>,
-    pub source: Option<Source>,
+struct Sockets {
+    options: Arc<ConnectOptions>,
+    source: Option<Source>,
 }
 
 impl Network for Sockets {
@@ -150,7 +153,7 @@ impl Connect {
         Connect::with(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
     }
 
-    pub(super) fn with(resolver: Resolver, target: Target, name: String, options: Arc<ConnectOptions>) -> Connect {
+    fn with(resolver: Resolver, target: Target, name: String, options: Arc<ConnectOptions>) -> Connect {
         Connect {
             name,
             options,
