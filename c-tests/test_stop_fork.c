@@ -234,10 +234,11 @@ static void a_lookup_in_a_child(void) {
     }
 }
 
-/* What the program does to the limit's own descriptor, which an event loop is told: no wait passes for one that is over,
- * and none spins. */
+/* What the program does to the limit's own descriptor, or a lookup's, of which an event loop is told: no wait passes for
+ * one that is over, and none spins. */
 static void a_descriptor_that_the_program_wrote_to(void) {
     netlib_error *err = NULL;
+    char text[200];
     int ends[2], fd = -1;
     int32_t port = 0;
     int filler = -1, server = silent_listener(&port, &filler);
@@ -260,6 +261,21 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     netlib_retry *retry = retry_of(options);
     CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    netlib_connect_free(connect);
+    hold_lookups();
+    CHECK_OK(netlib_connect_new("hung.test", port, NULL, &connect, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK(write(netlib_connect_wait_fd(connect, 0), &one, sizeof one) == sizeof one);
+    netlib_limit *one_second = limit_of(1);
+    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, one_second, &fd, &err));
+    snprintf(text, sizeof text,
+             "cannot connect to hung.test port %d: a descriptor of the connect was closed by the program, or written to",
+             port);
+    CHECK_STR(text, netlib_error_message(err, NULL));
+    CHECK_INT(EBADF, netlib_error_errno(err));
+    netlib_error_free(err);
+    netlib_limit_free(one_second);
+    release_lookups();
     netlib_retry_free(retry);
     netlib_connect_free(connect);
     netlib_limit_free(limit);

@@ -123,6 +123,11 @@ impl Lookup {
         locked(&self.answer).found.take()
     }
 
+    /// There is an answer to take: as soon as the descriptor is readable, unless others made it so.
+    pub(crate) fn is_done(&self) -> bool {
+        locked(&self.answer).found.is_some()
+    }
+
     /// This is a forked child, which has no copy of the thread: no answer will come, though the parent's thread makes the
     /// descriptor readable that both have. Nor may the lock be waited for, which that thread may have held at the fork.
     pub(crate) fn is_lost(&self) -> bool {

@@ -229,23 +229,35 @@ impl Connect {
         }
     }
 
+    /// Under way.
+    fn lookup(&self) -> Option<&Lookup> {
+        match &self.phase {
+            Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) => Some(lookup),
+            _ => None,
+        }
+    }
+
     fn wait(&self) -> Result<()> {
+        // The lookup's comes first.
         let mut fds: Vec<_> = self.awaited().map(|waited| poll_fd(waited.fd, waited.events)).collect();
         if let Some(limit) = &self.limit {
             fds.push(poll_fd(limit.wake_fd()?, sys::POLL_IN));
         }
         sys::poll(&mut fds, self.next_time())
             .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
-        // Such a wait would end at once, again and again.
+        // Such waits would end at once, again and again.
         let closed = fds.iter().any(|fd| fd.revents & sys::POLL_INVALID != 0);
+        let lookup =
+            self.lookup().filter(|lookup| fds.first().is_some_and(|fd| fd.fd == lookup.fd() && fd.revents != 0));
+        let raised = lookup.is_some_and(|lookup| !lookup.is_lost() && !lookup.is_done());
         if let Some(limit) = &self.limit
             && fds.last().is_some_and(|wake| wake.revents != 0)
             && !limit.is_cancelled()
         {
             return Err(Limit::raised_by_others());
         }
-        if closed {
-            let message = "a descriptor of the connect was closed by the program";
+        if closed || raised {
+            let message = "a descriptor of the connect was closed by the program, or written to";
             return Err(Error::new(Status::Io, message).with_errno(libc::EBADF));
         }
         Ok(())
@@ -261,11 +273,7 @@ impl Connect {
 
     /// The same without the limit.
     fn awaited(&self) -> impl Iterator<Item = Waited> {
-        let lookup = match &self.phase {
-            Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) => Some(lookup),
-            _ => None,
-        };
-        let lookup = lookup.map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
+        let lookup = self.lookup().map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
         let sockets = self.race.iter().flat_map(Race::telling);
         let sockets = sockets.map(|socket| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
         lookup.into_iter().chain(sockets)
@@ -316,7 +324,7 @@ impl Connect {
     }
 
     fn is_looking_up(&self) -> bool {
-        matches!(self.phase, Phase::FindSource(..) | Phase::FindTarget(_))
+        self.lookup().is_some()
     }
 
     fn fail(&mut self, error: &Error) {
