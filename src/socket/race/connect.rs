@@ -171,7 +171,8 @@ impl Connect {
     /// From now on.
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
         // Opened here, where a failure can be told: `waits` lends it.
-        let wake = limit.as_ref().map(|limit| duplicate(limit.wake_fd()?)).transpose()?;
+        let awaited = limit.as_ref().filter(|_| !self.is_over());
+        let wake = awaited.map(|limit| duplicate(limit.wake_fd()?)).transpose()?;
         let replaced = std::mem::replace(&mut self.wake, wake);
         if self.is_under_way() {
             self.replaced.extend(replaced);
