@@ -233,9 +233,9 @@ static void is_connected_locally(void) {
 
 /* ---- sleeping ---- */
 
-/* Longer than the signals take that must not end it. */
+/* Much longer than the signals take that must not end it, on a busy machine too. */
 static double backoff = LONG;
-#define BRIEFLY (20 * (double)tick_interval_us() / 1e6)
+#define BRIEFLY (200 * (double)tick_interval_us() / 1e6)
 
 static void a_backoff(void) {
     netlib_retry_options *options = netlib_retry_options_new();

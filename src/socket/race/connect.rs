@@ -10,7 +10,7 @@ use super::{Attempt, Network, Race, Step, Waited};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
-use crate::socket::attempt::{self, Failure, Progress, Source, not_begun};
+use crate::socket::attempt::{self, Failure, Progress, Source, not_begun, not_gone_on};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, of_source};
 use crate::socket::query::{Query, with_port};
@@ -448,8 +448,7 @@ impl Connect {
             return race.error(&self.name);
         }
         // Between one address that failed at once and the next.
-        let error = not_begun(&self.name, error);
-        race.failures().fold(error, |error, tried| error.with_cause(Arc::new(tried.into())))
+        not_gone_on(&self.name, error, race.failures())
     }
 }
 
