@@ -320,6 +320,44 @@ static void each_address_has_the_timeout(void) {
     close(server);
 }
 
+struct canceller {
+    netlib_limit *limit;
+    int asked;
+};
+
+static int32_t cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
+    struct canceller *canceller = ctx;
+    (void)address, (void)len, (void)classes;
+    canceller->asked++;
+    netlib_limit_cancel(canceller->limit);
+    return 1;
+}
+
+/* Between two addresses that wait for nothing the limit is asked as well, before anything is done for the second. */
+static void a_limit_ends_between_two_addresses(void) {
+    int32_t port = 0;
+    int server = listener(&port);
+    const struct sockaddr_storage addresses[] = {ipv4(INADDR_LOOPBACK, port), ipv4(INADDR_LOOPBACK, port)};
+    for (int way = 0; way < WAYS; way++) {
+        netlib_error *err = NULL;
+        int fd = -1;
+        struct answer answer = {addresses, 2, 0};
+        struct canceller canceller = {limit_of(LONG), 0};
+        netlib_connect_options *options = options_for(&answer, LONG);
+        netlib_connect_options_set_address_callback(options, cancel_and_refuse, &canceller);
+        netlib_status status = connect_by(way, "name.test", 80, options, canceller.limit, &fd, &err);
+        CHECK_INT(-1, fd);
+        CHECK_INT(1, canceller.asked);
+        CHECK_STR("cannot connect to name.test port 80: the limit was cancelled", netlib_error_message(err, NULL));
+        CHECK_INT(1, (long long)netlib_error_cause_count(err));
+        CHECK_INT(NETLIB_ADDRESS_REFUSED, netlib_error_status(netlib_error_cause(err, 0)));
+        CHECK_STATUS(NETLIB_CANCELLED, status);
+        netlib_connect_options_free(options);
+        netlib_limit_free(canceller.limit);
+    }
+    close(server);
+}
+
 /* Of the process, asked for when the connect happens. */
 static void the_default_timeout(void) {
     int32_t port = 0;
@@ -364,6 +402,7 @@ int main(void) {
     the_socket_is_plain();
     each_address_is_a_cause();
     each_address_has_the_timeout();
+    a_limit_ends_between_two_addresses();
     the_default_timeout();
     return report("connect_rows");
 }

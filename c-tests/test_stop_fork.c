@@ -261,6 +261,10 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     netlib_retry *retry = retry_of(options);
     CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    /* For good. */
+    CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_step(connect, &fd, &err));
+    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_connect_attempt_status(connect, 0));
     netlib_connect_free(connect);
     hold_lookups();
     CHECK_OK(netlib_connect_new("hung.test", port, NULL, &connect, &err));

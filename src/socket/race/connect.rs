@@ -13,7 +13,7 @@ use super::{Attempt, Network, Race, Step, Waited};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
-use crate::socket::attempt::{self, Failure, Progress, Source, not_begun};
+use crate::socket::attempt::{self, Failure, Progress, Source, not_begun, not_gone_on};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, of_source};
 use crate::socket::query::{Query, with_port};
@@ -173,7 +173,8 @@ impl Connect {
     /// From now on.
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
         // Opened here, where a failure can be told: `waits` lends it.
-        let wake = limit.as_ref().map(|limit| duplicate(limit.wake_fd()?)).transpose()?;
+        let awaited = limit.as_ref().filter(|_| !self.is_over());
+        let wake = awaited.map(|limit| duplicate(limit.wake_fd()?)).transpose()?;
         let replaced = std::mem::replace(&mut self.wake, wake);
         if self.is_under_way() {
             self.replaced.extend(replaced);
@@ -460,8 +461,7 @@ impl Connect {
             return race.error(&self.name);
         }
         // Between one address that failed at once and the next.
-        let error = not_begun(&self.name, error);
-        race.failures().fold(error, |error, tried| error.with_cause(Arc::new(tried.into())))
+        not_gone_on(&self.name, error, race.failures())
     }
 }
 
