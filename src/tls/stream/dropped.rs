@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn idle_time_is_no_slowness() {
         let mut session = Session::new(2);
-        session.stream.set_least_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
+        session.stream.set_minimum_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
         let mut room = [0; 10];
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
         // As if that had been long ago.
