@@ -1,4 +1,4 @@
-/* The least throughput, of a TLS stream and of a descriptor, against peers that drip. */
+/* The minimum throughput, of a TLS stream and of a descriptor, against peers that drip. */
 #define _GNU_SOURCE
 /* Some results are of no interest here: what comes after them is. */
 #define NETLIB_MUST_USE
@@ -80,7 +80,7 @@ static void drips_are_ended(void) {
             len = from_server(&session, large, bytes, sizeof bytes);
         }
         CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, LONG, &err));
-        CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, MUCH, WINDOW, &err));
+        CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, MUCH, WINDOW, &err));
         struct drip drip = {.fd = session.pair.far, .bytes = bytes, .len = len, .step = step};
         drip_start(&drip);
         double began = netlib_current_time();
@@ -89,13 +89,13 @@ static void drips_are_ended(void) {
         CHECK(took >= WINDOW * 0.9 && took < LONG);
         CHECK(kind == RECORDS ? came < data : came == 0);
         snprintf(expected, sizeof expected, "%zu bytes came from the server \"localhost\" in ", came);
-        CHECK(strstr(message, " s of waiting; the least is 1000000000 in 0.05 s") != NULL);
+        CHECK(strstr(message, " s of waiting; the minimum is 1000000000 in 0.05 s") != NULL);
         message[strlen(expected)] = '\0';
         CHECK_STR(expected, message);
         /* Whoever goes on has a new window. */
         came += read_on(session.near, NETLIB_TOO_SLOW, message, sizeof message);
         drip_stop(&drip);
-        CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, 0, 0.0, &err));
+        CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 0, 0.0, &err));
         CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
         came += read_on(session.near, NETLIB_WANT_READ, message, sizeof message);
         CHECK_INT((long long)data, (long long)came);
@@ -116,12 +116,12 @@ static void handshakes_count(void) {
     size_t len = drain_all(session.far, bytes, sizeof bytes);
     CHECK(len > 1000);
     CHECK_OK(netlib_tls_stream_set_blocking(session.near, 1, &err));
-    CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, MUCH, WINDOW, &err));
+    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, MUCH, WINDOW, &err));
     send_raw(&session, bytes, 100);
     struct drip drip = {.fd = session.pair.far, .bytes = bytes + 100, .len = len - 100, .step = 1};
     drip_start(&drip);
     netlib_status status = netlib_tls_stream_handshake(session.near, &err);
-    CHECK(strstr(netlib_error_message(err, NULL), " s of waiting during the TLS handshake; the least is") != NULL);
+    CHECK(strstr(netlib_error_message(err, NULL), " s of waiting during the TLS handshake; the minimum is") != NULL);
     long came = atol(netlib_error_message(err, NULL));
     CHECK(came >= 100 && came < (long)len);
     CHECK_STATUS(NETLIB_TOO_SLOW, status);
@@ -129,11 +129,11 @@ static void handshakes_count(void) {
     CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
     end(&session);
 
-    /* As much as the least in each window: all of it is there before the last byte is waited for. */
+    /* As much as the minimum in each window: all of it is there before the last byte is waited for. */
     session = (struct session){.pair = unix_pair(), .far = server_engine(server)};
     session.near = wrap(client, session.pair.near, "localhost");
     CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, 1, LONG, &err));
+    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
@@ -154,9 +154,9 @@ static void without_blocking(void) {
     struct session session = begin(unix_pair());
     send_raw(&session, session.tickets, session.tickets_len);
     CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, 1, LONG, &err));
+    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
-    CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, 1, WINDOW, &err));
+    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, WINDOW, &err));
     netlib_status status = NETLIB_WANT_READ;
     while (status == NETLIB_WANT_READ) status = netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err);
     CHECK_STATUS(NETLIB_TOO_SLOW, status);
@@ -178,23 +178,23 @@ static void other_limits(void) {
     size_t n = 0;
     struct session session = begin(unix_pair());
     send_raw(&session, session.tickets, session.tickets_len);
-    CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, 1, LONG, &err));
+    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
     CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, 0.01, &err));
     CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, LONG, &err));
-    CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, 1, 0.01, &err));
+    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, 0.01, &err));
     CHECK_STATUS(NETLIB_TOO_SLOW, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     netlib_limit *limit = NULL;
     CHECK_OK(netlib_limit_new(0.01, &limit, &err));
     CHECK_OK(netlib_tls_stream_set_limit(session.near, limit, &err));
-    CHECK_OK(netlib_tls_stream_set_least_throughput(session.near, 1, LONG, &err));
+    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     netlib_limit_cancel(limit);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     CHECK_OK(netlib_tls_stream_set_limit(session.near, NULL, &err));
     netlib_limit_free(limit);
 
-    /* What is no least, and what is refused. */
+    /* What is no minimum, and what is refused. */
     static const struct {
         size_t bytes;
         double seconds;
@@ -206,7 +206,7 @@ static void other_limits(void) {
     };
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         netlib_throughput *throughput = NULL;
-        CHECK_STATUS(rows[row].status, netlib_tls_stream_set_least_throughput(session.near, rows[row].bytes, rows[row].seconds, &err));
+        CHECK_STATUS(rows[row].status, netlib_tls_stream_set_minimum_throughput(session.near, rows[row].bytes, rows[row].seconds, &err));
         CHECK_STATUS(rows[row].status, netlib_throughput_new(rows[row].bytes, rows[row].seconds, &throughput, &err));
         CHECK((throughput != NULL) == (rows[row].status == NETLIB_OK));
         netlib_throughput_free(throughput);
@@ -242,7 +242,7 @@ static void nested(void) {
             outer.near = wrap(client, outer.pair.near, "localhost");
         }
         netlib_tls_stream *inner = NULL;
-        CHECK_OK(netlib_tls_stream_set_least_throughput(outer.near, MUCH, 1e-9, &err)); /* does not count */
+        CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err)); /* does not count */
         CHECK_OK(netlib_tls_wrap_stream(client, outer.near, "localhost", &inner, &err));
         /* The far side in this thread: the near one shakes hands in another. */
         netlib_tls_engine *far = server_engine(server);
@@ -272,13 +272,13 @@ static void nested(void) {
         CHECK_OK(netlib_tls_engine_write(outer.far, bytes, len, &n, &err));
         CHECK_INT((long long)len, (long long)n);
         len = drain_all(outer.far, bytes, sizeof bytes);
-        CHECK_OK(netlib_tls_stream_set_least_throughput(inner, MUCH, WINDOW, &err));
+        CHECK_OK(netlib_tls_stream_set_minimum_throughput(inner, MUCH, WINDOW, &err));
         struct drip drip = {.fd = outer.pair.far, .bytes = bytes, .len = len, .step = 1};
         drip_start(&drip);
         CHECK_INT(0, (long long)read_on(inner, NETLIB_TOO_SLOW, message, sizeof message));
         CHECK(strncmp(message, "0 bytes came from the server \"localhost\" in ", 44) == 0);
         drip_stop(&drip);
-        CHECK_OK(netlib_tls_stream_set_least_throughput(inner, 1, LONG, &err));
+        CHECK_OK(netlib_tls_stream_set_minimum_throughput(inner, 1, LONG, &err));
         size_t total = 0;
         while (total < sizeof text - 1 && netlib_tls_stream_read(inner, message, sizeof message, &n, &err) == NETLIB_OK) total += n;
         CHECK_INT(sizeof text - 1, (long long)total);
@@ -309,7 +309,7 @@ static void descriptors(void) {
     snprintf(message, sizeof message, "%s", netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_TOO_SLOW, status);
     CHECK(total < sizeof bytes);
-    CHECK(strstr(message, " s of waiting; the least is 1000000000 in 0.05 s") != NULL);
+    CHECK(strstr(message, " s of waiting; the minimum is 1000000000 in 0.05 s") != NULL);
     snprintf(buf, sizeof buf, "%zu bytes came from descriptor %d in ", total, pair.near);
     message[strlen(buf)] = '\0';
     CHECK_STR(buf, message);

@@ -14,6 +14,9 @@ static void check_look(netlib_status expected, netlib_tls_stream *stream, const 
     check_status(NETLIB_OK, netlib_tls_stream_is_dropped(stream, &dropped, &why, &err), &err, file, line, "is_dropped");
     check_str(netlib_status_name(expected), netlib_status_name(why), file, line, "why");
     check_report(dropped == (expected != NETLIB_WANT_READ), file, line, "dropped");
+    dropped = !dropped;
+    check_status(NETLIB_OK, netlib_tls_stream_is_dropped(stream, &dropped, NULL, &err), &err, file, line, "is_dropped");
+    check_report(dropped == (expected != NETLIB_WANT_READ), file, line, "dropped, without why");
 }
 
 #define CHECK_LOOK(expected, stream) check_look((expected), (stream), __FILE__, __LINE__)

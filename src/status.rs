@@ -112,7 +112,7 @@ statuses! {
     ConnectTimeout      =  502 CONNECT_TIMEOUT     Time     Connect "connecting took longer than the connect timeout";
     ReadTimeout         =  503 READ_TIMEOUT        Time     Read    "nothing arrived within the read timeout";
     WriteTimeout        =  504 WRITE_TIMEOUT       Time     Read    "nothing could be sent within the write timeout";
-    TooSlow             =  505 TOO_SLOW            Time     Read    "data arrived more slowly than the least throughput that was asked for";
+    TooSlow             =  505 TOO_SLOW            Time     Read    "data arrived more slowly than the minimum throughput that was asked for";
 
     InvalidUrl          =  600 INVALID_URL         Url      Other   "the text is not a URL";
 

@@ -100,8 +100,14 @@ pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: *mut c_void) -> Option<R
         let list = unsafe { handle::take(list) }.map_or_else(Vec::new, |list| list.into_vec());
         match answer {
             0 => Ok(list),
-            code => Err(Error::reported(code, "the resolve callback reported failure", None)
-                .unwrap_or_else(|_| not_succeeded(code, "resolve"))),
+            code => {
+                let answer =
+                    Status::from_code(code).map_or_else(|| code.to_string().into(), |s| s.name().to_string_lossy());
+                let message =
+                    format!("cannot resolve {}: the resolve callback returned {answer}", host.to_string_lossy());
+                Err(Error::reported(code, &message, None)
+                    .unwrap_or_else(|_| Error::new(Status::CallbackFailed, &message)))
+            }
         }
     }))
 }

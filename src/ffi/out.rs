@@ -63,6 +63,17 @@ macro_rules! outs {
     }};
 }
 
+/// Zeroes an output that may be NULL, and makes an [`Out`] of one that is not. Stands before [`outs`].
+macro_rules! out_opt {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or points to memory for its type, which aliases no other argument.
+        unsafe {
+            $crate::ffi::out::zero($p);
+            $crate::ffi::out::out($p, stringify!($p)).ok()
+        }
+    };
+}
+
 /// A place for a descriptor, which is -1 until it is set: 0 would be the program's standard input to close.
 ///
 /// # Safety
@@ -84,4 +95,4 @@ macro_rules! out_fd {
     };
 }
 
-pub(crate) use {out_fd, outs};
+pub(crate) use {out_fd, out_opt, outs};

@@ -403,6 +403,6 @@ mod tests {
         let error = connect("", good.port()).unwrap_err();
         assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EADDRINUSE));
         let error = connect("a..b", 0).unwrap_err();
-        assert_eq!(error.message(), "source address: the host a..b has a label that is empty");
+        assert_eq!(error.message(), "source address: the host \"a..b\" has an empty label, at byte 2");
     }
 }

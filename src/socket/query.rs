@@ -31,26 +31,30 @@ impl Query {
             Some(rest) => (rest.strip_suffix(']').unwrap_or(rest), 1),
             None => (host, 0),
         };
-        let refused = |what: &str| Error::new(Status::InvalidUrl, format!("the host {} {what}", shortened(host)));
+        let refused = |what: &str| Error::new(Status::InvalidUrl, format!("the host {} {what}", quoted(host)));
         // Userinfo, whose password no message may show.
         if let Some(at) = host.bytes().position(|b| b == b'@') {
             return Err(Error::new(Status::InvalidUrl, format!("the host has an \"@\" at byte {at}")).at(at));
         }
         if inner.is_empty() {
-            return Err(refused("is empty").at(skipped));
+            return Err(Error::new(Status::InvalidUrl, "the host is empty").at(skipped));
         }
         if inner.len() > MAX_HOST {
             return Err(refused(&format!("has {} bytes; at most {MAX_HOST} make sense", inner.len())));
         }
         let half_open = host.len() != inner.len() + 2 * skipped;
-        if let Some(at) = inner.bytes().position(|b| b <= b' ' || b == 0x7f || b == b'[' || b == b']') {
-            return Err(refused("has a byte that no host has").at(at + skipped));
+        let find = |is_bad: fn(u8) -> bool| {
+            let (at, byte) = inner.bytes().enumerate().find(|(_, byte)| is_bad(*byte))?;
+            Some((at + skipped, char::from(byte)))
+        };
+        if let Some((at, byte)) = find(|b| b <= b' ' || b == 0x7f || b == b'[' || b == b']') {
+            return Err(refused(&format!("has {byte:?} at byte {at}, which no host has")).at(at));
         }
         if half_open {
             return Err(refused("has a bracket that is not closed").at(0));
         }
-        if let Some(at) = inner.bytes().position(|b| matches!(b, b'/' | b'?' | b'#' | b'\\')) {
-            return Err(refused("has a byte that ends a host: a URL is not one").at(at + skipped));
+        if let Some((at, byte)) = find(|b| matches!(b, b'/' | b'?' | b'#' | b'\\')) {
+            return Err(refused(&format!("has {byte:?} at byte {at}: of a URL only the host belongs here")).at(at));
         }
         // Only a numeric address has colons, two of them at least; its dots and its zone separate no labels.
         if let Some(colon) = inner.find(':') {
@@ -66,9 +70,16 @@ impl Query {
         // A last dot makes the name absolute: it ends the last label.
         for label in name.strip_suffix('.').unwrap_or(&name).split('.') {
             if label.is_empty() || label.len() > MAX_LABEL {
-                let what = if label.is_empty() { "is empty" } else { "has more than 63 bytes" };
-                let error = refused(&format!("has a label that {what}"));
-                return Err(if inner.is_ascii() { error.at(at + skipped) } else { error });
+                let mut what = match label.len() {
+                    0 => "has an empty label".to_owned(),
+                    len => format!("has a label of {len} bytes, more than {MAX_LABEL}"),
+                };
+                // What IDNA wrote has other places than what was given.
+                if !inner.is_ascii() {
+                    return Err(refused(&what));
+                }
+                what += &format!(", at byte {}", at + skipped);
+                return Err(refused(&what).at(at + skipped));
             }
             at += label.len() + 1;
         }
@@ -134,8 +145,12 @@ impl Query {
     }
 }
 
-fn shortened(host: &str) -> &str {
-    host.char_indices().nth(80).map_or(host, |(end, _)| &host[..end])
+/// For a message, in which a long host is cut.
+fn quoted(host: &str) -> String {
+    match host.char_indices().nth(80) {
+        Some((end, _)) => format!("\"{}...\"", &host[..end]),
+        None => format!("\"{host}\""),
+    }
 }
 
 /// Addresses whose port is 0 get this one.
@@ -204,6 +219,34 @@ mod tests {
             (&"a.".repeat(513), bad(None)),
         ] {
             assert_eq!(host(input), expected, "{input:?}");
+        }
+    }
+
+    #[test]
+    fn messages() {
+        for (input, expected) in [
+            ("", "the host is empty"),
+            ("[]", "the host is empty"),
+            ("a b", "the host \"a b\" has ' ' at byte 1, which no host has"),
+            ("[::1].x", "the host \"[::1].x\" has ']' at byte 4, which no host has"),
+            ("a\r\nb", "the host \"a\\r\\nb\" has '\\r' at byte 1, which no host has"),
+            ("[::1", "the host \"[::1\" has a bracket that is not closed"),
+            ("http://a", "the host \"http://a\" has '/' at byte 5: of a URL only the host belongs here"),
+            ("a/b", "the host \"a/b\" has '/' at byte 1: of a URL only the host belongs here"),
+            ("a:80", "the host \"a:80\" has a port, which is a parameter of its own"),
+            ("a..b", "the host \"a..b\" has an empty label, at byte 2"),
+            ("ü..b", "the host \"ü..b\" has an empty label"),
+            (
+                &format!("x.{}.com", "a".repeat(64)),
+                &format!("the host \"x.{}.com\" has a label of 64 bytes, more than 63, at byte 2", "a".repeat(64)),
+            ),
+            (
+                &"b".repeat(100),
+                &format!("the host \"{}...\" has a label of 100 bytes, more than 63, at byte 0", "b".repeat(80)),
+            ),
+            ("user:password@a", "the host has an \"@\" at byte 13"),
+        ] {
+            assert_eq!(Query::new(input, 80).unwrap_err().message(), expected, "{input:?}");
         }
     }
 }

@@ -58,8 +58,12 @@ pub(crate) fn read(sockaddr: &[u8]) -> Result<Sockaddr<'_>> {
         None => None,
     };
     found.ok_or_else(|| {
-        let message = format!("the address has {} bytes, fewer than one of its family", sockaddr.len());
-        Error::new(Status::InvalidArgument, message)
+        let whole = match family.map(i32::from) {
+            Some(libc::AF_INET) => format!("a sockaddr_in has {}", size_of::<sockaddr_in>()),
+            Some(libc::AF_INET6) => format!("a sockaddr_in6 has {}", size_of::<sockaddr_in6>()),
+            _ => "too few for a family".to_owned(),
+        };
+        Error::new(Status::InvalidArgument, format!("the address has a length of {} bytes: {whole}", sockaddr.len()))
     })
 }
 
@@ -127,7 +131,12 @@ mod tests {
             assert_eq!(read(&bytes).unwrap(), Sockaddr::Ip(address));
             for len in 0..bytes.len() {
                 let error = read(&bytes[..len]).unwrap_err();
-                let message = format!("the address has {len} bytes, fewer than one of its family");
+                let whole = match address {
+                    _ if len < offset_of!(sockaddr, sa_data) => "too few for a family",
+                    SocketAddr::V4(_) => "a sockaddr_in has 16",
+                    SocketAddr::V6(_) => "a sockaddr_in6 has 28",
+                };
+                let message = format!("the address has a length of {len} bytes: {whole}");
                 assert_eq!((error.status(), error.message()), (Status::InvalidArgument, &*message));
             }
             bytes.resize(128, 0xff);

@@ -223,8 +223,22 @@ pub(crate) fn bind_without_port(fd: RawFd) -> io::Result<()> {
     return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
 }
 
-/// Another descriptor of the same, closed by exec.
-pub(crate) fn duplicate(fd: RawFd) -> io::Result<OwnedFd> {
+/// Another descriptor that is readable when `fd` is, closed by exec. An event loop forgets it when it is closed: epoll
+/// keeps a mere duplicate until the original is closed too.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn follower(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: no pointers are passed.
+    let epoll = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
+    let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
+    // SAFETY: the event lives across the call.
+    match unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &raw mut event) } {
+        0 => Ok(epoll),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn follower(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
     let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
     if copy < 0 {

@@ -1,7 +1,7 @@
-//! The least throughput: so many bytes in each window of waiting. It reads no clock.
+//! The minimum throughput: so many bytes in each window of waiting. It reads no clock.
 //!
 //! Only time in which the peer is waited for counts, not what the program does between its reads. A window begins with
-//! the first wait; it ends, and the next one begins, as soon as the least has come. One that is used up before is a failure.
+//! the first wait; it ends, and the next one begins, as soon as the minimum has come. One that is used up before is a failure.
 //! So silence is noticed within one window, whatever came before it, and a burst is no credit for later.
 
 use std::os::fd::RawFd;
@@ -16,7 +16,7 @@ use crate::timeout;
 /// The guard of one connection's reads.
 #[derive(Debug)]
 pub struct Throughput {
-    least: usize,
+    minimum: usize,
     window: Duration,
     /// What has come in this window.
     bytes: usize,
@@ -31,7 +31,7 @@ pub struct Throughput {
 pub(crate) struct Slow {
     bytes: usize,
     waited: Duration,
-    least: usize,
+    minimum: usize,
     window: Duration,
 }
 
@@ -44,7 +44,7 @@ impl Throughput {
         }
         let window = if bytes == 0 { None } else { Duration::try_from_secs_f64(seconds).ok() };
         Ok(Throughput {
-            least: bytes,
+            minimum: bytes,
             window: window.unwrap_or(Duration::MAX),
             bytes: 0,
             waited: Duration::ZERO,
@@ -97,7 +97,7 @@ impl Throughput {
     /// Counts what has come.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes);
-        if self.bytes >= self.least {
+        if self.bytes >= self.minimum {
             self.restart();
         }
     }
@@ -108,7 +108,7 @@ impl Throughput {
 
     /// Whoever goes on after the failure has a new window.
     fn fail(&mut self) -> Slow {
-        let slow = Slow { bytes: self.bytes, waited: self.waited, least: self.least, window: self.window };
+        let slow = Slow { bytes: self.bytes, waited: self.waited, minimum: self.minimum, window: self.window };
         self.restart();
         slow
     }
@@ -139,8 +139,8 @@ impl Slow {
     pub(crate) fn error(self, peer: &str, during: &str) -> Error {
         let (waited, window) = (self.waited.as_secs_f64(), self.window.as_secs_f64());
         let message = format!(
-            "{} bytes came from {peer} in {waited:.3} s of waiting{during}; the least is {} in {window} s",
-            self.bytes, self.least
+            "{} bytes came from {peer} in {waited:.3} s of waiting{during}; the minimum is {} in {window} s",
+            self.bytes, self.minimum
         );
         Error::new(Status::TooSlow, message)
     }
@@ -200,7 +200,7 @@ mod tests {
                 }
             };
             if let Err(slow) = outcome {
-                assert_eq!((slow.least, slow.window.as_secs_f64()), (bytes, seconds));
+                assert_eq!((slow.minimum, slow.window.as_secs_f64()), (bytes, seconds));
                 assert_eq!((guard.bytes, guard.waited, guard.since), (0, Duration::ZERO, None));
                 return Some((at, slow.bytes, slow.waited.as_secs()));
             }
@@ -218,7 +218,7 @@ mod tests {
             // Just enough, and one byte less.
             (&[Wait(1, 10); 100], None),
             (&[Wait(5, 50), Wait(5, 49), Wait(1, 0)], Some((2, 99, 10))),
-            // The least ends the window, so that the next one has all of its time.
+            // The minimum ends the window, so that the next one has all of its time.
             (&[Wait(9, 100), Wait(9, 100), Wait(9, 99), Wait(1, 0), Wait(0, 0)], Some((4, 99, 10))),
             // What came at the end of the window, or too late, was delivered; what it lacks is told by the next wait.
             (&[Wait(10, 100), Wait(10, 100), Wait(10, 99), Wait(0, 1)], Some((3, 99, 10))),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn no_least_and_no_window() {
+    fn no_minimum_and_no_window() {
         for (bytes, seconds) in [(0, 1.0), (0, 0.0), (0, f64::NAN), (100, f64::INFINITY), (100, f64::MAX)] {
             assert_eq!(run(bytes, seconds, &[Wait(4_000_000_000, 0); 3]), None, "{bytes} in {seconds}");
         }
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(error.status(), Status::TooSlow);
         assert_eq!(
             error.message(),
-            "12 bytes came from localhost in 10.000 s of waiting during lunch; the least is 1000 in 10 s"
+            "12 bytes came from localhost in 10.000 s of waiting during lunch; the minimum is 1000 in 10 s"
         );
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct Connect {
     options: Arc<ConnectOptions>,
     resolver: Resolver,
     limit: Option<Arc<Limit>>,
-    /// The limit's descriptor, duplicated: connects that share a limit share none, which epoll would take once only.
+    /// Follows the limit's descriptor: connects that share a limit share none, which epoll would take once only.
     wake: Option<OwnedFd>,
     /// Those of limits that were replaced since the last step, and before it: as `spent`.
     replaced: Vec<OwnedFd>,
@@ -138,7 +138,7 @@ impl Connect {
         // The host is for messages, but what is no host has no place there either.
         Query::new(host, port)?;
         if addresses.is_empty() {
-            return Err(Error::new(Status::InvalidArgument, "addresses has none"));
+            return Err(Error::new(Status::InvalidArgument, "addresses is empty"));
         }
         let mut copy = Vec::new();
         memory::reserve(&mut copy, addresses.len(), "addresses")?;
@@ -174,7 +174,7 @@ impl Connect {
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
         // Opened here, where a failure can be told: `waits` lends it.
         let awaited = limit.as_ref().filter(|_| !self.is_over());
-        let wake = awaited.map(|limit| duplicate(limit.wake_fd()?)).transpose()?;
+        let wake = awaited.map(|limit| follower(limit.wake_fd()?)).transpose()?;
         let replaced = std::mem::replace(&mut self.wake, wake);
         if self.is_under_way() {
             self.replaced.extend(replaced);
@@ -187,7 +187,9 @@ impl Connect {
     /// for. A failure is final.
     pub(crate) fn step(&mut self) -> Result<Option<OwnedFd>> {
         match &self.phase {
-            Phase::Connected => return Err(Error::new(Status::Closed, "the connection was given to the program")),
+            Phase::Connected => {
+                return Err(Error::new(Status::Closed, "the connection was given by an earlier call"));
+            }
             Phase::Failed(error) => return Err(error.clone()),
             _ => {}
         }
@@ -465,6 +467,6 @@ impl Connect {
     }
 }
 
-fn duplicate(fd: RawFd) -> Result<OwnedFd> {
-    sys::duplicate(fd).map_err(|error| Error::from_io(Status::Io, "cannot duplicate the limit's descriptor", &error))
+fn follower(fd: RawFd) -> Result<OwnedFd> {
+    sys::follower(fd).map_err(|error| Error::from_io(Status::Io, "cannot follow the limit's descriptor", &error))
 }

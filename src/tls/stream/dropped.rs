@@ -166,7 +166,7 @@ mod tests {
         let throughput = || Throughput::new(usize::MAX, 10.0).unwrap();
         let state = |session: &Session| format!("{:?}", session.stream.lock().unwrap().throughput.as_ref().unwrap());
         let mut session = Session::unshaken(2);
-        session.stream.set_least_throughput(throughput()).unwrap();
+        session.stream.set_minimum_throughput(throughput()).unwrap();
         session.stream.handshake().unwrap();
         assert_ne!(state(&session), format!("{:?}", throughput()), "it is being waited for");
         session.shake();
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn idle_time_is_no_slowness() {
         let mut session = Session::new(2);
-        session.stream.set_least_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
+        session.stream.set_minimum_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
         let mut room = [0; 10];
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
         // As if that had been long ago.

@@ -1,4 +1,4 @@
-//! The least throughput of a stream's reads.
+//! The minimum throughput of a stream's reads.
 //!
 //! What counts is what the program gets: plaintext, because records without any cost the peer next to nothing. In the
 //! handshake, which has none, all bytes count. In a nest the stream that the program calls is the one that is guarded; the
@@ -32,7 +32,7 @@ impl Terms<'_> {
 
 impl Stream {
     /// A new window begins.
-    pub fn set_least_throughput(&self, throughput: Throughput) -> Result<()> {
+    pub fn set_minimum_throughput(&self, throughput: Throughput) -> Result<()> {
         self.lock()?.throughput = Some(throughput);
         Ok(())
     }
@@ -116,5 +116,5 @@ fn told(slow: Slow, engine: &Engine) -> Error {
 
 /// Of a wait below the stream that is guarded, which has the numbers.
 pub(super) fn too_slow() -> Error {
-    Error::new(Status::TooSlow, "less came than the least throughput that was asked for")
+    Error::new(Status::TooSlow, "less came than the minimum throughput that was asked for")
 }

@@ -29,7 +29,7 @@ enum Kind {
 pub(super) enum Fault {
     /// A system call failed.
     System(io::Error),
-    /// The read or write timeout passed first, or the window of the least throughput.
+    /// The read or write timeout passed first, or the window of the minimum throughput.
     Late(Status),
     /// The stream below failed.
     Outer(Error),

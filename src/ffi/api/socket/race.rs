@@ -136,17 +136,17 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 }
 
 /// Sets the limit that ends a connect, from the next step on, and keeps a reference to it. Its deadline is one of the
-/// times of `netlib_connect_timer`, and a cancel wakes who waits, because a duplicate of its descriptor is one of those to
-/// wait for. The step after that ends everything. Another limit takes its place. Default: none.
+/// times of `netlib_connect_timer`, and a cancel wakes who waits: one more descriptor to wait for tells of it. The step
+/// after that ends everything. Another limit takes its place. Default: none.
 ///
-/// Each connect has a duplicate of its own, so that those that share a limit can be in the same epoll(7). After fork(2), a
-/// child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A lookup that was
-/// under way begins anew in the child's first step.
+/// Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
+/// fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A lookup
+/// that was under way begins anew in the child's first step.
 ///
 /// @param connect the connect. Not NULL.
 /// @param limit the limit. May be NULL: none.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_IO` if its descriptor cannot be opened or duplicated: the one that was set before stays.
+/// @return `NETLIB_OK`; `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -218,12 +218,14 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
 /// the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
 ///
-/// A number that is among them after two steps in a row is the same descriptor, and one that has just left them is
-/// still open until the next step: remove it from your event loop before that. No other connect has it, not even one
-/// with the same limit. When a step ends it all, everything but the connection is closed, which epoll and kqueue notice
-/// by themselves. The connection has the number under which it was waited for, and your event loop still waits for it:
-/// remove it, or change what for. A loop that must not see a descriptor closed that it watches, such as libuv's, stops to
-/// watch them before each step.
+/// Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of the
+/// last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it watches, needs
+/// that.
+///
+/// With epoll and kqueue you can keep what does not change. A number that is there after two steps in a row is the same
+/// descriptor, and one that has just left is open until the next step: remove it before that. No other connect has it, not
+/// even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection, which epoll
+/// and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what for.
 ///
 /// @param connect the connect. May be NULL: 0 is returned.
 /// @return the number of descriptors.

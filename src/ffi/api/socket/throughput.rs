@@ -1,4 +1,4 @@
-//! The least throughput of a descriptor that the program reads itself.
+//! The minimum throughput of a descriptor that the program reads itself.
 
 use std::ffi::c_int;
 
@@ -9,8 +9,8 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::socket::throughput::Throughput;
 
-/// The least that the reads of one connection must bring, against a peer that sends now and then a little, so that no read
-/// timeout ends it. **Single**: any thread, one call at a time.
+/// A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads of
+/// one connection must bring. **Single**: any thread, one call at a time.
 ///
 ///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
 ///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -20,7 +20,7 @@ use crate::socket::throughput::Throughput;
 ///
 /// Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
 /// `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMEOUT` the time until it is called again; what the
-/// program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_least_throughput`.
+/// program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_minimum_throughput`.
 pub struct netlib_throughput {
     _private: [u8; 0],
 }
@@ -32,8 +32,8 @@ impl Handle for netlib_throughput {
 
 /// Makes a guard for one connection.
 ///
-/// @param bytes how many; 0 for no least, whatever `seconds` is.
-/// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no least.
+/// @param bytes how many; 0 for no minimum, whatever `seconds` is.
+/// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
 /// @param throughput out, owned: free it with `netlib_throughput_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
@@ -63,12 +63,12 @@ pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughp
     guard::nothing(|| handle::free(throughput));
 }
 
-/// Waits as `netlib_wait_for_read`, but not beyond the time in which the least must have come.
+/// Waits as `netlib_wait_for_read`, but not beyond the time in which the minimum must have come.
 ///
 /// @param throughput the guard. Not NULL.
 /// @param fd the descriptor, borrowed.
 /// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
-///        until the least is due.
+///        until the minimum is due.
 /// @param limit ends the wait early; borrowed. May be NULL: no limit.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as

@@ -7,7 +7,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_shared, arg_shared_opt, arg_str_opt};
-use crate::ffi::out::outs;
+use crate::ffi::out::{out_opt, outs};
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Shared, guard, handle, slices as slices_in};
 use crate::socket::throughput::Throughput;
@@ -171,10 +171,10 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
     guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// The least that reads must bring, against a peer that sends now and then a little, so that no read timeout ends it. Every
-/// `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have not, the read
-/// that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew. Default: none. As
-/// curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+/// Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout ends
+/// it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have
+/// not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew. Default:
+/// none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
 ///
 /// What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
 /// `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks counts too:
@@ -183,20 +183,20 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// makes the handshake of the one below, a limit is needed.
 ///
 /// @param stream the stream. Not NULL.
-/// @param bytes how many; 0 for no least, whatever `seconds` is.
-/// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no least.
+/// @param bytes how many; 0 for no minimum, whatever `seconds` is.
+/// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_set_least_throughput(
+pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
     stream: *mut netlib_tls_stream,
     bytes: usize,
     seconds: f64,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || arg!(stream).set_least_throughput(Throughput::new(bytes, seconds)?))
+    guard::status(err, || arg!(stream).set_minimum_throughput(Throughput::new(bytes, seconds)?))
 }
 
 /// Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
@@ -288,25 +288,26 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 }
 
 /// Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
-/// does for a descriptor, which for TLS says too much: session tickets and key updates may be there to be read at any time, and
-/// are no drop. They are taken in; data and failures are left to the next read, which returns them.
+/// does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time, and are
+/// no drop. They are taken in; data and failures are left to the next read, which returns them.
 ///
-/// It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once. Functions
-/// of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is done, what
-/// comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
+/// It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
+/// Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is
+/// done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
 ///
 /// @param stream the stream. Not NULL.
 /// @param dropped out: true or false. Not NULL.
 /// @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
-///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when the
-///        connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose message
-///        a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when tens of
-///        kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found
-///        the connection gone, `NETLIB_WANT_WRITE` if it was not finished. Not NULL.
+///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when
+///        the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose
+///        message a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when
+///        tens of kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown,
+///        `NETLIB_PROTOCOL` if the last one found the connection gone, `NETLIB_WANT_WRITE` if it was not finished. May be
+///        NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
-///         `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that `netlib_tls_wrap_callbacks` made,
-///         what its functions report.
+/// @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this
+///         one; `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
+///         `netlib_tls_wrap_callbacks` made, what its functions report.
 /// @threads one call at a time, which counts as reading and as writing
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -317,10 +318,13 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
-        let (dropped, why) = outs!(dropped, why);
+        let why = out_opt!(why);
+        let dropped = outs!(dropped);
         let status = arg!(stream).look()?;
         dropped.set(status != Status::WantRead);
-        why.set(status as netlib_status);
+        if let Some(why) = why {
+            why.set(status as netlib_status);
+        }
         Ok(())
     })
 }
