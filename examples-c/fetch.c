@@ -7,11 +7,12 @@
  * fetch/, a file for each idea:
  *
  *     options     the command line                  connection   a race of addresses, a socket, the layers of TLS on it
- *     request     what is sent, and how it changes  resolve      addresses from the command line
- *     trace       what -v tells                     route        how a connection comes about
- *     output      where the body goes               proxy        CONNECT, the tunnel through a proxy
- *     report      exit codes and advice             tls          trust and identity, for each peer its own
- *     failure     errors of our own                 http         one exchange over a connection
+ *     sockets     what it says of connections       resolve      addresses from the command line
+ *     request     what is sent, and how it changes  route        how a connection comes about
+ *     trace       what -v tells                     proxy        CONNECT, the tunnel through a proxy
+ *     output      where the body goes               tls          trust and identity, for each peer its own
+ *     report      exit codes and advice             http         one exchange over a connection
+ *     failure     errors of our own
  *
  *     cc fetch.c fetch/[a-z]*.c $(pkg-config --cflags --libs netlib) -o fetch
  *     fetch -v --retries 5 -o page.html https://example.com/
@@ -193,6 +194,7 @@ int main(int argc, char **argv) {
         .max_time = NETLIB_TIMEOUT_NONE,
         .headers = netlib_headers_options_new(),
     };
+    sockets_init(&options.sockets);
     enum exit_code code = EXIT_USAGE;
     if (parse_options(&options, argc, argv)) {
         if (options.help) print_help();

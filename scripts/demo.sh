@@ -3,7 +3,7 @@
 # connection is reset, the second answer is 503 and asks for a second of patience, the third redirects to another
 # origin, which must not get the password, and the fourth is 32 MiB with a checksum. Then the same 32 MiB by TLS in TLS:
 # through an https proxy that finds an origin which nobody else does. Each of the two proves its own name, and whichever
-# cannot is refused.
+# cannot is refused. So is, last, a host all of whose addresses are of a class that the command line refuses.
 #
 # Needs what the build needs, and nothing else. Leaves no process and no file behind, whichever way it ends.
 set -eu
@@ -139,3 +139,8 @@ echo "A proxy, then an origin, that is not who it should be:"
 check_refusal 18 'localhost".* is for other.test' --proxy "https://localhost:$(port wrongproxy)" \
     "https://origin.test:$(port origin)/hello"
 check_refusal 8 'stranger.test".* is for origin.test' --proxy "$proxy" "https://stranger.test:$(port origin)/hello"
+
+echo
+echo "A host that is this machine, for somebody who may not go there:"
+check_refusal 19 'the address policy refuses .*: loopback' --refuse-addresses loopback \
+    "https://localhost:$(port https)/hello"

@@ -34,35 +34,48 @@ static netlib_status limits_of(const netlib_timeout *timeout, double *connect, d
     return status;
 }
 
-/* What the command line says about connecting. */
-static netlib_connect_options *connect_options(const struct options *options, double timeout) {
-    netlib_connect_options *connect = netlib_connect_options_new();
-    netlib_connect_options_set_timeout(connect, timeout);
-    netlib_connect_options_refuse_addresses(connect, options->refused_addresses);
-    return connect;
-}
-
-/* To the addresses of --resolve, or those that the system's resolver finds. Either way each is looked at before it is
- * connected to. */
+/* To the Unix domain socket, the addresses of --resolve, or those that the system's resolver finds. Each is looked at
+ * before it is connected to. */
 static netlib_status make_race(const struct options *options, const netlib_url *url, double timeout,
                                netlib_connect **race, netlib_error **err) {
+    const struct sockets *sockets = &options->sockets;
+    netlib_connect_options_set_timeout(sockets->options, timeout);
+    if (sockets->unix_path != NULL) {
+        return netlib_connect_new_unix(sockets->unix_path, sockets->unix_path_len, sockets->options, race, err);
+    }
     const char *host = netlib_url_host(url, NULL);
     int32_t port = netlib_url_port_or_default(url);
-    netlib_connect_options *connect = connect_options(options, timeout);
     const netlib_addresses *addresses = resolve_find(&options->resolve, host, port);
-    netlib_status status = addresses != NULL ? netlib_connect_new_addresses(host, port, addresses, connect, race, err)
-                                             : netlib_connect_new(host, port, connect, race, err);
-    netlib_connect_options_free(connect);
-    return status;
+    if (addresses == NULL) return netlib_connect_new(host, port, sockets->options, race, err);
+    return netlib_connect_new_addresses(host, port, addresses, sockets->options, race, err);
+}
+
+/* What the peer is held to. */
+static netlib_status watch(struct connection *connection, const struct sockets *sockets, netlib_error **err) {
+    connection->least_bytes = sockets->least_bytes;
+    connection->least_seconds = sockets->least_seconds;
+    return netlib_throughput_new(sockets->least_bytes, sockets->least_seconds, &connection->throughput, err);
 }
 
 netlib_status connection_open(struct connection *connection, const struct options *options, const netlib_url *url,
                               const netlib_timeout *timeout, netlib_error **err) {
     double connect_timeout = 0;
     netlib_status status = limits_of(timeout, &connect_timeout, &connection->read_timeout, err);
+    if (status == NETLIB_OK) status = watch(connection, &options->sockets, err);
     if (status == NETLIB_OK) status = make_race(options, url, connect_timeout, &connection->race, err);
     if (status == NETLIB_OK) status = netlib_connect_run(connection->race, connection->limit, &connection->fd, err);
     return status == NETLIB_OK ? make_nonblocking(connection->fd, err) : status;
+}
+
+/* netlib tells of descriptors and of windows; who runs fetch has a server and an option. */
+static netlib_status blame_peer(const struct connection *connection, netlib_status status, netlib_error **err) {
+    if (status != NETLIB_TOO_SLOW) return status;
+    netlib_error *cause = *err;
+    *err = NULL;
+    status = fail_because(NETLIB_TOO_SLOW, cause, err, "%s was slower than --minimum-speed %zu/%g", connection->peer,
+                          connection->least_bytes, connection->least_seconds);
+    netlib_error_free(cause);
+    return status;
 }
 
 /* --- TLS ---------------------------------------------------------------------------------------------------------- */
@@ -88,8 +101,12 @@ netlib_status connection_add_tls(struct connection *connection, const netlib_tls
     status = netlib_tls_stream_set_limit(stream, connection->limit, err);
     if (status == NETLIB_OK) status = netlib_tls_stream_set_read_timeout(stream, connection->read_timeout, err);
     if (status == NETLIB_OK) status = netlib_tls_stream_set_write_timeout(stream, connection->read_timeout, err);
+    if (status == NETLIB_OK) {
+        status = netlib_tls_stream_set_least_throughput(stream, connection->least_bytes, connection->least_seconds,
+                                                        err);
+    }
     if (status == NETLIB_OK) status = netlib_tls_stream_handshake(stream, err);
-    return status;
+    return blame_peer(connection, status, err);
 }
 
 /* No closing message: the response has been read to its end, or is of no interest any more. */
@@ -97,7 +114,9 @@ void connection_close(struct connection *connection) {
     while (connection->tls_count > 0) netlib_tls_stream_free(connection->tls[--connection->tls_count]);
     if (connection->fd >= 0) close(connection->fd);
     connection->fd = -1;
+    netlib_throughput_free(connection->throughput);
     netlib_connect_free(connection->race);
+    connection->throughput = NULL;
     connection->race = NULL;
 }
 
@@ -127,7 +146,8 @@ static netlib_status send_in_clear(struct connection *connection, const char *da
 static netlib_status receive_in_clear(struct connection *connection, char *data, size_t len, size_t *received,
                                       netlib_error **err) {
     for (;;) {
-        netlib_status status = netlib_wait_for_read(connection->fd, connection->read_timeout, connection->limit, err);
+        netlib_status status = netlib_throughput_wait_for_read(connection->throughput, connection->fd,
+                                                               connection->read_timeout, connection->limit, err);
         if (status == NETLIB_TIMEOUT) {
             return fail(NETLIB_READ_TIMEOUT, err, "%s sent nothing for %g s", connection->peer,
                         connection->read_timeout);
@@ -136,6 +156,7 @@ static netlib_status receive_in_clear(struct connection *connection, char *data,
         ssize_t got = recv(connection->fd, data, len, 0);
         if (got >= 0) {
             *received = (size_t)got;
+            netlib_throughput_add(connection->throughput, *received);
             return got > 0 ? NETLIB_OK : NETLIB_END_OF_STREAM;
         }
         if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
@@ -154,6 +175,7 @@ netlib_status connection_send(struct connection *connection, const char *data, s
 netlib_status connection_receive(struct connection *connection, char *data, size_t len, size_t *received,
                                  netlib_error **err) {
     netlib_tls_stream *tls = connection_tls(connection);
-    if (tls != NULL) return netlib_tls_stream_read(tls, data, len, received, err);
-    return receive_in_clear(connection, data, len, received, err);
+    netlib_status status = tls != NULL ? netlib_tls_stream_read(tls, data, len, received, err)
+                                       : receive_in_clear(connection, data, len, received, err);
+    return blame_peer(connection, status, err);
 }

@@ -20,15 +20,19 @@ struct connection {
     int fd;                                  /* -1: closed */
     netlib_tls_stream *tls[MOST_TLS_LAYERS]; /* from the outside in */
     size_t tls_count;
-    const netlib_limit *limit; /* borrowed: ends every wait */
-    double read_timeout;       /* the longest silence of the peer, in seconds */
-    const char *peer;          /* who answers: "the server", "the proxy" */
+    const netlib_limit *limit;     /* borrowed: ends every wait */
+    netlib_throughput *throughput; /* for what comes in clear: the same that TLS is asked for */
+    size_t least_bytes;            /* how many each `least_seconds` of waiting must bring; 0: as few as it likes */
+    double least_seconds;
+    double read_timeout; /* the longest silence of the peer, in seconds */
+    const char *peer;    /* who answers: "the server", "the proxy" */
 };
 
 /* Not connected yet; connection_close is fine from now on. `limit` may be NULL. */
 void connection_init(struct connection *connection, const netlib_limit *limit);
 
-/* Connects to the host and port of `url`, as the options say. `timeout` gives the limits; its clock is not touched. */
+/* Connects to the host and port of `url`, or to the Unix domain socket that the options name. `timeout` gives the
+ * limits; its clock is not touched. */
 netlib_status connection_open(struct connection *connection, const struct options *options, const netlib_url *url,
                               const netlib_timeout *timeout, netlib_error **err);
 

@@ -21,24 +21,40 @@ void print_help(void) {
          "                         request cannot have arrived\n"
          "  --connect-timeout S    the longest wait for a connection to one address, in seconds (default 10)\n"
          "  --read-timeout S       the longest silence of the server, in seconds (default 30)\n"
+         "  --minimum-speed BYTES/SECONDS\n"
+         "                         give up a connection when SECONDS of waiting for the server, its time to think\n"
+         "                         included, bring less than BYTES\n"
          "  --max-time S           the longest the whole may take, in seconds (default: no limit)\n"
          "  --user USER:PASSWORD   send Basic credentials, to the URL's own origin only\n"
          "  --proxy URL            go through the proxy at http://[USER:PASSWORD@]HOST:PORT, or https:// for TLS\n"
          "                         with it. What goes to https servers it cannot read\n"
+         "  -v                     tell what happens, and why, on standard error\n"
+         "  --help                 this text\n");
+    puts("Connections:\n"
+         "\n"
          "  --resolve HOST:PORT:ADDRESS[,ADDRESS...]\n"
          "                         connect to these addresses when HOST and PORT are wanted; may be repeated\n"
          "  --refuse-addresses CLASSES\n"
-         "                         connect to no address of these classes, wherever redirects lead: all-but-global, or\n"
-         "                         any of metadata, loopback, unspecified, link-local, private, shared, multicast,\n"
-         "                         reserved, documentation, benchmarking, special-purpose, global, with commas\n"
-         "  -v                     tell what happens, and why, on standard error\n"
-         "  --help                 this text\n"
+         "                         connect to no address of these classes, wherever redirects lead: all-but-global,\n"
+         "                         or any of metadata, loopback, unspecified, link-local, private, shared, multicast,\n"
+         "                         reserved, documentation, benchmarking, special-purpose, unix,\n"
+         "                         global, with commas\n"
+         "  --unix-socket PATH     connect to this Unix domain socket, whatever host is wanted: with --proxy it is\n"
+         "                         where the proxy is, without one redirects lead there too\n"
+         "  --abstract-unix-socket NAME\n"
+         "                         the same, by an abstract name of Linux\n"
+         "  --interface NAME       go out by this network interface, whatever the routes are\n"
+         "  --source ADDRESS[:PORT]\n"
+         "                         connect from this address of this machine; [ADDRESS]:PORT if it is IPv6\n"
+         "  --keepalive IDLE[,INTERVAL[,COUNT]]\n"
+         "                         probe when nothing has come for IDLE seconds, then each INTERVAL seconds, and give\n"
+         "                         up when COUNT probes in a row stay unanswered (default of each: the system's)\n"
+         "  --user-timeout S       give up when sent data stays unacknowledged for S seconds (default: the system's)\n"
          "\n"
          "Addresses race: each has its turn a quarter of a second after the one before, or when that has failed, and\n"
          "the first that is connected wins. With --proxy the addresses are the proxy's: those of servers it looks up\n"
-         "and connects to itself, and what it must not reach is the matter of its own settings.\n"
-         "\n"
-         "TLS, with the server:\n"
+         "and connects to itself, and what it must not reach is the matter of its own settings.\n");
+    puts("TLS, with the server:\n"
          "\n"
          "  --cacert FILE          trust the certificates in FILE (PEM), and no others\n"
          "  --capath DIR           trust the certificates in the files of DIR, and no others but --cacert's\n"
@@ -64,8 +80,8 @@ void print_help(void) {
 #undef LINE
 }
 
-static bool usage_error(const char *what, const char *value) {
-    fprintf(stderr, "fetch: %s: %s (fetch --help explains)\n", what, value);
+bool usage_error(const char *option, const char *what) {
+    fprintf(stderr, "fetch: %s: %s (fetch --help explains)\n", option, what);
     return false;
 }
 
@@ -121,27 +137,15 @@ static bool add_resolve(struct options *options, const char *text) {
            usage_error("--resolve", "HOST:PORT:ADDRESS is needed, and more addresses after commas");
 }
 
-/* 0 when there is no class of that name. */
-static int32_t address_class(const char *name, size_t len) {
-    static const char all[] = "all-but-global";
-    if (len == strlen(all) && strncmp(name, all, len) == 0) return NETLIB_ADDRESS_ALL_BUT_GLOBAL;
-    for (int32_t class = 1; netlib_address_class_name(class) != NULL; class *= 2) {
-        const char *known = netlib_address_class_name(class);
-        if (len == strlen(known) && strncmp(name, known, len) == 0) return class;
-    }
-    return 0;
-}
-
-/* Names with commas between them. Those of several options add up. */
-static bool add_refused_addresses(struct options *options, const char *names) {
-    for (;;) {
-        size_t len = strcspn(names, ",");
-        int32_t class = address_class(names, len);
-        if (class == 0) return usage_error("--refuse-addresses", "this is no class of addresses");
-        options->refused_addresses |= class;
-        if (names[len] == '\0') return true;
-        names += len + 1;
-    }
+/* netlib knows the form: what has it is of another certificate than this one, which is nobody's. */
+static bool set_fingerprint(struct options *options, const char *text) {
+    netlib_error *err = NULL;
+    options->fingerprint = text;
+    netlib_status status = netlib_assert_fingerprint("", 1, text, &err);
+    bool fits = status == NETLIB_FINGERPRINT_MISMATCH;
+    if (!fits) usage_error("--fingerprint", netlib_error_message(err, NULL));
+    netlib_error_free(err);
+    return fits;
 }
 
 /* The first line, without its end. It may be a pipe's. */
@@ -166,7 +170,14 @@ enum {
     OPT_USER,
     OPT_PROXY,
     OPT_RESOLVE,
+    OPT_UNIX_SOCKET,
+    OPT_ABSTRACT_UNIX_SOCKET,
+    OPT_INTERFACE,
+    OPT_SOURCE,
     OPT_REFUSE_ADDRESSES,
+    OPT_KEEPALIVE,
+    OPT_USER_TIMEOUT,
+    OPT_MINIMUM_SPEED,
     OPT_CACERT,
     OPT_CAPATH,
     OPT_CRLFILE,
@@ -190,7 +201,14 @@ static const struct option long_options[] = {
     {"user", required_argument, NULL, OPT_USER},
     {"proxy", required_argument, NULL, OPT_PROXY},
     {"resolve", required_argument, NULL, OPT_RESOLVE},
+    {"unix-socket", required_argument, NULL, OPT_UNIX_SOCKET},
+    {"abstract-unix-socket", required_argument, NULL, OPT_ABSTRACT_UNIX_SOCKET},
+    {"interface", required_argument, NULL, OPT_INTERFACE},
+    {"source", required_argument, NULL, OPT_SOURCE},
     {"refuse-addresses", required_argument, NULL, OPT_REFUSE_ADDRESSES},
+    {"keepalive", required_argument, NULL, OPT_KEEPALIVE},
+    {"user-timeout", required_argument, NULL, OPT_USER_TIMEOUT},
+    {"minimum-speed", required_argument, NULL, OPT_MINIMUM_SPEED},
     {"cacert", required_argument, NULL, OPT_CACERT},
     {"capath", required_argument, NULL, OPT_CAPATH},
     {"crlfile", required_argument, NULL, OPT_CRLFILE},
@@ -221,11 +239,18 @@ static bool parse_option(struct options *options, int option, char *value) {
         case OPT_USER: netlib_headers_options_set_basic_auth(options->headers, value); return true;
         case OPT_PROXY: options->proxy = value; return true;
         case OPT_RESOLVE: return add_resolve(options, value);
-        case OPT_REFUSE_ADDRESSES: return add_refused_addresses(options, value);
+        case OPT_UNIX_SOCKET: return sockets_set_unix(&options->sockets, value);
+        case OPT_ABSTRACT_UNIX_SOCKET: return sockets_set_abstract_unix(&options->sockets, value);
+        case OPT_INTERFACE: return sockets_set_interface(&options->sockets, value);
+        case OPT_SOURCE: return sockets_set_source(&options->sockets, value);
+        case OPT_REFUSE_ADDRESSES: return sockets_refuse_addresses(&options->sockets, value);
+        case OPT_KEEPALIVE: return sockets_set_keepalive(&options->sockets, value);
+        case OPT_USER_TIMEOUT: return sockets_set_user_timeout(&options->sockets, value);
+        case OPT_MINIMUM_SPEED: return sockets_set_least_speed(&options->sockets, value);
         case OPT_CACERT: options->cacert = value; return true;
         case OPT_CAPATH: options->capath = value; return true;
         case OPT_CRLFILE: options->crlfile = value; return true;
-        case OPT_FINGERPRINT: options->fingerprint = value; return true;
+        case OPT_FINGERPRINT: return set_fingerprint(options, value);
         case OPT_INSECURE: options->insecure = true; return true;
         case OPT_CERT: options->cert = value; return true;
         case OPT_KEY: options->key = value; return true;
@@ -252,6 +277,7 @@ bool parse_options(struct options *options, int argc, char **argv) {
 }
 
 void free_options(struct options *options) {
+    sockets_free(&options->sockets);
     resolve_free(&options->resolve);
     netlib_headers_options_free(options->headers);
 }

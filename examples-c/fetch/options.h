@@ -3,6 +3,7 @@
 #define EXAMPLES_FETCH_OPTIONS_H
 
 #include "resolve.h"
+#include "sockets.h"
 
 #include <netlib.h>
 
@@ -28,7 +29,7 @@
     X(EXIT_BODY, 17, "the request's body could not be sent again")                   \
     X(EXIT_PROXY, 18, "the proxy: no connection, no TLS with it, or no tunnel")      \
     X(EXIT_REFUSED, 19, "the host has no address that --refuse-addresses allows")     \
-    X(EXIT_TOO_SLOW, 20, "the response came too slowly")                             \
+    X(EXIT_TOO_SLOW, 20, "less came than --minimum-speed asks for")                             \
     X(EXIT_STATUS, 22, "the server answered 400 or above; its body is delivered")    \
     X(EXIT_INTERRUPTED, 130, "interrupted")
 
@@ -50,7 +51,7 @@ struct options {
     int32_t tls_max; /* of enum netlib_tls_version; 0: the highest there is */
     const char *proxy, *proxy_cacert;
     struct resolve resolve;
-    int32_t refused_addresses; /* bits of enum netlib_address_class */
+    struct sockets sockets;
     int32_t retries;
     double connect_timeout, read_timeout, max_time;
     bool insecure, verbose, help;
@@ -63,6 +64,9 @@ struct options {
 bool parse_options(struct options *options, int argc, char **argv);
 
 void free_options(struct options *options);
+
+/* Says what is wrong with an option. Returns false. */
+bool usage_error(const char *option, const char *what);
 
 void print_help(void);
 

@@ -32,9 +32,11 @@ static const char *outcome_of(const netlib_connect *race, size_t index) {
 
 void trace_race(struct trace *to, const netlib_connect *race) {
     for (size_t i = 0; i < netlib_connect_attempt_count(race); i++) {
-        trace(to, "  %s port %d, %.3f to %.3f s: %s", netlib_connect_attempt_address(race, i, NULL),
-              (int)netlib_connect_attempt_port(race, i), netlib_connect_attempt_start(race, i),
-              netlib_connect_attempt_end(race, i), outcome_of(race, i));
+        char port[32] = ""; /* Unix domain sockets have none */
+        int number = netlib_connect_attempt_port(race, i);
+        if (number >= 0) snprintf(port, sizeof port, " port %d", number);
+        trace(to, "  %s%s, %.3f to %.3f s: %s", netlib_connect_attempt_address(race, i, NULL), port,
+              netlib_connect_attempt_start(race, i), netlib_connect_attempt_end(race, i), outcome_of(race, i));
     }
 }
 

@@ -1,44 +1,44 @@
 //! One accepted connection, plain or TLS, and the ways it can end.
 
 use std::io::{Read, Result, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use socket2::SockRef;
+use socket2::Socket;
 
 pub enum Connection {
-    Plain(TcpStream),
-    Tls(Box<StreamOwned<ServerConnection, TcpStream>>),
+    Plain(Socket),
+    Tls(Box<StreamOwned<ServerConnection, Socket>>),
 }
 
 impl Connection {
     /// TLS when there is a configuration. The first read shakes hands.
-    pub fn new(tcp: TcpStream, tls: Option<&Arc<ServerConfig>>) -> std::result::Result<Connection, rustls::Error> {
+    pub fn new(socket: Socket, tls: Option<&Arc<ServerConfig>>) -> std::result::Result<Connection, rustls::Error> {
         Ok(match tls {
-            None => Connection::Plain(tcp),
+            None => Connection::Plain(socket),
             Some(config) => {
                 let session = ServerConnection::new(Arc::clone(config))?;
-                Connection::Tls(Box::new(StreamOwned::new(session, tcp)))
+                Connection::Tls(Box::new(StreamOwned::new(session, socket)))
             }
         })
     }
 
-    fn tcp(&self) -> &TcpStream {
+    fn socket(&self) -> &Socket {
         match self {
-            Connection::Plain(tcp) => tcp,
+            Connection::Plain(socket) => socket,
             Connection::Tls(tls) => &tls.sock,
         }
     }
 
     /// The TLS session, if there is one, and what it runs over.
-    pub fn into_parts(self) -> (Option<ServerConnection>, TcpStream) {
+    pub fn into_parts(self) -> (Option<ServerConnection>, Socket) {
         match self {
-            Connection::Plain(tcp) => (None, tcp),
+            Connection::Plain(socket) => (None, socket),
             Connection::Tls(tls) => {
-                let (session, tcp) = tls.into_parts();
-                (Some(session), tcp)
+                let (session, socket) = tls.into_parts();
+                (Some(session), socket)
             }
         }
     }
@@ -54,16 +54,16 @@ impl Connection {
 
     /// The stream just ends, without TLS's closing message. What was sent is delivered.
     pub fn cut(self) {
-        let tcp = self.tcp();
-        let _ = tcp.shutdown(Shutdown::Write);
+        let mut socket = self.socket();
+        let _ = socket.shutdown(Shutdown::Write);
         // Closing with unread input would reset the connection and destroy what is still on its way.
-        let _ = tcp.set_read_timeout(Some(Duration::from_secs(5)));
-        let _ = std::io::copy(&mut &*tcp, &mut std::io::sink());
+        let _ = socket.set_read_timeout(Some(Duration::from_secs(5)));
+        let _ = std::io::copy(&mut socket, &mut std::io::sink());
     }
 
-    /// A TCP reset.
+    /// A TCP reset; a Unix domain socket is just closed.
     pub fn reset(self) {
-        let _ = SockRef::from(self.tcp()).set_linger(Some(Duration::ZERO));
+        let _ = self.socket().set_linger(Some(Duration::ZERO));
     }
 
     /// Says nothing more until the peer has gone.
@@ -75,7 +75,7 @@ impl Connection {
 impl Read for Connection {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         match self {
-            Connection::Plain(tcp) => tcp.read(buffer),
+            Connection::Plain(socket) => socket.read(buffer),
             Connection::Tls(tls) => tls.read(buffer),
         }
     }
@@ -84,14 +84,14 @@ impl Read for Connection {
 impl Write for Connection {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         match self {
-            Connection::Plain(tcp) => tcp.write(bytes),
+            Connection::Plain(socket) => socket.write(bytes),
             Connection::Tls(tls) => tls.write(bytes),
         }
     }
 
     fn flush(&mut self) -> Result<()> {
         match self {
-            Connection::Plain(tcp) => tcp.flush(),
+            Connection::Plain(socket) => socket.flush(),
             Connection::Tls(tls) => tls.flush(),
         }
     }

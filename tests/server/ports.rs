@@ -1,7 +1,7 @@
 //! The ports: who listens where, with which certificate. A row of `open` each.
 
 use std::io::Result;
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::sync::Arc;
 
 use rustls::ServerConfig;
@@ -122,7 +122,7 @@ pub fn start(ports: Vec<Port>, world: &Arc<World>) -> Vec<Port> {
         let (name, world) = (port.name, Arc::clone(world));
         match port.kind {
             Kind::Reserve { .. } => reserved.push(port),
-            Kind::Mute(listener) => each(listener, |tcp| Connection::Plain(tcp).stay_silent()),
+            Kind::Mute(listener) => each(listener, |socket| Connection::Plain(socket).stay_silent()),
             Kind::Serve(listener, tls) => accept(listener, name, tls, move |it| scenarios::serve(&world, name, it)),
             Kind::Proxy(listener, tls) => accept(listener, name, tls, move |it| proxy::serve(&world, name, it)),
         }
@@ -130,24 +130,26 @@ pub fn start(ports: Vec<Port>, world: &Arc<World>) -> Vec<Port> {
     reserved
 }
 
-fn accept(
-    listener: TcpListener,
+pub fn accept(
+    listener: impl Into<Socket>,
     name: &'static str,
     tls: Option<Arc<ServerConfig>>,
     serve: impl Fn(Connection) + Send + Sync + 'static,
 ) {
-    each(listener, move |tcp| match Connection::new(tcp, tls.as_ref()) {
+    each(listener, move |socket| match Connection::new(socket, tls.as_ref()) {
         Ok(connection) => serve(connection),
         Err(error) => eprintln!("misbehaving-server: {name}: {error}"),
     });
 }
 
-fn each(listener: TcpListener, serve: impl Fn(TcpStream) + Send + Sync + 'static) {
-    let serve = Arc::new(serve);
+fn each(listener: impl Into<Socket>, serve: impl Fn(Socket) + Send + Sync + 'static) {
+    let (listener, serve) = (listener.into(), Arc::new(serve));
     std::thread::spawn(move || {
-        for tcp in listener.incoming().flatten() {
-            let serve = Arc::clone(&serve);
-            std::thread::spawn(move || serve(tcp));
+        loop {
+            if let Ok((socket, _)) = listener.accept() {
+                let serve = Arc::clone(&serve);
+                std::thread::spawn(move || serve(socket));
+            }
         }
     });
 }

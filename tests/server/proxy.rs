@@ -6,6 +6,8 @@
 use std::io::{BufReader, Result, Write};
 use std::net::{Ipv4Addr, TcpStream};
 
+use socket2::Socket;
+
 use crate::connection::Connection;
 use crate::request::Request;
 use crate::scenarios::{self, World};
@@ -103,11 +105,11 @@ fn open(world: &World, request: &Request, mut client: Connection, head: &str) ->
 }
 
 /// The proxy reaches the ports of this server, and no others.
-fn find(world: &World, authority: &str) -> Option<TcpStream> {
+fn find(world: &World, authority: &str) -> Option<Socket> {
     let (host, port) = authority.rsplit_once(':')?;
     let here = host.ends_with(".test") || ["localhost", "127.0.0.1", "[::1]"].contains(&host);
     let port = port.parse().ok().filter(|&port| here && world.has_port(port))?;
-    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()
+    TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok().map(Socket::from)
 }
 
 fn say(mut client: Connection, text: &str) -> Result<()> {

@@ -125,6 +125,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/hang-up", &[HangUp]),
     ("/hang-up-once", &[HangUp, Echo]),
     ("/drip", &[Drip]),
+    ("/drip-once", &[Drip, Say(HELLO, End::Close)]),
     ("/flood", &[Flood]),
     ("/garbage", &[Say("SSH-2.0-Nonsense\r\n\r\n", End::Close)]),
     ("/half-head", &[Say("HTTP/1.1 200 OK\r\nContent-Le", End::Close)]),

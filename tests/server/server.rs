@@ -4,10 +4,12 @@
 //!     misbehaving-server sha256 FILE     prints the file's SHA-256
 //!
 //! In DIR it leaves `ca.pem` and `proxy-ca.pem` (the roots to trust for servers and for proxies), `ca/root.pem` (the
-//! first again, alone in a directory), `crl.pem`, and `sha256` (that of the certificate of `https`), then `ports`
-//! (`name=port` a line, made in one step once every port listens), and it adds a line to `requests` for each request
-//! that arrived, before it is answered.
-//! What each port does is in `ports.rs`, what each path does in `scenarios.rs`, what a proxy does in `proxy.rs`.
+//! first again, alone in a directory), `crl.pem`, `sha256` (that of the certificate of `https`), and the Unix domain
+//! sockets `http.sock`, `https.sock` and `proxy.sock`, then `ports` (`name=port` a line, and `abstract=NAME` for a socket
+//! without a path; made in one step once all of them listen), and it adds a line to `requests` for each request that
+//! arrived, before it is answered.
+//! What each port does is in `ports.rs`, what each socket in `unix.rs`, what each path does in `scenarios.rs`, what a
+//! proxy does in `proxy.rs`.
 
 mod certificates;
 mod connection;
@@ -16,6 +18,7 @@ mod proxy;
 mod request;
 mod scenarios;
 mod tunnel;
+mod unix;
 
 use std::error::Error;
 use std::io::Read;
@@ -57,15 +60,18 @@ fn serve(dir: PathBuf, seconds: u64) -> Result<(), Box<dyn Error>> {
     });
     let certificates = certificates::make()?;
     std::fs::create_dir_all(dir.join("ca"))?;
+    let dir = dir.canonicalize()?;
+    std::env::set_current_dir(&dir)?;
     write_at_once(&dir, "ca.pem", &certificates.root_pem)?;
     write_at_once(&dir, "ca/root.pem", &certificates.root_pem)?;
     write_at_once(&dir, "proxy-ca.pem", &certificates.proxy_root_pem)?;
     write_at_once(&dir, "crl.pem", &certificates.crl_pem)?;
     write_at_once(&dir, "sha256", &scenarios::sha256(&certificates.good_der))?;
     let open = ports::open(&certificates)?;
-    let list: String = open.iter().map(|port| format!("{}={}\n", port.name, port.number)).collect();
+    let mut list: String = open.iter().map(|port| format!("{}={}\n", port.name, port.number)).collect();
     let world = Arc::new(scenarios::World::new(&dir, &open)?);
     let _reserved = ports::start(open, &world);
+    list += &format!("abstract={}\n", unix::start(&certificates, &world)?);
     write_at_once(&dir, "ports", &list)?;
     std::io::copy(&mut std::io::stdin().lock().by_ref(), &mut std::io::sink())?;
     Ok(())

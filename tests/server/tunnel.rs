@@ -1,15 +1,16 @@
 //! The inside of a tunnel: bytes from the client to the origin and back, until both have ended.
 
 use std::io::{ErrorKind, Read, Result, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
 use std::sync::Mutex;
 
 use rustls::ServerConnection;
+use socket2::Socket;
 
 use crate::connection::Connection;
 
 /// One thread in each direction.
-pub fn join(client: Connection, origin: TcpStream) {
+pub fn join(client: Connection, origin: Socket) {
     let (session, client) = client.into_parts();
     let session = session.map(Mutex::new);
     let ended = |done: Result<()>| {
@@ -26,7 +27,7 @@ pub fn join(client: Connection, origin: TcpStream) {
 }
 
 /// From the client to the origin.
-fn up(session: Option<&Mutex<ServerConnection>>, mut client: &TcpStream, mut origin: &TcpStream) -> Result<()> {
+fn up(session: Option<&Mutex<ServerConnection>>, mut client: &Socket, mut origin: &Socket) -> Result<()> {
     let mut buffer = [0; 16 * 1024];
     loop {
         let received = client.read(&mut buffer)?;
@@ -41,7 +42,7 @@ fn up(session: Option<&Mutex<ServerConnection>>, mut client: &TcpStream, mut ori
 }
 
 /// From the origin to the client. The lock is held while it writes, so that records do not mix.
-fn down(session: Option<&Mutex<ServerConnection>>, mut origin: &TcpStream, mut client: &TcpStream) -> Result<()> {
+fn down(session: Option<&Mutex<ServerConnection>>, mut origin: &Socket, mut client: &Socket) -> Result<()> {
     let mut buffer = [0; 16 * 1024];
     loop {
         let received = origin.read(&mut buffer)?;

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod proxy;
+mod sockets;
 mod tls;
 
 /// What is not said is not asked for.
@@ -52,7 +53,7 @@ const fn fails(name: &'static str, args: &'static [&'static str], code: i32, err
 }
 
 pub fn all() -> Vec<&'static Case> {
-    [HTTP, addresses::ALL, proxy::ALL, tls::ALL].into_iter().flatten().collect()
+    [HTTP, addresses::ALL, proxy::ALL, sockets::ALL, tls::ALL].into_iter().flatten().collect()
 }
 
 const HTTP: &[Case] = &[

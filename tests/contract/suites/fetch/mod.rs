@@ -42,6 +42,7 @@ pub fn demo(env: &Env, report: &mut Report) {
         "is for other.test",
         "\"stranger.test\"",
         "is for origin.test",
+        "the address policy refuses",
     ] {
         report.check(ran.text.contains(said), format!("the demo says {said:?}"));
     }

@@ -58,7 +58,7 @@ impl Server {
     }
 
     /// `{https}` is that port's number, `{server}` the server's directory, `{requests}` its list of what arrived,
-    /// `{sha256}` the fingerprint of the certificate at `{https}`.
+    /// `{abstract}` the name of its socket without a path, `{sha256}` the fingerprint of the certificate at `{https}`.
     pub fn fill_in(&self, text: &str) -> String {
         let file = |name: &str| self.file(name).display().to_string();
         let mut text = text.replace("{server}", &file("")).replace("{requests}", &file("requests"));

@@ -277,8 +277,15 @@ pub const ALL: &[Case] = &[
     },
     fails(
         "fingerprint-malformed",
-        &["--fingerprint", "12:34", "https://localhost:{https}/hello"],
+        &["-v", "--fingerprint", "12:34", "https://127.0.0.1:{closed}/"],
         2,
-        &["fetch: fingerprint"],
+        &["fetch: --fingerprint: fingerprint must have 32 (MD5), 40 (SHA-1) or 64 (SHA-256) hex digits; it has 4 ("],
+    )
+    .silent_about(&["attempt 1"]),
+    fails(
+        "fingerprint-no-hex",
+        &["--fingerprint", "sha256//AAAA", "http://127.0.0.1:{closed}/"],
+        2,
+        &["fetch: --fingerprint: fingerprint has something else than hex digits and colons at byte 0 ("],
     ),
 ];

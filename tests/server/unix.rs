@@ -1,0 +1,42 @@
+//! Unix domain sockets, with which the scenarios need no port. A row of `start` each.
+
+use std::io::Result;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::ServerConfig;
+use socket2::{Domain, SockAddr, Socket, Type};
+
+use crate::certificates::Certificates;
+use crate::ports::accept;
+use crate::proxy;
+use crate::scenarios::{self, World};
+
+/// They are in the current directory, because a path of more than 107 bytes is none. Returns the name of the one that
+/// has no path, without its NUL: nobody else on this machine uses it.
+pub fn start(certificates: &Certificates, world: &Arc<World>) -> Result<String> {
+    let name = format!("misbehaving-server-{}", std::process::id());
+    serve("http.sock", "http.sock", None, world)?;
+    serve("https.sock", "https.sock", Some(Arc::clone(&certificates.good)), world)?;
+    serve("abstract", &format!("\0{name}"), None, world)?;
+    let world = Arc::clone(world);
+    accept(listen("proxy.sock")?, "proxy.sock", None, move |it| proxy::serve(&world, "proxy.sock", it));
+    Ok(name)
+}
+
+fn serve(name: &'static str, path: &str, tls: Option<Arc<ServerConfig>>, world: &Arc<World>) -> Result<()> {
+    let world = Arc::clone(world);
+    accept(listen(path)?, name, tls, move |it| scenarios::serve(&world, name, it));
+    Ok(())
+}
+
+/// In place of what an earlier server has left.
+fn listen(path: &str) -> Result<Socket> {
+    if Path::new(path).exists() {
+        std::fs::remove_file(path)?;
+    }
+    let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+    socket.bind(&SockAddr::unix(path)?)?;
+    socket.listen(128)?;
+    Ok(socket)
+}
