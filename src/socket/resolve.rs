@@ -323,6 +323,24 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_has_ended_begins_no_lookup() {
+        static OUT: Outstanding = Outstanding::new();
+        // There is no place for one, which it would be told.
+        let resolver = Resolver::new(Arc::new(|query: &Query| panic!("looked up {query:?}")), &OUT, 0);
+        for (seconds, cancel, expected) in [
+            (0.0, false, Status::DeadlineExceeded),
+            (30.0, true, Status::Cancelled),
+            (30.0, false, Status::TooManyLookups),
+        ] {
+            let limit = Limit::new(seconds).unwrap();
+            if cancel {
+                limit.cancel();
+            }
+            assert_eq!(resolver.resolve(name(), Some(&limit)).unwrap_err().status(), expected);
+        }
+    }
+
+    #[test]
     fn outstanding_lookups_are_capped() {
         static OUT: Outstanding = Outstanding::new();
         let (release, lookup) = stuck();

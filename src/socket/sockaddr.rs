@@ -142,6 +142,10 @@ mod tests {
             bytes.resize(128, 0xff);
             assert_eq!(endpoint(&bytes).unwrap(), Endpoint::Ip(address), "the rest of a sockaddr_storage is ignored");
         }
+        // The flow label too, which no text has.
+        let labelled = SocketAddrV6::new(Ipv6Addr::LOCALHOST, 80, 0x1234, 3);
+        let bytes = crate::socket::sys::bytes_of_sockaddr(&Endpoint::Ip(labelled.into()).to_sockaddr());
+        assert_eq!(endpoint(&bytes).unwrap(), Endpoint::Ip(labelled.into()));
         for family in [libc::AF_UNSPEC, 255] {
             let mut bytes = bytes_of("192.0.2.1:80");
             let at = offset_of!(sockaddr, sa_family);
