@@ -7,16 +7,34 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <pthread.h>
+#include <sched.h>
 
 static pthread_mutex_t lookup_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t lookup_released = PTHREAD_COND_INITIALIZER;
 static bool lookups_hang = true;
+/* How many do at this moment. */
+static int hung_lookups;
 
 static inline void release_lookups(void) {
     pthread_mutex_lock(&lookup_lock);
     lookups_hang = false;
     pthread_cond_broadcast(&lookup_released);
     pthread_mutex_unlock(&lookup_lock);
+}
+
+/* From then on their threads do nothing until they are released. */
+static inline void until_lookups_hang(int count) {
+    for (double began = netlib_current_time();;) {
+        pthread_mutex_lock(&lookup_lock);
+        int hung = hung_lookups;
+        pthread_mutex_unlock(&lookup_lock);
+        if (hung == count) return;
+        if (netlib_current_time() - began > 10.0) {
+            CHECK_INT(count, hung);
+            return;
+        }
+        sched_yield();
+    }
 }
 
 static inline void hold_lookups(void) {
@@ -33,7 +51,9 @@ int getaddrinfo(const char *host, const char *service, const struct addrinfo *hi
         bool hangs = strcmp(host, "hung.test") == 0;
         if ((hints->ai_flags & AI_NUMERICHOST) || (!hangs && strcmp(host, "good.test") != 0)) return EAI_NONAME;
         pthread_mutex_lock(&lookup_lock);
+        hung_lookups += hangs;
         while (hangs && lookups_hang) pthread_cond_wait(&lookup_released, &lookup_lock);
+        hung_lookups -= hangs;
         pthread_mutex_unlock(&lookup_lock);
         address.s_addr = htonl(INADDR_LOOPBACK);
     }

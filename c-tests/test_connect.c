@@ -364,16 +364,12 @@ static void a_limit_ends_a_connect(void) {
     double began = netlib_current_time();
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
     CHECK(IN_TIME(began));
-    /* At once now, with the host, the port and the address that was its turn. */
+    /* At once now, with the host and the port; no address is tried. */
     netlib_status status = netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err);
     char expected[128];
     snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: the limit's deadline has passed", (int)port);
     CHECK_STR(expected, netlib_error_message(err, NULL));
-    CHECK_INT(1, (long long)netlib_error_cause_count(err));
-    const netlib_error *cause = netlib_error_cause(err, 0);
-    CHECK_INT(NETLIB_DEADLINE_EXCEEDED, netlib_error_status(cause));
-    snprintf(expected, sizeof expected, "127.0.0.1 port %d: the limit's deadline has passed (after ", (int)port);
-    CHECK(strncmp(expected, netlib_error_message(cause, NULL), strlen(expected)) == 0);
+    CHECK_INT(0, (long long)netlib_error_cause_count(err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
     status = netlib_create_connection("name.invalid", 80, NULL, limit, &fd, &err);
     CHECK_STR("cannot connect to name.invalid port 80: the limit's deadline has passed", netlib_error_message(err, NULL));
@@ -458,6 +454,9 @@ static void no_descriptor_is_free(void) {
     close(next);
     struct rlimit few = {(rlim_t)next, files.rlim_max};
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    /* That cannot be asked now, and is not taken for no. */
+    bool knows_ipv6 = socket(AF_INET6, SOCK_STREAM, 0) < 0 && errno == EMFILE;
+    CHECK_INT(knows_ipv6 ? AF_UNSPEC : AF_INET, netlib_allowed_gai_family());
 
     netlib_status status = netlib_create_connection("127.0.0.1", port, NULL, NULL, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));

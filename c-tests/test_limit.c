@@ -3,8 +3,12 @@
 #include "harness.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static netlib_limit *limit_of(double seconds) {
@@ -157,6 +161,99 @@ static void the_deadline_ends_a_wait(void) {
     netlib_limit_free(limit);
 }
 
+static bool is_readable(int fd) {
+    struct pollfd one = {fd, POLLIN, 0};
+    CHECK(poll(&one, 1, 0) >= 0);
+    CHECK((one.revents & ~POLLIN) == 0);
+    return one.revents != 0;
+}
+
+static int fd_of(const netlib_limit *limit) {
+    netlib_error *err = NULL;
+    int fd = 17;
+    CHECK_OK(netlib_limit_fd(limit, &fd, &err));
+    CHECK(fd >= 0);
+    return fd;
+}
+
+static void its_descriptor_tells_a_cancel_and_no_deadline(void) {
+    for (int row = 0; row < 4; row++) {
+        bool passed = row & 1, early = row & 2;
+        netlib_limit *limit = limit_of(passed ? 0.0 : NETLIB_TIMEOUT_NONE);
+        netlib_limit *clone = netlib_limit_clone(limit);
+        if (early) netlib_limit_cancel(limit);
+        int fd = fd_of(limit);
+        CHECK_INT(early, is_readable(fd));
+        if (!passed && !early) CHECK_INT(NETLIB_OK, netlib_limit_check(limit, NULL));
+        netlib_limit_free(limit);
+        CHECK_INT(fd, fd_of(clone));
+        netlib_limit_cancel(clone);
+        netlib_limit_cancel(clone);
+        CHECK(is_readable(fd));
+        CHECK_INT(NETLIB_CANCELLED, wait_silently(clone));
+        CHECK(is_readable(fd));
+        CHECK_INT(fd, fd_of(clone));
+        netlib_limit_free(clone);
+        CHECK(fcntl(fd, F_GETFD) < 0);
+    }
+}
+
+static void its_descriptor_wakes_a_loop(void) {
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = cancel_in_handler;
+    sigaction(SIGALRM, &action, NULL);
+    limit_of_handler = limit;
+    struct pollfd one = {fd_of(limit), POLLIN, 0};
+    CHECK_INT(FD_CLOEXEC, fcntl(one.fd, F_GETFD));
+    alarm(1);
+    while (poll(&one, 1, 30000) < 0) CHECK_INT(EINTR, errno);
+    CHECK_INT(POLLIN, one.revents);
+    netlib_limit_free(limit);
+}
+
+/* What a child cancels is its own limit, which has another descriptor. */
+static void each_process_has_a_descriptor(void) {
+    for (int child_is_cancelled = 0; child_is_cancelled < 2; child_is_cancelled++) {
+        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+        int fd = fd_of(limit), status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            if (child_is_cancelled) netlib_limit_cancel(limit);
+            int own = fd_of(limit);
+            _exit(own != fd && is_readable(own) == child_is_cancelled && !is_readable(fd) ? 0 : 1);
+        }
+        CHECK(waitpid(child, &status, 0) == child);
+        CHECK_INT(0, status);
+        CHECK(!is_readable(fd));
+        netlib_limit_cancel(limit);
+        CHECK(is_readable(fd));
+        netlib_limit_free(limit);
+    }
+}
+
+static void without_a_descriptor(void) {
+    netlib_error *err = NULL;
+    int fd = 17;
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_limit_fd(NULL, &fd, &err));
+    CHECK_INT(-1, fd);
+    struct rlimit files, none;
+    netlib_limit *limit = limit_of(60.0);
+    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
+    none = files;
+    none.rlim_cur = 0;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    fd = 17;
+    netlib_status status = netlib_limit_fd(limit, &fd, &err);
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+    CHECK_INT(EMFILE, netlib_error_errno(err));
+    CHECK_STATUS(NETLIB_IO, status);
+    CHECK_INT(-1, fd);
+    CHECK(!is_readable(fd_of(limit)));
+    netlib_limit_free(limit);
+}
+
 int main(void) {
     which_seconds_are_allowed();
     time_left();
@@ -165,5 +262,9 @@ int main(void) {
     one_cancel_wakes_many_threads();
     a_signal_handler_may_cancel();
     the_deadline_ends_a_wait();
+    its_descriptor_tells_a_cancel_and_no_deadline();
+    its_descriptor_wakes_a_loop();
+    each_process_has_a_descriptor();
+    without_a_descriptor();
     return report("limit");
 }

@@ -107,6 +107,26 @@ static netlib_status socket_option(void) {
     return status;
 }
 
+/* A connect keeps the options that it was made with; a setter that comes later copies them, but not this. */
+static netlib_connect_options *connect_options;
+static netlib_connect *connecting;
+
+static void keep_socket_option(void) {
+    connect_options = netlib_connect_options_new();
+    netlib_connect_options_add_socket_option(connect_options, 0, 0, text, size);
+    CHECK(netlib_connect_new("127.0.0.1", 0, connect_options, &connecting, NULL) == NETLIB_OK);
+}
+
+static netlib_status next_socket_option(void) {
+    netlib_connect_options_set_no_delay(connect_options, true);
+    netlib_connect_options_add_socket_option(connect_options, 0, 0, text, size);
+    netlib_connect_free(connecting);
+    netlib_status status = netlib_connect_new("127.0.0.1", 0, connect_options, &connecting, NULL);
+    netlib_connect_free(connecting);
+    netlib_connect_options_free(connect_options);
+    return status;
+}
+
 static netlib_status context(netlib_tls_options *options) {
     netlib_tls_context *made_context = NULL;
     netlib_status status = netlib_tls_context_new(options, &made_context, NULL);
@@ -200,6 +220,18 @@ static netlib_status readings(void) {
     return status;
 }
 
+/* ---- what is too long is refused before it is copied: no memory is missing ---- */
+
+static netlib_status source_address(void) {
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_source_address(options, text, 0);
+    int fd = -1;
+    netlib_status status = netlib_create_connection("127.0.0.1", 0, options, NULL, &fd, NULL);
+    netlib_connect_options_free(options);
+    /* As the other rows have it. */
+    return status == NETLIB_INVALID_URL && size > SMALL ? NETLIB_OUT_OF_MEMORY : status;
+}
+
 /* ---- running them ---- */
 
 /* Valgrind and AddressSanitizer need memory of their own: under them the calls are made, but nothing is taken away. */
@@ -245,6 +277,7 @@ static void copies_are_made_or_refused(void) {
         {"response_new", make_no_headers, response_method},
         {"body_from_memory", nothing, body},
         {"add_socket_option", nothing, socket_option},
+        {"add_socket_option, the second", keep_socket_option, next_socket_option},
         {"add_ca_data", nothing, ca_data},
         {"set_identity, chain", nothing, identity_chain},
         {"set_identity, key", nothing, identity_key},
@@ -257,6 +290,7 @@ static void copies_are_made_or_refused(void) {
         {"set_identity, key, decoded", key_pem, make_context},
         {"scrypt", nothing, key_derivation},
         {"url_compare_readers", nothing, readings},
+        {"set_source_address", nothing, source_address},
     };
     bool limited = can_limit_memory();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -960,6 +960,37 @@ static void a_limit_ends_a_step(void) {
     netlib_limit_free(limit);
 }
 
+/* However often it is replaced, and none once it is over. */
+static void a_limit_costs_one_descriptor(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0, dead_port = 0;
+    int server = listener(&port), dead = bound_socket(&dead_port);
+    netlib_limit *limits[] = {limit_of(LONG), limit_of(LONG)};
+    /* Which have one each, from the first wait on. */
+    for (int i = 0; i < 2; i++) CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(server, 0.001, limits[i], &err));
+    int before = open_descriptors();
+    for (int wins = 0; wins < 2; wins++) {
+        int fd = -1;
+        const int32_t ports[] = {wins ? port : dead_port};
+        netlib_connect *connect = connect_to_ports(ports, 1, NULL);
+        for (int i = 0; i < 6; i++) {
+            CHECK_OK(netlib_connect_set_limit(connect, limits[i % 2], &err));
+            CHECK_INT(before + 1, open_descriptors());
+        }
+        CHECK_STATUS(wins ? NETLIB_OK : NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+        CHECK_INT(before + wins, open_descriptors());
+        for (int i = 0; i < 6; i++) CHECK_OK(netlib_connect_set_limit(connect, limits[i % 2], &err));
+        CHECK_INT(before + wins, open_descriptors());
+        netlib_connect_free(connect);
+        close_both(fd, server);
+        CHECK_INT(before, open_descriptors());
+    }
+    netlib_limit_free(limits[0]);
+    netlib_limit_free(limits[1]);
+    close(server);
+    close(dead);
+}
+
 static void no_descriptor_is_lost(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0, silent_port = 0;
@@ -1121,6 +1152,7 @@ int main(void) {
     a_limit_ends_a_step();
     a_source_port_for_all_attempts();
     a_connection_to_itself_is_none();
+    a_limit_costs_one_descriptor();
     no_descriptor_is_lost();
     r28_each_descriptor_is_closed_once();
     return report("race");

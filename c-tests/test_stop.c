@@ -6,6 +6,8 @@
 #include "stop.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <sys/un.h>
 
 /* What the phase at hand is made of. */
 static struct {
@@ -19,6 +21,7 @@ static struct {
     netlib_response *response;
     netlib_decision *decision;
     netlib_body *body;
+    netlib_throughput *throughput;
     double began;
 } at;
 
@@ -53,6 +56,22 @@ static void read_all_there_is(void) {
 }
 
 static void is_writable_now(void) { CHECK(send(at.ends[0], "x", 1, MSG_DONTWAIT) == 1); }
+
+/* A guard that never ends the wait by itself. */
+static void a_guarded_pair(void) {
+    netlib_error *err = NULL;
+    a_pair();
+    CHECK_OK(netlib_throughput_new(1, LONG, &at.throughput, &err));
+}
+
+static netlib_status wait_guarded(const netlib_limit *limit, netlib_error **err) {
+    return netlib_throughput_wait_for_read(at.throughput, at.ends[0], NETLIB_TIMEOUT_NONE, limit, err);
+}
+
+static void end_guarded(void) {
+    netlib_throughput_free(at.throughput);
+    close_ends();
+}
 
 /* ---- connecting ---- */
 
@@ -114,6 +133,12 @@ static netlib_status create_by_name(const netlib_limit *limit, netlib_error **er
     return netlib_create_connection("hung.test", at.port, at.options, limit, &at.fd, err);
 }
 
+/* Nothing but an answer ends it: it blocks in connect(2). */
+static netlib_status create_without_limit(const netlib_limit *limit, netlib_error **err) {
+    (void)limit;
+    return netlib_create_connection("127.0.0.1", at.port, NULL, NULL, &at.fd, err);
+}
+
 static netlib_status run(const netlib_limit *limit, netlib_error **err) {
     return netlib_connect_run(at.connect, limit, &at.fd, err);
 }
@@ -162,11 +187,55 @@ static void end_connect_and_lookups(void) {
     until_alone();
 }
 
+/* ---- connecting to a Unix domain socket ---- */
+
+static struct {
+    struct sockaddr_un address;
+    socklen_t len;
+    size_t name_len;
+} local;
+
+/* A listener whose backlog is full, with an abstract name. */
+static void a_full_local_server(void) {
+    netlib_error *err = NULL;
+    memset(&local, 0, sizeof local);
+    local.address.sun_family = AF_UNIX;
+    local.name_len = 1 + (size_t)snprintf(local.address.sun_path + 1, 64, "netlib-test-stop-%d", (int)getpid());
+    local.len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + local.name_len);
+    at.fd = at.filler = -1;
+    at.server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(at.server, (struct sockaddr *)&local.address, local.len) == 0);
+    CHECK(listen(at.server, 0) == 0);
+    for (bool has_room = true; has_room;) {
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        has_room = connect(fd, (struct sockaddr *)&local.address, local.len) == 0;
+        if (!has_room) CHECK_INT(EAGAIN, errno);
+        close(fd); /* Connected: it stays in the backlog without us. */
+    }
+    at.options = netlib_connect_options_new();
+    CHECK_OK(netlib_connect_new_unix(local.address.sun_path, local.name_len, at.options, &at.connect, &err));
+}
+
+static netlib_status create_local(const netlib_limit *limit, netlib_error **err) {
+    return netlib_create_unix_connection(local.address.sun_path, local.name_len, at.options, limit, &at.fd, err);
+}
+
+static void make_room(void) { close(accept(at.server, NULL, NULL)); }
+
+static void is_connected_locally(void) {
+    struct sockaddr_un address;
+    socklen_t len = sizeof address;
+    CHECK(getpeername(at.fd, (struct sockaddr *)&address, &len) == 0);
+    CHECK_INT(local.len, len);
+    CHECK(memcmp(address.sun_path, local.address.sun_path, local.name_len) == 0);
+    CHECK(!(fcntl(at.fd, F_GETFL) & O_NONBLOCK));
+}
+
 /* ---- sleeping ---- */
 
-/* Longer than the signals take that must not end it. */
+/* Much longer than the signals take that must not end it, on a busy machine too. */
 static double backoff = LONG;
-#define BRIEFLY (20 * (double)tick_interval_us() / 1e6)
+#define BRIEFLY (200 * (double)tick_interval_us() / 1e6)
 
 static void a_backoff(void) {
     netlib_retry_options *options = netlib_retry_options_new();
@@ -246,6 +315,7 @@ static void end_body(void) {
 static const struct phase phases[] = {
     {"netlib_wait_for_read", a_pair, wait_to_read, send_a_byte, NULL, close_ends},
     {"netlib_wait_for_write", a_full_pair, wait_to_write, read_all_there_is, is_writable_now, close_ends},
+    {"netlib_throughput_wait_for_read", a_guarded_pair, wait_guarded, send_a_byte, NULL, end_guarded},
     {"netlib_create_connection", a_silent_server, create, NULL, NULL, end_connect},
     {"netlib_create_connection, lookup", a_server_after_a_lookup, create_by_name, release_lookups, is_connected, end_connect_and_lookups},
     {"netlib_create_connection, source", a_source_after_a_lookup, create, release_lookups, is_connected, end_connect_and_lookups},
@@ -255,6 +325,9 @@ static const struct phase phases[] = {
     {"netlib_connect_step", a_race_to_silent_servers, step, NULL, NULL, end_connect},
     {"netlib_connect_step, lookup", a_connect_to_a_name, step, release_lookups, is_connected, end_connect_and_lookups},
     {"netlib_connect_step, source", a_connect_from_a_name, step, release_lookups, is_connected, end_connect_and_lookups},
+    {"netlib_create_unix_connection", a_full_local_server, create_local, make_room, is_connected_locally, end_connect},
+    {"netlib_connect_run, local", a_full_local_server, run, make_room, is_connected_locally, end_connect},
+    {"netlib_connect_step, local", a_full_local_server, step, make_room, is_connected_locally, end_connect},
     {"netlib_retry_sleep", a_backoff, sleep_backoff, NULL, NULL, end_sleep},
     {"netlib_retry_sleep_for_retry", a_retry_after, sleep_retry_after, NULL, NULL, end_sleep},
     {"netlib_decision_sleep", a_decision, sleep_decision, NULL, NULL, end_sleep},
@@ -278,9 +351,18 @@ static void accept_one(void) {
     close(fd);
 }
 
-static void signals_do_not_fail_a_race(void) {
-    const struct phase race = {"netlib_connect_run, slow", a_race_to_silent_servers, run, accept_one, is_connected, end_connect};
-    run_phase(&race, TICKS_TO_SUCCESS);
+static void signals_do_not_fail_a_connect(void) {
+    static const struct phase slow[] = {
+        {"netlib_connect_run, slow", a_race_to_silent_servers, run, accept_one, is_connected, end_connect},
+        {"netlib_create_connection, slow", a_silent_server, create, accept_one, is_connected, end_connect},
+        {"netlib_create_connection, slow, no limit", a_silent_server, create_without_limit, accept_one, is_connected, end_connect},
+    };
+    for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
+        silent = silent_listener(&silent_port, &silent_filler);
+        run_phase(&slow[i], TICKS_TO_SUCCESS);
+        close(silent_filler);
+        close(silent);
+    }
 }
 
 /* However many addresses fail at once, no step is long, and the limit is looked at between two. */
@@ -321,10 +403,10 @@ int main(int argc, char **argv) {
     prints_times = argc > 1;
     silent = silent_listener(&silent_port, &silent_filler);
     run_phases(phases, sizeof phases / sizeof phases[0]);
-    signals_do_not_shorten_a_sleep();
-    signals_do_not_fail_a_race();
-    many_addresses_that_fail_at_once();
     close(silent_filler);
     close(silent);
+    signals_do_not_shorten_a_sleep();
+    signals_do_not_fail_a_connect();
+    many_addresses_that_fail_at_once();
     return report("stop");
 }

@@ -1,10 +1,14 @@
 /* Limits and forks: parent and child have a copy each. What ends one ends nothing of the other's, and each can be ended. */
 #define _GNU_SOURCE
 #include "forks.h"
+#include "hung_lookups.h"
 #include "retry_makers.h"
 #include "stop.h"
 
 #include <errno.h>
+
+/* Long enough to wait, for which a limit opens its descriptor: a look does not. */
+#define A_MOMENT 0.001
 
 static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit) {
     netlib_error *err = NULL;
@@ -46,21 +50,21 @@ static void each_process_is_cancelled_by_itself(void) {
         connected_pair(ends);
         int descriptors = open_descriptors();
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        if (parent_waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+        if (parent_waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
         struct child child = begin_child();
         if (child.process == 0) {
             if (in_grandchild) {
                 /* The one between has a descriptor of its own, or not. */
-                if (child_waits) child.told[3] = wait_for(ends[0], 0, limit);
+                if (child_waits) child.told[3] = wait_for(ends[0], A_MOMENT, limit);
                 pid_t grandchild = fork();
                 if (grandchild > 0) waitpid(grandchild, NULL, 0);
                 if (grandchild != 0) {
-                    child.told[4] = wait_for(ends[0], 0, limit);
+                    child.told[4] = wait_for(ends[0], A_MOMENT, limit);
                     child.told[5] = netlib_limit_check(limit, NULL);
                     end_child();
                 }
             }
-            if (child_waits) child.told[0] = wait_for(ends[0], 0, limit);
+            if (child_waits) child.told[0] = wait_for(ends[0], A_MOMENT, limit);
             if (child_cancels) {
                 netlib_limit_cancel(limit);
                 child.told[1] = wait_for(ends[0], LONG, limit);
@@ -82,7 +86,7 @@ static void each_process_is_cancelled_by_itself(void) {
         drop_child(&child);
         /* Nothing of that came here. */
         CHECK_OK(netlib_limit_check(limit, &err));
-        CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0.001, limit));
+        CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
         CHECK_INT(NETLIB_CANCELLED, cancelled_wait(ends[0], limit));
         netlib_limit_free(limit);
         CHECK_INT(descriptors, open_descriptors());
@@ -98,7 +102,7 @@ static void neither_wakes_the_other(void) {
     connected_pair(ends);
     connected_pair(turn);
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+    CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
     struct waiting waiting = {ends[0], limit, NETLIB_OK};
     struct child child = begin_child();
     pthread_t thread;
@@ -137,7 +141,7 @@ static void a_cancel_before_the_fork_is_for_both(void) {
     connected_pair(ends);
     for (int waited = 0; waited < 2; waited++) {
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        if (waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], 0, limit));
+        if (waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
         netlib_limit_cancel(limit);
         struct child child = begin_child();
         if (child.process == 0) {
@@ -183,21 +187,58 @@ static void a_connect_in_a_child(void) {
     close(server);
 }
 
-static int only_eventfd(void) {
-    int found = -1;
-    for (int fd = 0; fd < 1024; fd++) {
-        char name[32], target[64] = "";
-        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-        if (readlink(name, target, sizeof target - 1) < 0 || strstr(target, "eventfd") == NULL) continue;
-        CHECK_INT(-1, found);
-        found = fd;
+/* The thread that looks a name up is the parent's alone, and its answer is told by a descriptor that both have. A child
+ * that goes on asks anew; one that does not gives it up. */
+static void a_lookup_in_a_child(void) {
+    netlib_error *err = NULL;
+    static const char *const sources[] = {NULL, "hung.test"};
+    for (size_t source = 0; source < 2; source++) {
+        for (int answered = 0; answered < 2; answered++) {
+            hold_lookups();
+            int32_t port = 0;
+            int server = listener(&port), fd = -1;
+            netlib_connect_options *options = netlib_connect_options_new();
+            if (sources[source] != NULL) netlib_connect_options_set_source_address(options, sources[source], 0);
+            netlib_connect *connect = NULL;
+            CHECK_OK(netlib_connect_new("hung.test", port, options, &connect, &err));
+            CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+            int ready = netlib_connect_wait_fd(connect, 0);
+            if (answered) { /* in the parent, before the child looks */
+                release_lookups();
+                CHECK_OK(netlib_wait_for_read(ready, LONG, NULL, &err));
+            }
+            struct child child = begin_child();
+            if (child.process == 0) {
+                release_lookups();
+                netlib_limit *limit = limit_of(10);
+                child.told[0] = netlib_connect_step(connect, &fd, NULL);
+                child.told[1] = netlib_connect_wait_fd(connect, 0) != ready;
+                child.told[2] = netlib_connect_run(connect, limit, &fd, NULL);
+                child.told[3] = netlib_connect_attempt_status(connect, 0);
+                netlib_connect_free(connect);
+                end_child();
+            }
+            join_child(&child);
+            CHECK_INT(NETLIB_WANT_WRITE, child.told[0]);
+            CHECK_INT(1, child.told[1]);
+            CHECK_INT(NETLIB_OK, child.told[2]);
+            CHECK_INT(NETLIB_OK, child.told[3]);
+            drop_child(&child);
+            release_lookups();
+            CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
+            close(fd);
+            netlib_connect_free(connect);
+            netlib_connect_options_free(options);
+            close(server);
+        }
     }
-    return found;
 }
 
-/* What the program does to the limit's own descriptor: no wait passes for one that is over, and none spins. */
+/* What the program does to the limit's own descriptor, or a lookup's, of which an event loop is told: no wait passes for
+ * one that is over, and none spins. */
 static void a_descriptor_that_the_program_wrote_to(void) {
     netlib_error *err = NULL;
+    char text[200];
     int ends[2], fd = -1;
     int32_t port = 0;
     int filler = -1, server = silent_listener(&port, &filler);
@@ -211,7 +252,9 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     /* What an event loop is told only follows it, and takes no writing. */
     int told = netlib_connect_wait_fd(connect, netlib_connect_wait_count(connect) - 1);
     CHECK(write(told, &one, sizeof one) == -1);
-    CHECK(write(only_eventfd(), &one, sizeof one) == sizeof one);
+    int own = -1;
+    CHECK_OK(netlib_limit_fd(limit, &own, &err));
+    CHECK(write(own, &one, sizeof one) == sizeof one);
     netlib_status status = netlib_wait_for_read(ends[0], LONG, limit, &err);
     CHECK_STR("the limit's own descriptor was closed by the program, or written to", netlib_error_message(err, NULL));
     CHECK_INT(EBADF, netlib_error_errno(err));
@@ -222,6 +265,25 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     netlib_retry *retry = retry_of(options);
     CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    /* For good. */
+    CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_step(connect, &fd, &err));
+    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_connect_attempt_status(connect, 0));
+    netlib_connect_free(connect);
+    hold_lookups();
+    CHECK_OK(netlib_connect_new("hung.test", port, NULL, &connect, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK(write(netlib_connect_wait_fd(connect, 0), &one, sizeof one) == sizeof one);
+    netlib_limit *one_second = limit_of(1);
+    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, one_second, &fd, &err));
+    snprintf(text, sizeof text,
+             "cannot connect to hung.test port %d: a descriptor of the connect was closed by the program, or written to",
+             port);
+    CHECK_STR(text, netlib_error_message(err, NULL));
+    CHECK_INT(EBADF, netlib_error_errno(err));
+    netlib_error_free(err);
+    netlib_limit_free(one_second);
+    release_lookups();
     netlib_retry_free(retry);
     netlib_connect_free(connect);
     netlib_limit_free(limit);
@@ -236,6 +298,7 @@ int main(void) {
     neither_wakes_the_other();
     a_cancel_before_the_fork_is_for_both();
     a_connect_in_a_child();
+    a_lookup_in_a_child();
     a_descriptor_that_the_program_wrote_to();
     return report("stop fork");
 }

@@ -31,6 +31,8 @@ static void hold_and_free(bool answers_first) {
     netlib_limit *limit = limit_of(LONG);
     netlib_connect *connect = hung_connect(options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    /* Not before: its thread opens a socket for a moment, to see which families there are. */
+    until_lookups_hang(1);
     CHECK_INT(2, thread_count());
     if (answers_first) {
         release_lookups();

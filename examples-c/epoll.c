@@ -30,14 +30,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 enum exit_code { EXIT_ALL_WORKED, EXIT_NOT_ALL_WORKED, EXIT_NOT_BEGUN };
 
 struct loop {
     struct shared shared;
-    int signals;                /* readable when we are to end */
     struct transfer *transfers; /* one for each URL: those that have begun, and room for the others */
     struct transfer **active;
     size_t active_count;
@@ -75,12 +73,6 @@ static void look_after(struct loop *loop) {
     }
 }
 
-/* An event is a transfer's, or of signals. */
-static void handle(struct loop *loop, const struct epoll_event *event) {
-    if (event->data.ptr != NULL) transfer_advance(event->data.ptr);
-    else netlib_limit_cancel(loop->shared.limit);
-}
-
 static bool run(struct loop *loop, const struct options *options) {
     struct epoll_event events[MOST_PARALLEL];
     size_t begun = 0;
@@ -92,7 +84,10 @@ static bool run(struct loop *loop, const struct options *options) {
         }
         int ready = epoll_wait(loop->shared.epoll, events, MOST_PARALLEL, milliseconds_to_wait(loop));
         if (ready < 0 && errno != EINTR) return false;
-        for (int i = 0; i < ready; i++) handle(loop, &events[i]);
+        for (int i = 0; i < ready; i++) {
+            /* Without a transfer it is the limit, which look_after asks. */
+            if (events[i].data.ptr != NULL) transfer_advance(events[i].data.ptr);
+        }
         look_after(loop);
     }
     return true;
@@ -100,17 +95,21 @@ static bool run(struct loop *loop, const struct options *options) {
 
 /* --- from the start ----------------------------------------------------------------------------------------------- */
 
-/* An interrupt is an event like any other. (A signal handler could cancel the limit, too; but what would wake epoll, if
- * it came right before the wait?) */
-static bool watch_signals(struct loop *loop) {
-    sigset_t interrupts;
-    sigemptyset(&interrupts);
-    sigaddset(&interrupts, SIGINT);
-    sigaddset(&interrupts, SIGTERM);
-    loop->signals = signalfd(-1, &interrupts, SFD_CLOEXEC | SFD_NONBLOCK);
+static netlib_limit *interrupted;
+
+static void on_interrupt(int signal_number) {
+    (void)signal_number;
+    netlib_limit_cancel(interrupted);
+}
+
+/* An interrupt cancels the limit over everything, whose descriptor is waited for like any other: so it wakes epoll even if
+ * it comes right before the wait. A second one kills. */
+static bool handle_interrupts(struct loop *loop, int limit_fd) {
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = NULL}};
-    return loop->signals >= 0 && sigprocmask(SIG_BLOCK, &interrupts, NULL) == 0 &&
-           epoll_ctl(loop->shared.epoll, EPOLL_CTL_ADD, loop->signals, &event) == 0;
+    interrupted = loop->shared.limit;
+    return epoll_ctl(loop->shared.epoll, EPOLL_CTL_ADD, limit_fd, &event) == 0 && sigaction(SIGINT, &action, NULL) == 0 &&
+           sigaction(SIGTERM, &action, NULL) == 0;
 }
 
 static netlib_status make_context(const char *cacert, netlib_tls_context **context, netlib_error **err) {
@@ -132,30 +131,38 @@ static netlib_status make_headers(netlib_headers **headers, netlib_error **err) 
 
 static bool loop_init(struct loop *loop, const struct options *options) {
     netlib_error *err = NULL;
-    *loop = (struct loop){.shared = {.timeout = options->timeout}, .signals = -1, .all_worked = true};
+    int limit_fd = -1;
+    *loop = (struct loop){.shared = {.timeout = options->timeout}, .all_worked = true};
     loop->shared.epoll = epoll_create1(EPOLL_CLOEXEC);
     loop->transfers = calloc(options->url_count, sizeof *loop->transfers);
     loop->active = calloc(options->parallel, sizeof(struct transfer *));
-    if (loop->shared.epoll < 0 || loop->transfers == NULL || loop->active == NULL || !watch_signals(loop)) {
+    if (loop->shared.epoll < 0 || loop->transfers == NULL || loop->active == NULL) {
         perror("epoll");
         return false;
     }
     netlib_status status = netlib_limit_new(options->max_time, &loop->shared.limit, &err);
+    if (status == NETLIB_OK) status = netlib_limit_fd(loop->shared.limit, &limit_fd, &err);
     if (status == NETLIB_OK) status = make_context(options->cacert, &loop->shared.tls, &err);
     if (status == NETLIB_OK) status = make_headers(&loop->shared.headers, &err);
     if (status != NETLIB_OK) fprintf(stderr, "epoll: %s\n", netlib_error_message(err, NULL));
     netlib_error_free(err);
-    return status == NETLIB_OK;
+    if (status != NETLIB_OK) return false;
+    if (!handle_interrupts(loop, limit_fd)) {
+        perror("epoll");
+        return false;
+    }
+    return true;
 }
 
 static void loop_free(struct loop *loop) {
     for (size_t i = 0; i < loop->active_count; i++) transfer_cancel(loop->active[i]);
     netlib_headers_free(loop->shared.headers);
     netlib_tls_context_free(loop->shared.tls);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
     netlib_limit_free(loop->shared.limit);
     free(loop->active);
     free(loop->transfers);
-    if (loop->signals >= 0) close(loop->signals);
     if (loop->shared.epoll >= 0) close(loop->shared.epoll);
 }
 

@@ -4285,7 +4285,7 @@ double netlib_current_time(void);
  *
  * Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
  * `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMEOUT` the time until it is called again; what the
- * program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_least_throughput`.
+ * program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_minimum_throughput`.
  */
 struct netlib_throughput;
 
@@ -5059,7 +5059,7 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_tls_stream_set_least_throughput(netlib_tls_stream *stream,
+netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream,
                                                      size_t bytes,
                                                      double seconds,
                                                      netlib_error **err);

@@ -216,6 +216,11 @@ impl Failure {
         Failure { status, errno, reason }
     }
 
+    /// Nothing is wrong with the address.
+    pub(super) fn is_out_of_descriptors(&self) -> bool {
+        sys::is_out_of_descriptors(self.errno)
+    }
+
     pub(super) fn timed_out() -> Failure {
         Failure { status: Status::ConnectTimeout, errno: 0, reason: "the connect timeout passed".to_owned() }
     }
@@ -276,6 +281,15 @@ pub(super) fn not_begun(target: &str, error: Error) -> Error {
     }
 }
 
+/// The limit has ended between two addresses: that speaks, and what was tried before is its causes.
+pub(super) fn not_gone_on(target: &str, error: Error, failures: impl IntoIterator<Item = Tried>) -> Error {
+    with_causes(not_begun(target, error), failures)
+}
+
+fn with_causes(error: Error, failures: impl IntoIterator<Item = Tried>) -> Error {
+    failures.into_iter().fold(error, |error, failed| error.with_cause(Arc::new(failed.into())))
+}
+
 /// The failure that came last speaks for all; each is a cause. An address that was refused was not tried, so it speaks
 /// only where all were: what else went wrong may go better another time.
 pub(super) fn all_failed(target: &str, failures: Vec<Tried>) -> Error {
@@ -292,7 +306,7 @@ pub(super) fn all_failed(target: &str, failures: Vec<Tried>) -> Error {
         (count, tried) => format!(", {tried} of {count} addresses tried, the last"),
     };
     let error = Error::new(status, format!("cannot connect to {target}{addresses}: {reason}")).with_errno(errno);
-    failures.into_iter().fold(error, |error, failed| error.with_cause(Arc::new(failed.into())))
+    with_causes(error, failures)
 }
 
 #[cfg(test)]

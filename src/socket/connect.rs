@@ -7,7 +7,9 @@ use socket2::Socket;
 
 use crate::error::Result;
 use crate::limit::Limit;
-use crate::socket::attempt::{self, AGAIN, Failure, Progress, Source, Tried, all_failed, is_by_limit, not_begun};
+use crate::socket::attempt::{
+    self, AGAIN, Failure, Progress, Source, Tried, all_failed, is_by_limit, not_begun, not_gone_on,
+};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, SourceAddress, of_source};
 use crate::socket::query::Query;
@@ -70,6 +72,9 @@ fn first_of(
 ) -> Result<OwnedFd> {
     let mut tried = Vec::new();
     for endpoint in endpoints {
+        if let Err(error) = limit.map_or(Ok(()), Limit::check) {
+            return Err(not_gone_on(&target(), error, tried));
+        }
         let began = Instant::now();
         let failure = match connect_to(&endpoint, timeout, options, source, limit) {
             Ok(socket) => return Ok(socket.into()),
@@ -92,9 +97,6 @@ fn connect_to(
     source: Option<&Source>,
     limit: Option<&Limit>,
 ) -> std::result::Result<Socket, Failure> {
-    if let Some(limit) = limit {
-        limit.check().map_err(|error| Failure::of_wait(&error))?;
-    }
     // What nothing can end early may block in the system call.
     let blocking = timeout.is_none() && limit.is_none();
     let (socket, mut progress) = attempt::open(endpoint, options, source, blocking)?;
@@ -245,9 +247,15 @@ mod tests {
     fn the_limit_ends_an_attempt_and_keeps_what_failed_before() {
         let ((_l, _fillers, silent), (_a, dead)) = (silent(), refusing());
         let limit = Limit::new(1.0).unwrap();
-        let error =
-            connect_with(&answering(vec![dead, silent]), "name.test", 80, &ConnectOptions::default(), Some(&limit))
-                .unwrap_err();
+        // The third has no turn.
+        let error = connect_with(
+            &answering(vec![dead, silent, dead]),
+            "name.test",
+            80,
+            &ConnectOptions::default(),
+            Some(&limit),
+        )
+        .unwrap_err();
         assert_eq!(error.status(), Status::DeadlineExceeded);
         let expected =
             "cannot connect to name.test port 80, 2 addresses tried, the last: the limit's deadline has passed";

@@ -13,7 +13,6 @@ mod resolve;
 pub(crate) mod sockaddr;
 pub(crate) mod sys;
 mod tcp;
-
 pub(crate) mod throughput;
 pub(crate) mod wait;
 

@@ -1,5 +1,6 @@
 //! How to connect: what is asked for, checked when it is set.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::callback::Resolve;
@@ -56,9 +57,11 @@ impl ConnectOptions {
     }
 
     pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
-        let source = SourceAddress { host: host.to_owned(), port };
-        source.query()?;
-        self.source = Some(source);
+        // Before the host is copied: it may be of any length.
+        if !host.is_empty() {
+            Query::new(host, port)?;
+        }
+        self.source = Some(SourceAddress { host: host.to_owned(), port });
         Ok(())
     }
 
@@ -80,7 +83,7 @@ impl ConnectOptions {
     }
 
     pub fn add_socket_option(&mut self, level: i32, name: i32, value: &[u8]) -> Result<()> {
-        let value = memory::copy(value, "a socket option")?;
+        let value = Arc::new(memory::copy(value, "a socket option")?);
         memory::push(&mut self.socket_options, SocketOption { level, name, value }, "socket options")
     }
 }
@@ -111,5 +114,6 @@ pub(super) fn of_source(error: Error) -> Error {
 pub struct SocketOption {
     pub level: i32,
     pub name: i32,
-    pub value: Vec<u8>,
+    /// As long as the caller likes, so that copies of the options share it.
+    pub value: Arc<Vec<u8>>,
 }

@@ -88,7 +88,12 @@ impl Resolver {
         start_thread(run).map_err(|error| {
             Error::from_io(Status::Io, format!("cannot start a thread to resolve {}", query.text()), &error)
         })?;
-        Ok(Lookup { answer, ready_fd })
+        Ok(Lookup { query: query.clone(), process: process::id(), answer, ready_fd })
+    }
+
+    /// In place of a lookup that [`Lookup::is_lost`].
+    pub(crate) fn start_again(&self, lost: &Lookup) -> Result<Lookup> {
+        self.start_thread(&lost.query)
     }
 }
 
@@ -100,6 +105,9 @@ pub(crate) enum Started {
 
 /// A lookup on a thread of its own. Dropping it gives it up, without waiting.
 pub(crate) struct Lookup {
+    query: Query,
+    /// Whose thread it is.
+    process: u32,
     answer: Arc<Mutex<Answer>>,
     ready_fd: RawFd,
 }
@@ -114,12 +122,24 @@ impl Lookup {
     pub(crate) fn take(&self) -> Option<Result<Vec<SocketAddr>>> {
         locked(&self.answer).found.take()
     }
+
+    /// There is an answer to take: as soon as the descriptor is readable, unless others made it so.
+    pub(crate) fn is_done(&self) -> bool {
+        locked(&self.answer).found.is_some()
+    }
+
+    /// This is a forked child, which has no copy of the thread: no answer will come, though the parent's thread makes the
+    /// descriptor readable that both have. Nor may the lock be waited for, which that thread may have held at the fork.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.process != process::id()
+    }
 }
 
 impl Drop for Lookup {
     fn drop(&mut self) {
+        let answer = if self.is_lost() { self.answer.try_lock().ok() } else { Some(locked(&self.answer)) };
         // Closed now, not when the thread lets go of the answer.
-        drop(locked(&self.answer).ready.take());
+        drop(answer.and_then(|mut answer| answer.ready.take()));
     }
 }
 
@@ -136,8 +156,11 @@ fn start_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 /// The address family for lookups: any, if this system can bind an IPv6 address, else IPv4 alone.
 pub(crate) fn allowed_gai_family() -> i32 {
     let loopback = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
-    let ipv6 = Socket::new(Domain::IPV6, Type::STREAM, None).and_then(|socket| socket.bind(&loopback.into()));
-    if ipv6.is_ok() { libc::AF_UNSPEC } else { libc::AF_INET }
+    match Socket::new(Domain::IPV6, Type::STREAM, None).and_then(|socket| socket.bind(&loopback.into())) {
+        // Without a descriptor to ask with nothing speaks against IPv6.
+        Err(error) if !error.raw_os_error().is_some_and(sys::is_out_of_descriptors) => libc::AF_INET,
+        _ => libc::AF_UNSPEC,
+    }
 }
 
 fn system_lookup(query: &Query) -> Result<Vec<SocketAddr>> {

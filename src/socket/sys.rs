@@ -135,6 +135,11 @@ pub(crate) fn interface_index(name: &str) -> io::Result<u32> {
     }
 }
 
+/// The process, or the whole system, has as many descriptors open as it may.
+pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
+    matches!(errno, libc::EMFILE | libc::ENFILE)
+}
+
 /// Takes over a descriptor that a system call has just made, or its failure.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned(fd: RawFd) -> io::Result<OwnedFd> {

@@ -15,14 +15,14 @@ use crate::timeout;
 /// When the limit ends first its status is the error. A cancelled limit ends the wait even if the descriptor is ready;
 /// one whose deadline has passed only if it had when the wait began.
 pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Option<&Limit>) -> Result<bool> {
+    if timeout == Some(Duration::ZERO) {
+        return look(fd, events, limit);
+    }
     if fd < 0 {
         // poll(2) ignores a negative descriptor, so it would wait for nothing.
         return Err(not_open(fd));
     }
     let Some(limit) = limit else {
-        if timeout == Some(Duration::ZERO) {
-            return look(fd, events, None);
-        }
         let mut fds = [poll_fd(fd, events)];
         let ready = sys::poll(&mut fds, deadline_in(timeout)).map_err(|error| poll_failed(fd, &error))?;
         return if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) };

@@ -53,10 +53,10 @@ pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_header
     guard::nothing(|| handle::free(options));
 }
 
-/// Whether there is `connection: keep-alive`.
+/// Whether there is `connection: keep-alive`. By default there is not.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param keep_alive 0 or 1; 0 unless set.
+/// @param keep_alive 0 or 1.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -71,7 +71,8 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
 }
 
 /// The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
-/// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose.
+/// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default is
+/// no such header.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param value copied. May be NULL: no header, as for "".
@@ -140,7 +141,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
     });
 }
 
-/// The value of `user-agent`.
+/// The value of `user-agent`. The default is no such header.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param user_agent copied. May be NULL: no header, as for "".
@@ -158,7 +159,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_user_agent(
 
 /// Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
 /// of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is
-/// what older servers expect.
+/// what older servers expect. The default is no such header.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_basic_auth(
 }
 
 /// Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
-/// `authorization`.
+/// `authorization`. The default is no such header.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
@@ -191,10 +192,10 @@ pub unsafe extern "C" fn netlib_headers_options_set_proxy_basic_auth(
     });
 }
 
-/// Whether there is `cache-control: no-cache`.
+/// Whether there is `cache-control: no-cache`. By default there is not.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param disable_cache 0 or 1; 0 unless set.
+/// @param disable_cache 0 or 1.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]

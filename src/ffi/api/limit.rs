@@ -2,10 +2,11 @@
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::arg;
-use crate::ffi::out::outs;
+use crate::ffi::out::{out_fd, outs};
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::limit::Limit;
+use std::ffi::c_int;
 use std::sync::Arc;
 
 /// A deadline and a cancel trigger. **Thread-safe**: every call may be made from any thread at any time. Whatever
@@ -88,6 +89,32 @@ pub unsafe extern "C" fn netlib_limit_check(
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || arg!(limit).check())
+}
+
+/// A descriptor that becomes readable when the limit is cancelled, and stays so: for an event loop, which waits for a
+/// non-blocking TLS stream itself. The deadline does not make it readable; that is a timer of `netlib_limit_remaining`.
+/// All references to the limit have this one descriptor, which epoll takes once; a `netlib_connect` gives one of its own.
+///
+/// Do not read from it, write to it or close it. After fork(2) a child asks again: its limit has another one.
+///
+/// @param limit the limit. Not NULL.
+/// @param fd out, borrowed from the limit: the descriptor, to be waited for with `POLLIN`; -1 on failure. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call does, or the first
+///         wait.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_limit_fd(
+    limit: *const netlib_limit,
+    fd: *mut c_int,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let fd = out_fd!(fd);
+        fd.set(arg!(limit).wake_fd()?);
+        Ok(())
+    })
 }
 
 /// The time left until the deadline.

@@ -34,8 +34,8 @@ use crate::socket::options::ConnectOptions;
 /// @param options borrowed. May be NULL: the defaults.
 /// @param limit ends the call early; borrowed. May be NULL: no limit.
 /// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
-/// @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
-///        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
+/// @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one that a
+///        limit ended included, which says the address, the errno and how long it took. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
 ///         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
 ///         time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be had (the errno is

@@ -1,5 +1,8 @@
 //! A whole connect that never waits: the lookups, then the race, each within the limit.
 
+#[cfg(test)]
+mod tests;
+
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +13,7 @@ use super::{Attempt, Network, Race, Step, Waited};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::memory;
-use crate::socket::attempt::{self, Failure, Progress, Source, not_begun};
+use crate::socket::attempt::{self, Failure, Progress, Source, not_begun, not_gone_on};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, of_source};
 use crate::socket::query::{Query, with_port};
@@ -59,8 +62,7 @@ enum Phase {
     Failed(Error),
 }
 
-#[derive(Clone)]
-pub(super) enum Target {
+enum Target {
     Host(Query),
     Addresses(Vec<Endpoint>),
 }
@@ -75,9 +77,9 @@ impl Target {
 }
 
 /// The system's network, and how sockets are to be made.
-pub(super) struct Sockets {
-    pub options: Arc<ConnectOptions>,
-    pub source: Option<Source>,
+struct Sockets {
+    options: Arc<ConnectOptions>,
+    source: Option<Source>,
 }
 
 impl Network for Sockets {
@@ -151,7 +153,7 @@ impl Connect {
         Connect::with(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
     }
 
-    pub(super) fn with(resolver: Resolver, target: Target, name: String, options: Arc<ConnectOptions>) -> Connect {
+    fn with(resolver: Resolver, target: Target, name: String, options: Arc<ConnectOptions>) -> Connect {
         Connect {
             name,
             options,
@@ -171,7 +173,8 @@ impl Connect {
     /// From now on.
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
         // Opened here, where a failure can be told: `waits` lends it.
-        let wake = limit.as_ref().map(|limit| follower(limit.wake_fd()?)).transpose()?;
+        let awaited = limit.as_ref().filter(|_| !self.is_over());
+        let wake = awaited.map(|limit| follower(limit.wake_fd()?)).transpose()?;
         let replaced = std::mem::replace(&mut self.wake, wake);
         if self.is_under_way() {
             self.replaced.extend(replaced);
@@ -229,23 +232,35 @@ impl Connect {
         }
     }
 
+    /// Under way.
+    fn lookup(&self) -> Option<&Lookup> {
+        match &self.phase {
+            Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) => Some(lookup),
+            _ => None,
+        }
+    }
+
     fn wait(&self) -> Result<()> {
+        // The lookup's comes first.
         let mut fds: Vec<_> = self.awaited().map(|waited| poll_fd(waited.fd, waited.events)).collect();
         if let Some(limit) = &self.limit {
             fds.push(poll_fd(limit.wake_fd()?, sys::POLL_IN));
         }
         sys::poll(&mut fds, self.next_time())
             .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
-        // Such a wait would end at once, again and again.
+        // Such waits would end at once, again and again.
         let closed = fds.iter().any(|fd| fd.revents & sys::POLL_INVALID != 0);
+        let lookup =
+            self.lookup().filter(|lookup| fds.first().is_some_and(|fd| fd.fd == lookup.fd() && fd.revents != 0));
+        let raised = lookup.is_some_and(|lookup| !lookup.is_lost() && !lookup.is_done());
         if let Some(limit) = &self.limit
             && fds.last().is_some_and(|wake| wake.revents != 0)
             && !limit.is_cancelled()
         {
             return Err(Limit::raised_by_others());
         }
-        if closed {
-            let message = "a descriptor of the connect was closed by the program";
+        if closed || raised {
+            let message = "a descriptor of the connect was closed by the program, or written to";
             return Err(Error::new(Status::Io, message).with_errno(libc::EBADF));
         }
         Ok(())
@@ -261,11 +276,7 @@ impl Connect {
 
     /// The same without the limit.
     fn awaited(&self) -> impl Iterator<Item = Waited> {
-        let lookup = match &self.phase {
-            Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) => Some(lookup),
-            _ => None,
-        };
-        let lookup = lookup.map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
+        let lookup = self.lookup().map(|lookup| Waited { fd: lookup.fd(), events: sys::POLL_IN });
         let sockets = self.race.iter().flat_map(Race::telling);
         let sockets = sockets.map(|socket| Waited { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
         lookup.into_iter().chain(sockets)
@@ -315,9 +326,8 @@ impl Connect {
         self.began.is_some() && !self.is_over()
     }
 
-    /// A lookup that has just begun is asked by the next step, so that what a step answers is no matter of time.
     fn is_looking_up(&self) -> bool {
-        matches!(self.phase, Phase::FindSource(..) | Phase::FindTarget(_))
+        self.lookup().is_some()
     }
 
     fn fail(&mut self, error: &Error) {
@@ -347,54 +357,48 @@ impl Connect {
             if let Err(error) = checked {
                 return Err(self.stopped(error));
             }
-            match &mut self.phase {
-                Phase::Source(target) => {
-                    let target = target.clone();
-                    self.phase = self.find_source(target).map_err(|error| self.before(error))?;
-                    if self.is_looking_up() {
-                        return Ok(None);
-                    }
-                }
+            // Whatever goes wrong ends the connect, so that the phase need not be put back.
+            self.phase = match std::mem::replace(&mut self.phase, Phase::Race) {
+                Phase::Source(target) => self.find_source(target).map_err(|error| self.before(error))?,
                 Phase::FindSource(lookup, target) => {
-                    let Some(found) = lookup.take() else { return Ok(None) };
-                    let target = target.clone();
-                    let found = found.map_err(|error| not_begun(&self.name, of_source(error)))?;
-                    self.source = Some(Source::Addresses(found));
-                    self.next_phase(Phase::Resolve(target));
+                    let asked = self.ask(lookup).map_err(|error| self.before(of_source(error)))?;
+                    self.with_source(asked, target)
                 }
-                Phase::Resolve(target) => {
-                    let target = target.clone();
-                    self.phase = self.find_target(target).map_err(|error| self.before(error))?;
-                    if self.is_looking_up() {
-                        return Ok(None);
-                    }
-                }
+                Phase::Resolve(target) => self.find_target(target).map_err(|error| self.before(error))?,
                 Phase::FindTarget(lookup) => {
-                    let Some(found) = lookup.take() else { return Ok(None) };
-                    let found = found.map_err(|error| not_begun(&self.name, error))?;
-                    let race = self.race_to(Endpoint::all_ip(found))?;
-                    self.next_phase(race);
+                    let asked = self.ask(lookup).map_err(|error| self.before(error))?;
+                    self.with_target(asked)?
                 }
                 Phase::Race => {
                     let Some(race) = &mut self.race else { return Ok(None) };
-                    match race.step(Instant::now(), begun < BURST) {
+                    match race.step(Instant::now(), begun < BURST, self.spent.is_some()) {
                         // The limit is asked again: callbacks of the program take the time that they like.
                         Step::Begun => begun += 1,
                         Step::Pending => return Ok(None),
                         Step::Failed => return Err(race.error(&self.name)),
                         Step::Connected(socket) => return Ok(Some(socket.into())),
                     }
+                    Phase::Race
                 }
-                Phase::Connected | Phase::Failed(_) => return Ok(None),
+                over @ (Phase::Connected | Phase::Failed(_)) => over,
+            };
+            // A lookup that has just begun is asked by the next step, so that what a step answers is no matter of time.
+            if self.is_looking_up() || self.is_over() {
+                return Ok(None);
             }
         }
     }
 
-    /// Keeps a lookup that is over for one step more.
-    fn next_phase(&mut self, next: Phase) {
-        if let Phase::FindSource(lookup, _) | Phase::FindTarget(lookup) = std::mem::replace(&mut self.phase, next) {
+    /// What a lookup has come to. One that is over is kept for one step more.
+    fn ask(&mut self, lookup: Lookup) -> Result<Started> {
+        if lookup.is_lost() {
+            let again = self.resolver.start_again(&lookup)?;
             self.spent = Some(lookup);
+            return Ok(Started::Lookup(again));
         }
+        let Some(found) = lookup.take() else { return Ok(Started::Lookup(lookup)) };
+        self.spent = Some(lookup);
+        found.map(Started::Found)
     }
 
     fn find_source(&mut self, target: Target) -> Result<Phase> {
@@ -406,11 +410,16 @@ impl Connect {
             self.source = Some(Source::Port(source.port));
             return Ok(Phase::Resolve(target));
         };
-        match self.resolver.start(query).map_err(of_source)? {
-            Started::Lookup(lookup) => Ok(Phase::FindSource(lookup, target)),
+        let started = self.resolver.start(query).map_err(of_source)?;
+        Ok(self.with_source(started, target))
+    }
+
+    fn with_source(&mut self, started: Started, target: Target) -> Phase {
+        match started {
+            Started::Lookup(lookup) => Phase::FindSource(lookup, target),
             Started::Found(found) => {
                 self.source = Some(Source::Addresses(found));
-                Ok(Phase::Resolve(target))
+                Phase::Resolve(target)
             }
         }
     }
@@ -424,9 +433,14 @@ impl Connect {
             let found = query.resolve_with(resolve, self.limit.as_deref())?;
             return self.race_to(found);
         }
-        match self.resolver.start(query)? {
-            Started::Found(addresses) => self.race_to(Endpoint::all_ip(addresses)),
+        let started = self.resolver.start(query)?;
+        self.with_target(started)
+    }
+
+    fn with_target(&mut self, started: Started) -> Result<Phase> {
+        match started {
             Started::Lookup(lookup) => Ok(Phase::FindTarget(lookup)),
+            Started::Found(addresses) => self.race_to(Endpoint::all_ip(addresses)),
         }
     }
 
@@ -449,8 +463,7 @@ impl Connect {
             return race.error(&self.name);
         }
         // Between one address that failed at once and the next.
-        let error = not_begun(&self.name, error);
-        race.failures().fold(error, |error, tried| error.with_cause(Arc::new(tried.into())))
+        not_gone_on(&self.name, error, race.failures())
     }
 }
 

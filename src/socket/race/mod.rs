@@ -55,6 +55,8 @@ struct Race<N: Network> {
     timeout: Option<Duration>,
     /// Sockets of attempts that have failed, closed a step of the connect later: see `Connect::waits`.
     spent: Vec<N::Socket>,
+    /// There was no descriptor for the address whose turn it is: when it has its turn again.
+    put_off: Option<Instant>,
 }
 
 /// An address that had its turn: a line of the report.
@@ -80,20 +82,17 @@ enum State<S> {
 impl<N: Network> Race<N> {
     fn new(network: N, addresses: Vec<Endpoint>, stagger: Duration, timeout: Option<Duration>) -> Race<N> {
         let addresses = order::interleaved(addresses);
-        Race { network, addresses, attempts: Vec::new(), stagger, timeout, spent: Vec::new() }
+        Race { network, addresses, attempts: Vec::new(), stagger, timeout, spent: Vec::new(), put_off: None }
     }
 
-    /// Looks at what is under way, then begins what is due, if anything; not unless it `may_begin`.
-    fn step(&mut self, now: Instant, may_begin: bool) -> Step<N::Socket> {
+    /// Looks at what is under way, then begins what is due, if anything; not unless it `may_begin`. `frees`: the next
+    /// step of the connect closes a descriptor that is none of the race's.
+    fn step(&mut self, now: Instant, may_begin: bool, frees: bool) -> Step<N::Socket> {
         if let Some(socket) = self.look(now) {
             return Step::Connected(socket);
         }
         if let Some(endpoint) = self.due(now) {
-            if !may_begin {
-                return Step::Pending;
-            }
-            self.begin(endpoint, now);
-            return Step::Begun;
+            return if may_begin && self.begin(endpoint, now, frees) { Step::Begun } else { Step::Pending };
         }
         if self.under_way().next().is_some() { Step::Pending } else { Step::Failed }
     }
@@ -105,6 +104,7 @@ impl<N: Network> Race<N> {
     /// When a step has something to do though no socket is ready.
     fn next_time(&self) -> Option<Instant> {
         let turn = match self.attempts.last() {
+            _ if self.put_off.is_some() => self.put_off,
             Some(last) if self.attempts.len() < self.addresses.len() => match last.state {
                 State::UnderWay(_) => last.began.checked_add(self.stagger),
                 // At once.
@@ -122,20 +122,39 @@ impl<N: Network> Race<N> {
     /// The address whose turn it is.
     fn due(&self, now: Instant) -> Option<Endpoint> {
         let next = self.addresses.get(self.attempts.len())?;
-        let is_due = match self.attempts.last() {
-            Some(Attempt { state: State::UnderWay(_), began, .. }) => passed(*began, self.stagger, now),
+        let is_due = match (self.put_off, self.attempts.last()) {
+            (Some(time), _) => time <= now,
+            (None, Some(Attempt { state: State::UnderWay(_), began, .. })) => passed(*began, self.stagger, now),
             _ => true,
         };
         is_due.then(|| next.clone())
     }
 
-    fn begin(&mut self, endpoint: Endpoint, now: Instant) {
-        let (state, again, ended) = match self.network.open(&endpoint) {
+    /// Whether it has begun: not where the system has no descriptor left and this connect will give one back.
+    fn begin(&mut self, endpoint: Endpoint, now: Instant, frees: bool) -> bool {
+        let opened = self.network.open(&endpoint);
+        self.put_off = match &opened {
+            Err(failure) if failure.is_out_of_descriptors() => self.time_of_a_descriptor(now, frees),
+            _ => None,
+        };
+        if self.put_off.is_some() {
+            return false;
+        }
+        let (state, again, ended) = match opened {
             Ok((socket, progress)) => (State::UnderWay(socket), time_to_ask(progress, now), None),
             Err(failure) => (State::Failed(failure), None, Some(now)),
         };
         let text = CString::new(endpoint.name()).unwrap_or_default();
         self.attempts.push(Attempt { endpoint, text, began: now, again, ended, state });
+        true
+    }
+
+    /// When to try again to open a socket, if there is hope. The end of any attempt is such a time too.
+    fn time_of_a_descriptor(&self, now: Instant, frees: bool) -> Option<Instant> {
+        if frees || !self.spent.is_empty() {
+            return Some(now);
+        }
+        self.under_way().next().and_then(|_| now.checked_add(self.stagger))
     }
 
     /// The first connection, if there is one; then all others are closed.
@@ -163,6 +182,7 @@ impl<N: Network> Race<N> {
                 None => continue,
             };
             self.spent.extend(attempt.end(State::Failed(failure), now));
+            self.put_off = None;
         }
         None
     }

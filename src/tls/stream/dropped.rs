@@ -90,6 +90,12 @@ mod tests {
 
     impl Session {
         fn new(tickets: usize) -> Session {
+            let mut session = Session::unshaken(tickets);
+            session.shake();
+            session
+        }
+
+        fn unshaken(tickets: usize) -> Session {
             let mut options = TlsOptions::default();
             options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
             options
@@ -103,19 +109,22 @@ mod tests {
             config.send_tls13_tickets = tickets;
             let (near, far) = UnixStream::pair().unwrap();
             far.set_nonblocking(true).unwrap();
-            let mut session = Session {
+            let session = Session {
                 stream: Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap(),
                 far,
                 server: ServerConnection::new(Arc::new(config)).unwrap(),
                 _near: near,
             };
             session.stream.set_blocking(false).unwrap();
-            for _ in 0..3 {
-                session.stream.handshake().unwrap();
-                session.exchange();
-            }
-            assert!(!session.server.is_handshaking());
             session
+        }
+
+        fn shake(&mut self) {
+            for _ in 0..3 {
+                self.stream.handshake().unwrap();
+                self.exchange();
+            }
+            assert!(!self.server.is_handshaking());
         }
 
         /// Moves what there is, both ways.
@@ -150,6 +159,18 @@ mod tests {
         assert_eq!(session.stream.look().unwrap(), Status::Ok);
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::Done(4));
         assert_eq!(session.stream.look().unwrap(), Status::WantRead);
+    }
+
+    #[test]
+    fn a_handshake_that_is_done_leaves_nothing_in_the_window() {
+        let throughput = || Throughput::new(usize::MAX, 10.0).unwrap();
+        let state = |session: &Session| format!("{:?}", session.stream.lock().unwrap().throughput.as_ref().unwrap());
+        let mut session = Session::unshaken(2);
+        session.stream.set_minimum_throughput(throughput()).unwrap();
+        session.stream.handshake().unwrap();
+        assert_ne!(state(&session), format!("{:?}", throughput()), "it is being waited for");
+        session.shake();
+        assert_eq!(state(&session), format!("{:?}", throughput()));
     }
 
     #[test]

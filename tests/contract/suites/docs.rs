@@ -104,21 +104,23 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if function.name.starts_with("netlib_tls_options_") && function.params.len() > 1 {
         problems.extend(unplaced_option(&function.doc.whole));
     }
+    if is_setting(function) && !function.doc.whole.to_lowercase().contains("default") {
+        problems.push("a setting that says nothing of its default".to_owned());
+    }
     if function.deprecated != (function.section == "deprecated") {
         problems.push("the section deprecated is of the functions with the attribute, and of no others".to_owned());
-    }
-    match &function.doc.threads {
-        Some(text) if !text.is_empty() => {}
-        _ => problems.push("no @threads".to_owned()),
-    }
-    match &function.doc.since {
-        Some(text) if is_version(text) => {}
-        _ => problems.push("no @since with a version".to_owned()),
     }
     if function.returns == "netlib_status" && !function.returns_status() && function.name != "netlib_error_status" {
         problems.push("a function that can fail takes `netlib_error **err` last".to_owned());
     }
     problems
+}
+
+/// A setter of options, or of a handle that holds a setting; an old name says what it is the old name of.
+fn is_setting(function: &Function) -> bool {
+    let of_connecting = function.name.starts_with("netlib_connect_options_") && function.params.len() > 1;
+    let sets = ["_options_set_", "netlib_connect_set_", "netlib_tls_stream_set_", "netlib_body_set_"];
+    of_connecting || !function.deprecated && sets.iter().any(|set| function.name.contains(set))
 }
 
 /// Who sets an option of TLS has most often set it elsewhere before.
@@ -159,6 +161,14 @@ fn callable_problems(header: &Header, function: &Function) -> Vec<String> {
     }
     for name in function.doc.repeated_params() {
         problems.push(format!("@param {name} stands there twice"));
+    }
+    match &function.doc.threads {
+        Some(text) if !text.is_empty() => {}
+        _ => problems.push("no @threads".to_owned()),
+    }
+    match &function.doc.since {
+        Some(text) if is_version(text) => {}
+        _ => problems.push("no @since with a version".to_owned()),
     }
     match (&function.doc.returns, function.returns.as_str()) {
         (Some(_), "void") => problems.push("@return of a function that returns nothing".to_owned()),

@@ -60,15 +60,24 @@ fn problems(env: &Env, tests: &str) -> Vec<String> {
     problems
 }
 
-/// The text of a test function, if it would run: in C and in a suite one that is called, else one marked as a test.
+/// The text of a test function, if it would run: in C and in a suite one that is called, or stands in a row of a table,
+/// else one marked as a test.
 pub fn body_of_test<'a>(file: &str, text: &'a str, function: &str) -> Option<&'a str> {
     let in_c = file.ends_with(".c");
-    let definition = if in_c { format!("static void {function}(void) {{") } else { format!("fn {function}(") };
+    let definition = if in_c { format!("static void {function}(") } else { format!("fn {function}(") };
     let lines: Vec<&str> = text.lines().collect();
     let start = lines.iter().position(|line| line.trim_start().starts_with(&definition))?;
     let runs = match in_c || file.starts_with("tests/") {
         true => {
-            lines.iter().any(|line| line.starts_with(' ') && line.trim_start().starts_with(&format!("{function}(")))
+            let call = format!("{function}(");
+            // Behind the quoted name.
+            let words = |row: &'a str| row.split('"').skip(2).step_by(2).flat_map(|rest| rest.split([' ', ',', '}']));
+            let is_in_row = |row: &'a str| row.starts_with("{\"") && words(row).any(|word| word == function);
+            lines
+                .iter()
+                .filter(|line| line.starts_with(' '))
+                .map(|line| line.trim_start())
+                .any(|line| line.starts_with(&call) || in_c && is_in_row(line))
         }
         // Other attributes may stand between.
         false => lines[..start]

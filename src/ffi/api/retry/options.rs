@@ -49,6 +49,8 @@ impl Handle for netlib_retry_options {
 /// @param ctx as given to the setter.
 /// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
 /// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+/// @threads called only during a call of netlib, on the thread of that call
+/// @since 0.1.0
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Waits.
@@ -56,6 +58,8 @@ pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, se
 /// @param ctx as given to the setter.
 /// @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
 /// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+/// @threads called only during a call of netlib, on the thread of that call
+/// @since 0.1.0
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32>;
 
 /// Gives a random number.
@@ -63,6 +67,8 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 /// @param ctx as given to the setter.
 /// @param value out: 0 or more and less than 1, each as likely.
 /// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+/// @threads called only during a call of netlib, on the thread of that call
+/// @since 0.1.0
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
 /// Makes options that hold the defaults.
@@ -429,7 +435,7 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(
     });
 }
 
-/// Replaces the time of day by which a Retry-After that is a date is read.
+/// Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. May be NULL: the system's clock.
@@ -449,7 +455,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
 }
 
 /// Replaces how `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to them is then checked
-/// before and after it, and cannot interrupt it.
+/// before and after it, and cannot interrupt it. By default netlib waits itself.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param sleep the function. May be NULL: netlib waits itself.
@@ -468,7 +474,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(
     });
 }
 
-/// Replaces the source of the backoff's jitter.
+/// Replaces the source of the backoff's jitter. The default is the system's random numbers.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param random the function. May be NULL: the system's random numbers.

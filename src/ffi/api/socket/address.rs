@@ -55,7 +55,7 @@ pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
 /// Decides about an address that is about to be connected to. It is called on the thread that connects, by every attempt,
 /// before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on with these very
-/// bytes: nothing is resolved again. Connections with the same options on several threads may call it at once.
+/// bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about again. Connections with the same options on several threads may call it at once.
 ///
 /// It may call netlib, but must not use the `netlib_connect` that asks it, and neither change nor free the options that
 /// `netlib_create_connection` is using. It should be quick: nothing interrupts it, and the other attempts wait for it.

@@ -140,7 +140,8 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 /// after that ends everything. Another limit takes its place. Default: none.
 ///
 /// Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
-/// fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it.
+/// fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A lookup
+/// that was under way begins anew in the child's first step.
 ///
 /// @param connect the connect. Not NULL.
 /// @param limit the limit. May be NULL: none.

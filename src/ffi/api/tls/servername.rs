@@ -22,6 +22,8 @@ use crate::tls::TlsOptions;
 ///         8446 section 6). The handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`.
 ///         After any other number, and for a context without an identity, it fails in the same way and the client is
 ///         sent 80, internal_error.
+/// @threads called only during a call of netlib, on the thread of that call
+/// @since 0.1.0
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,

@@ -118,8 +118,8 @@ pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) 
 }
 
 /// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; one
-/// that is under way in another thread keeps the limit with which it began.
-/// Default: none.
+/// that is under way in another thread keeps the limit with which it began. Where an event loop waits in place of the
+/// stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
 ///
 /// @param stream the stream. Not NULL.
 /// @param limit the limit. May be NULL: none.

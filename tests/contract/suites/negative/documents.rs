@@ -48,6 +48,8 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
         ),
         ("Says something.", "Says something, as Python.", "an option without its default"),
         ("Says something.", "Says something. Default: none.", "an option without its nearest name"),
+        ("netlib_say(", "netlib_connect_options_say(", "a setting that says nothing of its default"),
+        ("netlib_say(", "netlib_x_options_set_say(", "a setting that says nothing of its default"),
         (" * @threads any\n", "", "no @threads"),
         (" * @since 0.1.0\n", "", "no @since"),
         ("/** Fine. */", "", "NETLIB_OK: it has no documentation"),
@@ -129,6 +131,15 @@ pub(super) fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
     let called = uncalled.replace("    return 0;", "    r1();\n    return 0;");
     report.check(incidents::body_of_test("a.c", uncalled, "r1").is_none(), "a test that is not called does not run");
     report.check(incidents::body_of_test("a.c", &called, "r1").is_some(), "a test that is called runs");
+    let story = uncalled.replace("r1(void)", "r1(int tun)");
+    for (row, runs) in
+        [("{\"r1\", r1, RUN},", true), ("{\"a r1, r1\", r2, RUN},", false), ("/* {\"r1\", r1}, */", false)]
+    {
+        let program =
+            story.replace("    return 0;", &format!("    const struct story stories[] = {{\n        {row}\n    }};"));
+        let found = incidents::body_of_test("a.c", &program, "r1").is_some();
+        report.check(found == runs, format!("whether a test runs that stands in the row {row}: {runs}"));
+    }
 }
 
 pub(super) fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {

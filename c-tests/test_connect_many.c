@@ -1,0 +1,240 @@
+/* What is left when there is no descriptor, after thousands of connects and of many threads at once. */
+#define _GNU_SOURCE
+#include "connect_rows.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+/* ---- no descriptor is free ---- */
+
+/* Room for so many descriptors more; what it was before is returned. */
+static struct rlimit leave(int free_ones) {
+    struct rlimit files, few;
+    int highest[8];
+    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
+    for (int i = 0; i <= free_ones; i++) highest[i] = dup(0);
+    for (int i = 0; i <= free_ones; i++) close(highest[i]);
+    few = files;
+    few.rlim_cur = (rlim_t)highest[free_ones];
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    return files;
+}
+
+static void no_descriptor_is_free(void) {
+    int32_t port = 0, silent_port = 0, dead_port = 0;
+    int filler = -1;
+    int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
+    const struct sockaddr_storage good[] = {ipv4(INADDR_LOOPBACK, port), ipv4(INADDR_LOOPBACK, port)};
+    const struct sockaddr_storage dead_first[] = {ipv4(INADDR_LOOPBACK, dead_port), ipv4(INADDR_LOOPBACK, port)};
+    const struct sockaddr_storage silent_first[] = {ipv4(INADDR_LOOPBACK, silent_port), ipv4(INADDR_LOOPBACK, port)};
+    const char *no_more = "cannot open a socket: ";
+    char reason[96];
+    snprintf(reason, sizeof reason, "%s%s", no_more, strerror(EMFILE));
+    /* It opens its own at its first wait. */
+    netlib_limit *limit = limit_of(LONG);
+    netlib_error *err = NULL;
+    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(filler, 0.001, limit, &err));
+    const netlib_limit *const limits[] = {NULL, limit};
+    /* The system's resolver loads what it needs at its first lookup, and later reads files only. */
+    int first = -1;
+    CHECK_OK(netlib_create_connection("localhost", port, NULL, limit, &first, &err));
+    close_both(first, server);
+
+    for (int row = 0; row < WAYS * 2; row++) {
+        int way = row / 2, fd = 17;
+        struct answer answer = {good, 2, 0};
+        netlib_connect_options *options = options_for(&answer, 0.06);
+        struct rlimit files = leave(0);
+        int before = open_descriptors();
+        /* Every address fails so, as any other failure does. */
+        netlib_status status = connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err);
+        CHECK_INT(EMFILE, netlib_error_errno(err));
+        CHECK_INT(2, (long long)netlib_error_cause_count(err));
+        for (size_t i = 0; i < 2; i++) check_cause(err, i, "127.0.0.1", port, NETLIB_NEW_CONNECTION, EMFILE, reason);
+        CHECK_INT(NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(status));
+        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+        CHECK_INT(-1, fd);
+        CHECK_INT(before, open_descriptors());
+        /* A lookup that needs some itself: without a limit, the system's. */
+        status = connect_by(way, "localhost", port, NULL, limits[row % 2], &fd, &err);
+        bool by_resolver = way == 0 && row % 2 == 0;
+        CHECK_INT(EMFILE, netlib_error_errno(err));
+        CHECK_INT(NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(status));
+        CHECK_STATUS(by_resolver ? NETLIB_NAME_RESOLUTION : NETLIB_NEW_CONNECTION, status);
+        CHECK_INT(-1, fd);
+        CHECK_INT(before, open_descriptors());
+        CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+
+        /* One is enough: that of an address that failed is there for the next. */
+        files = leave(1);
+        answer.addresses = dead_first;
+        CHECK_OK(connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err));
+        CHECK_INT(port, port_of_peer(fd));
+        close_both(fd, server);
+        CHECK_INT(before, open_descriptors());
+        CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+        netlib_connect_options_free(options);
+    }
+
+    /* In the middle of a race: who has begun goes on, and the next has its turn with the descriptor of who has failed. */
+    netlib_connect_options *options = netlib_connect_options_new();
+    struct answer answer = {silent_first, 2, 0};
+    netlib_connect_options_set_resolve_callback(options, resolve, &answer);
+    netlib_connect_options_set_timeout(options, 0.5);
+    netlib_connect_options_set_stagger(options, 0.01);
+    struct rlimit files = leave(1);
+    int before = open_descriptors(), fd = 17;
+    double start = netlib_current_time();
+    CHECK_OK(connect_by(1, "name.test", 80, options, NULL, &fd, &err));
+    CHECK(netlib_current_time() - start >= 0.5);
+    CHECK_INT(port, port_of_peer(fd));
+    close_both(fd, server);
+    CHECK_INT(before, open_descriptors());
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+    netlib_connect_options_free(options);
+    netlib_limit_free(limit);
+    close(server);
+    close(filler);
+    close(silent);
+    close(dead);
+}
+
+/* ---- many ---- */
+
+static void *accept_all(void *server) {
+    for (;;) {
+        int fd = accept(*(const int *)server, NULL, NULL);
+        if (fd >= 0) close(fd);
+        else if (errno != EINTR) return NULL;
+    }
+}
+
+/* The lowest number that is free, which a descriptor that was lost would have. */
+static int next_descriptor(void) {
+    int next = dup(0);
+    close(next);
+    return next;
+}
+
+enum { MANY = 2000 };
+
+/* Sequential and racing, after failures, with losers in the race, and failing. The limit has no deadline: all of it
+ * takes as long as the machine wants. */
+static void thousands_in_a_row(void) {
+    int32_t port = 0, silent_port = 0, dead_port = 0;
+    int filler = -1;
+    int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
+    const struct sockaddr_storage dead_first[] = {ipv4(INADDR_LOOPBACK, dead_port), ipv4(INADDR_LOOPBACK, port)};
+    const struct sockaddr_storage silent_first[] = {ipv4(INADDR_LOOPBACK, silent_port), ipv4(INADDR_LOOPBACK, port)};
+    const struct sockaddr_storage all_silent[] = {silent_first[0], silent_first[0]};
+    const struct sockaddr_storage all_dead[] = {ipv4(INADDR_LOOPBACK, dead_port), ipv4(INADDR_LOOPBACK + 1, dead_port)};
+    const struct {
+        int way;
+        const struct sockaddr_storage *addresses;
+        double timeout;
+        netlib_status expected;
+        int times;
+    } rows[] = {
+        {0, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
+        {1, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
+        {0, all_dead, LONG, NETLIB_NEW_CONNECTION, MANY},
+        {1, all_dead, LONG, NETLIB_NEW_CONNECTION, MANY},
+        /* Each takes a timeout, or a stagger. */
+        {0, silent_first, 0.01, NETLIB_OK, 50},
+        {1, silent_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, 100},
+        {0, all_silent, 0.005, NETLIB_CONNECT_TIMEOUT, 50},
+        {1, all_silent, 0.015, NETLIB_CONNECT_TIMEOUT, 50},
+    };
+    netlib_limit *lasting = limit_of(NETLIB_TIMEOUT_NONE);
+    netlib_error *err = NULL;
+    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(filler, 0.001, lasting, &err));
+    int before = open_descriptors(), next = next_descriptor();
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        struct answer answer = {rows[row].addresses, 2, 0};
+        netlib_connect_options *options = options_for(&answer, rows[row].timeout);
+        netlib_connect_options_set_stagger(options, 0.01);
+        int right = 0;
+        for (int i = 0; i < rows[row].times; i++) {
+            int fd = -1;
+            netlib_status status = connect_by(rows[row].way, "name.test", 80, options, i % 2 ? lasting : NULL, &fd, &err);
+            right += status == rows[row].expected && (fd >= 0) == (status == NETLIB_OK);
+            netlib_error_free(err);
+            close_both(fd, server);
+        }
+        CHECK_INT(rows[row].times, right);
+        CHECK_INT(before, open_descriptors());
+        CHECK_INT(next, next_descriptor());
+        netlib_connect_options_free(options);
+    }
+    netlib_limit_free(lasting);
+    close(filler);
+    close(silent);
+    close(dead);
+    close(server);
+}
+
+enum { THREADS = 8, ROUNDS = 100 };
+
+struct caller {
+    const struct sockaddr_storage *addresses;
+    const netlib_limit *limit;
+    int32_t port;
+    int right;
+};
+
+static void *connect_often(void *arg) {
+    struct caller *caller = arg;
+    struct answer answer = {caller->addresses, 2, 0};
+    netlib_connect_options *options = options_for(&answer, LONG);
+    for (int i = 0; i < ROUNDS; i++) {
+        netlib_error *err = NULL;
+        int fd = -1;
+        netlib_status status = connect_by(i % WAYS, "name.test", 80, options, i % 3 ? caller->limit : NULL, &fd, &err);
+        struct sockaddr_in peer;
+        socklen_t len = sizeof peer;
+        memset(&peer, 0, sizeof peer);
+        caller->right += status == NETLIB_OK && err == NULL && getpeername(fd, (struct sockaddr *)&peer, &len) == 0 &&
+                         ntohs(peer.sin_port) == caller->port;
+        netlib_error_free(err);
+        if (fd >= 0) close(fd);
+    }
+    netlib_connect_options_free(options);
+    return NULL;
+}
+
+/* With one limit, each to a server of its own. */
+static void many_threads_at_once(void) {
+    int before = open_descriptors();
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    int32_t dead_port = 0;
+    int dead = bound_socket(&dead_port);
+    int servers[THREADS];
+    struct sockaddr_storage addresses[THREADS][2];
+    struct caller callers[THREADS];
+    pthread_t acceptors[THREADS], threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        callers[i] = (struct caller){addresses[i], limit, 0, 0};
+        servers[i] = listener(&callers[i].port);
+        addresses[i][0] = ipv4(INADDR_LOOPBACK, dead_port);
+        addresses[i][1] = ipv4(INADDR_LOOPBACK, callers[i].port);
+        CHECK(pthread_create(&acceptors[i], NULL, accept_all, &servers[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, connect_often, &callers[i]) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK_INT(ROUNDS, callers[i].right);
+        shutdown(servers[i], SHUT_RDWR);
+        CHECK(pthread_join(acceptors[i], NULL) == 0);
+        close(servers[i]);
+    }
+    netlib_limit_free(limit);
+    close(dead);
+    CHECK_INT(before, open_descriptors());
+}
+
+int main(void) {
+    no_descriptor_is_free();
+    thousands_in_a_row();
+    many_threads_at_once();
+    return report("connect_many");
+}
