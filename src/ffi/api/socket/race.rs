@@ -170,8 +170,8 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 ///        began. May be NULL.
 /// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
 ///         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
-///         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup under way
-///         counts for `NETLIB_TOO_MANY_LOOKUPS`.
+///         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup under
+///         way counts for `NETLIB_TOO_MANY_LOOKUPS`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -177,10 +177,10 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
 ///
 /// What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
-/// `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks counts too:
-/// call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
-/// `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call
-/// makes the handshake of the one below, a limit is needed.
+/// `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
+/// counts too: call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
+/// `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes the
+/// handshake of the one below, a limit is needed.
 ///
 /// @param stream the stream. Not NULL.
 /// @param bytes how many; 0 for no minimum, whatever `seconds` is.
@@ -288,8 +288,8 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 }
 
 /// Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
-/// does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time, and are
-/// no drop. They are taken in; data and failures are left to the next read, which returns them.
+/// does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time, and
+/// are no drop. They are taken in; data and failures are left to the next read, which returns them.
 ///
 /// It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
 /// Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is
