@@ -64,13 +64,26 @@
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
  *     how long     netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give the
  *                  values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
- *     connect      netlib_create_connection; netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https
- *                  proxy's stream netlib_tls_wrap_stream
+ *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
+ *                  netlib_create_connection, one address after the other;
+ *                  netlib_connect_options_refuse_addresses if somebody else chose the URL
+ *     with TLS     netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https proxy's stream
+ *                  netlib_tls_wrap_stream
  *     send         netlib_make_headers, netlib_headers_wire; netlib_set_file_position to record where a body
  *                  begins, netlib_body_read for its bytes
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
  *     and then     netlib_retry_decide, whatever happened: netlib_decision_action says what is next, for which
- *                  netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare
+ *                  netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare;
+ *                  netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again
+ *
+ * AN EVENT LOOP (poll, epoll, kqueue, libuv) takes these instead, of which none waits:
+ *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step until it is not
+ *                  NETLIB_WANT_WRITE; meanwhile wait for netlib_connect_wait_fd and netlib_connect_wait_events of all
+ *                  netlib_connect_wait_count, at most netlib_connect_timer seconds, the least of all your connects;
+ *                  at struct netlib_connect there is the loop
+ *     TLS          netlib_tls_stream_set_blocking with 0: NETLIB_WANT_READ and NETLIB_WANT_WRITE say what to wait for,
+ *                  netlib_limit_remaining how long; netlib_limit_fd wakes the loop when a limit is cancelled
+ *     retry        netlib_decision_delay instead of netlib_decision_sleep
  */
 #ifndef NETLIB_H
 #define NETLIB_H
@@ -250,7 +263,7 @@ enum netlib_status_code {
     NETLIB_READ_TIMEOUT = 503,
     /** Nothing could be sent within the write timeout. */
     NETLIB_WRITE_TIMEOUT = 504,
-    /** Data arrived more slowly than the least throughput that was asked for. */
+    /** Data arrived more slowly than the minimum throughput that was asked for. */
     NETLIB_TOO_SLOW = 505,
     /** The text is not a URL. */
     NETLIB_INVALID_URL = 600,
@@ -674,6 +687,26 @@ void netlib_limit_cancel(const netlib_limit *limit);
  */
 NETLIB_MUST_USE
 netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
+
+/**
+ * A descriptor that becomes readable when the limit is cancelled, and stays so: for an event loop, which waits for a
+ * non-blocking TLS stream itself. The deadline does not make it readable; that is a timer of `netlib_limit_remaining`.
+ * All references to the limit have this one descriptor, which epoll takes once; a `netlib_connect` gives one of its own.
+ *
+ * Do not read from it, write to it or close it. After fork(2) a child asks again: its limit has another one.
+ *
+ * @param limit the limit. Not NULL.
+ * @param fd out, borrowed from the limit: the descriptor, to be waited for with `POLLIN`; -1 on failure. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call does, or the first
+ *         wait.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_limit_fd(const netlib_limit *limit,
+                              int *fd,
+                              netlib_error **err);
 
 /**
  * The time left until the deadline.
@@ -1431,6 +1464,8 @@ struct netlib_retry_options;
  * @param ctx as given to the setter.
  * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
  * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+ * @threads called only during a call of netlib, on the thread of that call
+ * @since 0.1.0
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
@@ -1440,6 +1475,8 @@ typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
  * @param ctx as given to the setter.
  * @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
  * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+ * @threads called only during a call of netlib, on the thread of that call
+ * @since 0.1.0
  */
 typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
 
@@ -1449,6 +1486,8 @@ typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
  * @param ctx as given to the setter.
  * @param value out: 0 or more and less than 1, each as likely.
  * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+ * @threads called only during a call of netlib, on the thread of that call
+ * @since 0.1.0
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
@@ -1732,7 +1771,7 @@ void netlib_retry_options_add_history(netlib_retry_options *options,
                                       const char *redirect_location);
 
 /**
- * Replaces the time of day by which a Retry-After that is a date is read.
+ * Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. May be NULL: the system's clock.
@@ -1744,7 +1783,7 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_w
 
 /**
  * Replaces how `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to them is then checked
- * before and after it, and cannot interrupt it.
+ * before and after it, and cannot interrupt it. By default netlib waits itself.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param sleep the function. May be NULL: netlib waits itself.
@@ -1755,7 +1794,7 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_w
 void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx);
 
 /**
- * Replaces the source of the backoff's jitter.
+ * Replaces the source of the backoff's jitter. The default is the system's random numbers.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param random the function. May be NULL: the system's random numbers.
@@ -2732,10 +2771,10 @@ netlib_headers_options *netlib_headers_options_new(void);
 void netlib_headers_options_free(netlib_headers_options *options);
 
 /**
- * Whether there is `connection: keep-alive`.
+ * Whether there is `connection: keep-alive`. By default there is not.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param keep_alive 0 or 1; 0 unless set.
+ * @param keep_alive 0 or 1.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -2743,14 +2782,16 @@ void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int3
 
 /**
  * The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
- * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose.
+ * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default is
+ * no such header.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param value copied. May be NULL: no header, as for "".
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
+void netlib_headers_options_set_accept_encoding(netlib_headers_options *options,
+                                                const char *value);
 
 /**
  * Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
@@ -2787,7 +2828,7 @@ void netlib_headers_options_add_accept_encoding(netlib_headers_options *options,
 void netlib_headers_options_add_supported_coding(netlib_headers_options *options, const char *coding);
 
 /**
- * The value of `user-agent`.
+ * The value of `user-agent`. The default is no such header.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param user_agent copied. May be NULL: no header, as for "".
@@ -2799,7 +2840,7 @@ void netlib_headers_options_set_user_agent(netlib_headers_options *options, cons
 /**
  * Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
  * of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is
- * what older servers expect.
+ * what older servers expect. The default is no such header.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
@@ -2810,7 +2851,7 @@ void netlib_headers_options_set_basic_auth(netlib_headers_options *options, cons
 
 /**
  * Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
- * `authorization`.
+ * `authorization`. The default is no such header.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
@@ -2820,10 +2861,10 @@ void netlib_headers_options_set_basic_auth(netlib_headers_options *options, cons
 void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options, const char *credentials);
 
 /**
- * Whether there is `cache-control: no-cache`.
+ * Whether there is `cache-control: no-cache`. By default there is not.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param disable_cache 0 or 1; 0 unless set.
+ * @param disable_cache 0 or 1.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -3616,7 +3657,7 @@ enum netlib_address_class {
 /**
  * Decides about an address that is about to be connected to. It is called on the thread that connects, by every attempt,
  * before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on with these very
- * bytes: nothing is resolved again. Connections with the same options on several threads may call it at once.
+ * bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about again. Connections with the same options on several threads may call it at once.
  *
  * It may call netlib, but must not use the `netlib_connect` that asks it, and neither change nor free the options that
  * `netlib_create_connection` is using. It should be quick: nothing interrupts it, and the other attempts wait for it.
@@ -3798,7 +3839,7 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
 
 /**
  * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
- * one accepts.
+ * one accepts; `netlib_connect_run` races them.
  *
  * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when it
  * ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a thread
@@ -3811,18 +3852,16 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * @param options borrowed. May be NULL: the defaults.
  * @param limit ends the call early; borrowed. May be NULL: no limit.
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
- *        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
+ * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one that a
+ *        limit ended included, which says the address, the errno and how long it took. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
- *         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address
- *         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be
- *         had (the errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`,
- *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as
- *         one with an empty label or one of more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
- *         range; `NETLIB_UNSUPPORTED` for an option that this system does not have;
- *         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback returned;
- *         `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this
- *         process.
+ *         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
+ *         time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be had (the errno is
+ *         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
+ *         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
+ *         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that
+ *         this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback
+ *         returned; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this process.
  * @threads any
  * @since 0.1.0
  */
@@ -3933,16 +3972,17 @@ void netlib_connect_free(netlib_connect *connect);
 
 /**
  * Sets the limit that ends a connect, from the next step on, and keeps a reference to it. Its deadline is one of the
- * times of `netlib_connect_timer`, and a cancel wakes who waits, because a duplicate of its descriptor is one of those to
- * wait for. The step after that ends everything. Another limit takes its place. Default: none.
+ * times of `netlib_connect_timer`, and a cancel wakes who waits: one more descriptor to wait for tells of it. The step
+ * after that ends everything. Another limit takes its place. Default: none.
  *
- * Each connect has a duplicate of its own, so that those that share a limit can be in the same epoll(7). After fork(2), a
- * child that goes on stepping sets the limit again first: a cancel wakes the process that has set it.
+ * Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
+ * fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A lookup
+ * that was under way begins anew in the child's first step.
  *
  * @param connect the connect. Not NULL.
  * @param limit the limit. May be NULL: none.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_IO` if its descriptor cannot be opened or duplicated: the one that was set before stays.
+ * @return `NETLIB_OK`; `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
  * @threads any
  * @since 0.1.0
  */
@@ -3964,8 +4004,8 @@ netlib_status netlib_connect_set_limit(netlib_connect *connect,
  *        began. May be NULL.
  * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
  *         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
- *         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup under way
- *         counts for `NETLIB_TOO_MANY_LOOKUPS`.
+ *         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup under
+ *         way counts for `NETLIB_TOO_MANY_LOOKUPS`.
  * @threads any
  * @since 0.1.0
  */
@@ -3992,12 +4032,14 @@ netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *li
  * How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
  * the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
  *
- * A number that is among them after two steps in a row is the same descriptor, and one that has just left them is
- * still open until the next step: remove it from your event loop before that. No other connect has it, not even one
- * with the same limit. When a step ends it all, everything but the connection is closed, which epoll and kqueue notice
- * by themselves. The connection has the number under which it was waited for, and your event loop still waits for it:
- * remove it, or change what for. A loop that must not see a descriptor closed that it watches, such as libuv's, stops to
- * watch them before each step.
+ * Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of the
+ * last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it watches, needs
+ * that.
+ *
+ * With epoll and kqueue you can keep what does not change. A number that is there after two steps in a row is the same
+ * descriptor, and one that has just left is open until the next step: remove it before that. No other connect has it, not
+ * even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection, which epoll
+ * and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what for.
  *
  * @param connect the connect. May be NULL: 0 is returned.
  * @return the number of descriptors.
@@ -4146,14 +4188,14 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  * On Linux a listener whose backlog is full tells nobody when it has room, so it is asked every 5 ms, until the
  * timeout passes or the limit ends.
  *
- * @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and has at
- *        most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
+ * @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
+ *        has at most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
  * @param options borrowed. May be NULL: the defaults.
  * @param limit ends the call early; borrowed. May be NULL: no limit.
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as "\xff". May be
- *        NULL.
+ * @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as "\xff".
+ *        May be NULL.
  * @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or
  *         another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
  *         `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path
@@ -4256,7 +4298,7 @@ netlib_status netlib_is_connection_dropped(int fd, bool *dropped, netlib_error *
 
 /**
  * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind the
- * IPv6 loopback address, else `AF_INET`. Asked of the system at each call.
+ * IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
  *
  * @return `AF_UNSPEC` or `AF_INET`.
  * @threads any
@@ -4274,8 +4316,8 @@ int32_t netlib_allowed_gai_family(void);
 double netlib_current_time(void);
 
 /**
- * The least that the reads of one connection must bring, against a peer that sends now and then a little, so that no read
- * timeout ends it. **Single**: any thread, one call at a time.
+ * A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads of
+ * one connection must bring. **Single**: any thread, one call at a time.
  *
  *     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
  *         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -4292,8 +4334,8 @@ struct netlib_throughput;
 /**
  * Makes a guard for one connection.
  *
- * @param bytes how many; 0 for no least, whatever `seconds` is.
- * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no least.
+ * @param bytes how many; 0 for no minimum, whatever `seconds` is.
+ * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @param throughput out, owned: free it with `netlib_throughput_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
@@ -4313,12 +4355,12 @@ netlib_status netlib_throughput_new(size_t bytes, double seconds, netlib_through
 void netlib_throughput_free(netlib_throughput *throughput);
 
 /**
- * Waits as `netlib_wait_for_read`, but not beyond the time in which the least must have come.
+ * Waits as `netlib_wait_for_read`, but not beyond the time in which the minimum must have come.
  *
  * @param throughput the guard. Not NULL.
  * @param fd the descriptor, borrowed.
  * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
- *        until the least is due.
+ *        until the minimum is due.
  * @param limit ends the wait early; borrowed. May be NULL: no limit.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
@@ -4891,6 +4933,8 @@ void netlib_tls_options_set_options(netlib_tls_options *options,
  *         8446 section 6). The handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`.
  *         After any other number, and for a context without an identity, it fails in the same way and the client is
  *         sent 80, internal_error.
+ * @threads called only during a call of netlib, on the thread of that call
+ * @since 0.1.0
  */
 typedef int32_t (*netlib_tls_servername_fn)(void *ctx, const char *server_name, netlib_tls_context **replacement);
 
@@ -4994,8 +5038,8 @@ void netlib_tls_stream_free(netlib_tls_stream *stream);
 
 /**
  * Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; one
- * that is under way in another thread keeps the limit with which it began.
- * Default: none.
+ * that is under way in another thread keeps the limit with which it began. Where an event loop waits in place of the
+ * stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
  *
  * @param stream the stream. Not NULL.
  * @param limit the limit. May be NULL: none.
@@ -5039,20 +5083,20 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
                                                   netlib_error **err);
 
 /**
- * The least that reads must bring, against a peer that sends now and then a little, so that no read timeout ends it. Every
- * `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have not, the read
- * that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew. Default: none. As
- * curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+ * Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout ends
+ * it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have
+ * not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew. Default:
+ * none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
  *
  * What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
- * `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks counts too:
- * call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
- * `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call
- * makes the handshake of the one below, a limit is needed.
+ * `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
+ * counts too: call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
+ * `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes the
+ * handshake of the one below, a limit is needed.
  *
  * @param stream the stream. Not NULL.
- * @param bytes how many; 0 for no least, whatever `seconds` is.
- * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no least.
+ * @param bytes how many; 0 for no minimum, whatever `seconds` is.
+ * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
  * @threads any
@@ -5060,9 +5104,9 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream,
-                                                     size_t bytes,
-                                                     double seconds,
-                                                     netlib_error **err);
+                                                       size_t bytes,
+                                                       double seconds,
+                                                       netlib_error **err);
 
 /**
  * Whether calls wait. Default: yes. If not, a call that would have to wait returns `NETLIB_WANT_READ` or
@@ -5138,25 +5182,26 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
 /**
  * Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
- * does for a descriptor, which for TLS says too much: session tickets and key updates may be there to be read at any time, and
+ * does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time, and
  * are no drop. They are taken in; data and failures are left to the next read, which returns them.
  *
- * It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once. Functions
- * of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is done, what
- * comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
+ * It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
+ * Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is
+ * done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
  *
  * @param stream the stream. Not NULL.
  * @param dropped out: true or false. Not NULL.
  * @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
- *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when the
- *        connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose message
- *        a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when tens of
- *        kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found
- *        the connection gone, `NETLIB_WANT_WRITE` if it was not finished. Not NULL.
+ *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when
+ *        the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose
+ *        message a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when
+ *        tens of kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown,
+ *        `NETLIB_PROTOCOL` if the last one found the connection gone, `NETLIB_WANT_WRITE` if it was not finished. May be
+ *        NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
- *         `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that `netlib_tls_wrap_callbacks` made,
- *         what its functions report.
+ * @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this
+ *         one; `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
+ *         `netlib_tls_wrap_callbacks` made, what its functions report.
  * @threads one call at a time, which counts as reading and as writing
  * @since 0.1.0
  */

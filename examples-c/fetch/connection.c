@@ -52,9 +52,9 @@ static netlib_status make_race(const struct options *options, const netlib_url *
 
 /* What the peer is held to. */
 static netlib_status watch(struct connection *connection, const struct sockets *sockets, netlib_error **err) {
-    connection->least_bytes = sockets->least_bytes;
-    connection->least_seconds = sockets->least_seconds;
-    return netlib_throughput_new(sockets->least_bytes, sockets->least_seconds, &connection->throughput, err);
+    connection->minimum_bytes = sockets->minimum_bytes;
+    connection->minimum_seconds = sockets->minimum_seconds;
+    return netlib_throughput_new(sockets->minimum_bytes, sockets->minimum_seconds, &connection->throughput, err);
 }
 
 netlib_status connection_open(struct connection *connection, const struct options *options, const netlib_url *url,
@@ -73,7 +73,7 @@ static netlib_status blame_peer(const struct connection *connection, netlib_stat
     netlib_error *cause = *err;
     *err = NULL;
     status = fail_because(NETLIB_TOO_SLOW, cause, err, "%s was slower than --minimum-speed %zu/%g", connection->peer,
-                          connection->least_bytes, connection->least_seconds);
+                          connection->minimum_bytes, connection->minimum_seconds);
     netlib_error_free(cause);
     return status;
 }
@@ -102,7 +102,7 @@ netlib_status connection_add_tls(struct connection *connection, const netlib_tls
     if (status == NETLIB_OK) status = netlib_tls_stream_set_read_timeout(stream, connection->read_timeout, err);
     if (status == NETLIB_OK) status = netlib_tls_stream_set_write_timeout(stream, connection->read_timeout, err);
     if (status == NETLIB_OK) {
-        status = netlib_tls_stream_set_least_throughput(stream, connection->least_bytes, connection->least_seconds,
+        status = netlib_tls_stream_set_minimum_throughput(stream, connection->minimum_bytes, connection->minimum_seconds,
                                                         err);
     }
     if (status == NETLIB_OK) status = netlib_tls_stream_handshake(stream, err);

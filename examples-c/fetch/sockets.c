@@ -171,7 +171,7 @@ bool sockets_set_least_speed(struct sockets *sockets, const char *text) {
     if (!read_count(&text, &bytes) || *text++ != '/' || !read_seconds(&text, &seconds) || *text != '\0') {
         return usage_error("--minimum-speed", "BYTES/SECONDS is needed, such as 1000/30");
     }
-    sockets->least_bytes = (size_t)bytes;
-    sockets->least_seconds = seconds;
+    sockets->minimum_bytes = (size_t)bytes;
+    sockets->minimum_seconds = seconds;
     return true;
 }

@@ -12,8 +12,8 @@ struct sockets {
     char *unix_path;                 /* NULL: connections are TCP's. An abstract name begins with a NUL */
     size_t unix_path_len;
     /* The least that each time of waiting must bring; 0 bytes: nothing is asked. */
-    size_t least_bytes;
-    double least_seconds;
+    size_t minimum_bytes;
+    double minimum_seconds;
 };
 
 void sockets_init(struct sockets *sockets);

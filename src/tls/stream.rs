@@ -113,7 +113,7 @@ struct Settings {
 struct Terms<'a> {
     blocking: bool,
     settings: &'a Settings,
-    /// The stream's own least throughput counts.
+    /// The stream's own minimum throughput counts.
     is_guarded: bool,
     /// When what is waited for comes too slowly.
     slow_at: Option<Instant>,
