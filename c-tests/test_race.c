@@ -1,30 +1,10 @@
 /* Racing connects: by steps and in one call, their descriptors, timers and reports, lists of addresses and resolvers. */
 #define _GNU_SOURCE
-#include "socket_peer.h"
+#include "race_peer.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-
-static const uint32_t LOOPBACK = INADDR_LOOPBACK;
-
-static struct sockaddr_in ipv4(uint32_t address, int32_t port) {
-    struct sockaddr_in in;
-    memset(&in, 0, sizeof in);
-    in.sin_family = AF_INET;
-    in.sin_port = htons((uint16_t)port);
-    in.sin_addr.s_addr = htonl(address);
-    return in;
-}
-
-static void add_ipv4(netlib_addresses *list, uint32_t address, int32_t port) {
-    netlib_error *err = NULL;
-    struct sockaddr_in in = ipv4(address, port);
-    CHECK_OK(netlib_addresses_add(list, &in, sizeof in, &err));
-}
 
 static void add_ipv6_loopback(netlib_addresses *list, int32_t port) {
     netlib_error *err = NULL;
@@ -34,51 +14,6 @@ static void add_ipv6_loopback(netlib_addresses *list, int32_t port) {
     in6.sin6_port = htons((uint16_t)port);
     in6.sin6_addr = in6addr_loopback;
     CHECK_OK(netlib_addresses_add(list, &in6, sizeof in6, &err));
-}
-
-/* To ports of 127.0.0.1, in this order. */
-static netlib_connect *connect_to_ports(const int32_t *ports, size_t count, const netlib_connect_options *options) {
-    netlib_error *err = NULL;
-    netlib_connect *connect = NULL;
-    netlib_addresses *list = netlib_addresses_new();
-    for (size_t i = 0; i < count; i++) add_ipv4(list, LOOPBACK, ports[i]);
-    CHECK_INT((long long)count, (long long)netlib_addresses_count(list));
-    CHECK_OK(netlib_connect_new_addresses("name.test", 80, list, options, &connect, &err));
-    netlib_addresses_free(list);
-    return connect;
-}
-
-static netlib_connect *connect_to(const char *host, int32_t port, const netlib_connect_options *options) {
-    netlib_error *err = NULL;
-    netlib_connect *connect = NULL;
-    CHECK_OK(netlib_connect_new(host, port, options, &connect, &err));
-    return connect;
-}
-
-/* Waits as an event loop does. */
-static void wait_once(const netlib_connect *connect) {
-    struct pollfd fds[16];
-    size_t count = netlib_connect_wait_count(connect);
-    CHECK(count <= 16);
-    for (size_t i = 0; i < count && i < 16; i++) {
-        fds[i].fd = netlib_connect_wait_fd(connect, i);
-        fds[i].events = (short)netlib_connect_wait_events(connect, i);
-        CHECK(fds[i].fd >= 0 && (fds[i].events == POLLIN || fds[i].events == POLLOUT));
-        CHECK(fcntl(fds[i].fd, F_GETFD) & FD_CLOEXEC);
-    }
-    double seconds = netlib_connect_timer(connect);
-    CHECK(seconds >= 0.0);
-    CHECK(poll(fds, (nfds_t)count, seconds < LONG ? (int)(seconds * 1000) + 1 : (int)(LONG * 1000)) >= 0);
-}
-
-static netlib_status step_to_the_end(netlib_connect *connect, int *fd, netlib_error **err) {
-    double began = netlib_current_time();
-    netlib_status status;
-    while ((status = netlib_connect_step(connect, fd, err)) == NETLIB_WANT_WRITE && IN_TIME(began)) {
-        CHECK_INT(-1, *fd);
-        wait_once(connect);
-    }
-    return status;
 }
 
 static int32_t port_of_peer(int fd) {
@@ -94,30 +29,6 @@ static void check_connection(int fd, int32_t port) {
     CHECK(!(fcntl(fd, F_GETFL) & O_NONBLOCK));
     CHECK_INT(port, port_of_peer(fd));
 }
-
-/* An attempt of the report: when it began and ended is asserted by order only. */
-static void check_attempt(const netlib_connect *connect, size_t index, int32_t port, netlib_status status, int32_t errnum) {
-    size_t len = 0;
-    CHECK_STR("127.0.0.1", netlib_connect_attempt_address(connect, index, &len));
-    CHECK_INT(9, (long long)len);
-    CHECK_INT(port, netlib_connect_attempt_port(connect, index));
-    CHECK_INT(status, netlib_connect_attempt_status(connect, index));
-    CHECK_INT(errnum, netlib_connect_attempt_errno(connect, index));
-    double start = netlib_connect_attempt_start(connect, index);
-    double end = netlib_connect_attempt_end(connect, index);
-    CHECK(start >= (index > 0 ? netlib_connect_attempt_start(connect, index - 1) : 0.0));
-    if (status == NETLIB_WANT_WRITE) CHECK_DOUBLE(-1.0, end);
-    else CHECK(end >= start);
-}
-
-static netlib_connect_options *options_with(double stagger, double timeout) {
-    netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_stagger(options, stagger);
-    netlib_connect_options_set_timeout(options, timeout);
-    return options;
-}
-
-/* ---- who wins ---- */
 
 static void a_silent_address_beside_a_good_one(void) {
     int32_t silent_port = 0, port = 0;
@@ -237,8 +148,6 @@ static void families_alternate(void) {
     netlib_connect_free(connect);
     close(bound);
 }
-
-/* ---- failures ---- */
 
 static void refusal_by_all(void) {
     netlib_error *err = NULL;
@@ -435,106 +344,6 @@ static void refused_addresses(void) {
     close(server);
 }
 
-/* ---- limits ---- */
-
-static void a_limit_ends_a_race(void) {
-    netlib_error *err = NULL;
-    int32_t silent_port = 0, dead_port = 0;
-    int filler = -1, fd = -1;
-    int silent = silent_listener(&silent_port, &filler);
-    int dead = bound_socket(&dead_port);
-    const int32_t ports[] = {silent_port, dead_port, silent_port};
-    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
-    int before = open_descriptors();
-    for (int run = 0; run < 2; run++) {
-        netlib_limit *limit = limit_of(0.2);
-        netlib_connect *connect = connect_to_ports(ports, 3, options);
-        double began = netlib_current_time();
-        netlib_status status;
-        if (run) {
-            status = netlib_connect_run(connect, limit, &fd, &err);
-        } else {
-            CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-            status = step_to_the_end(connect, &fd, &err);
-        }
-        netlib_limit_free(limit);
-        CHECK(IN_TIME(began));
-        CHECK_STR("cannot connect to name.test port 80, 3 addresses tried, the last: the limit's deadline has passed",
-                  netlib_error_message(err, NULL));
-        CHECK_INT(3, (long long)netlib_error_cause_count(err));
-        CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
-        check_attempt(connect, 0, silent_port, NETLIB_DEADLINE_EXCEEDED, 0);
-        check_attempt(connect, 1, dead_port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
-        check_attempt(connect, 2, silent_port, NETLIB_DEADLINE_EXCEEDED, 0);
-        netlib_connect_free(connect);
-        CHECK_INT(before, open_descriptors());
-    }
-
-    /* A cancel wakes who waits for the descriptors: the limit's own is one of them. */
-    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    netlib_connect *connect = connect_to_ports(ports, 1, options);
-    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    CHECK_INT(2, (long long)netlib_connect_wait_count(connect));
-    CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_connect_timer(connect));
-    netlib_limit_cancel(limit);
-    double began = netlib_current_time();
-    wait_once(connect);
-    CHECK(IN_TIME(began));
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
-    netlib_connect_free(connect);
-
-    /* Ended before it began. */
-    connect = connect_to("localhost", silent_port, options);
-    netlib_status status = netlib_connect_run(connect, limit, &fd, &err);
-    char expected[96];
-    snprintf(expected, sizeof expected, "cannot connect to localhost port %d: the limit was cancelled", (int)silent_port);
-    CHECK_STR(expected, netlib_error_message(err, NULL));
-    CHECK_STATUS(NETLIB_CANCELLED, status);
-    netlib_connect_free(connect);
-
-    /* A limit that is taken away ends nothing. */
-    connect = connect_to_ports(ports, 1, options);
-    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-    CHECK_OK(netlib_connect_set_limit(connect, NULL, &err));
-    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    netlib_connect_free(connect);
-    netlib_limit_free(limit);
-    CHECK_INT(before, open_descriptors());
-
-    /* From a signal handler, in the middle of a wait, with a signal each millisecond before. */
-    limit = limit_of(NETLIB_TIMEOUT_NONE);
-    limit_of_handler = limit;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = cancel_in_handler;
-    sigaction(SIGALRM, &action, NULL);
-    struct itimerval once = {{0, 0}, {0, 20000}};
-    setitimer(ITIMER_REAL, &once, NULL);
-    connect = connect_to_ports(ports, 1, options);
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_run(connect, limit, &fd, &err));
-    netlib_connect_free(connect);
-    netlib_limit_free(limit);
-
-    start_ticking();
-    limit = limit_of(0.1);
-    connect = connect_to_ports(ports, 3, options);
-    began = netlib_current_time();
-    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_connect_run(connect, limit, &fd, &err));
-    CHECK(netlib_current_time() - began >= 0.09 && IN_TIME(began));
-    stop_ticking();
-    netlib_connect_free(connect);
-    netlib_limit_free(limit);
-
-    netlib_connect_options_free(options);
-    close(dead);
-    close(filler);
-    close(silent);
-}
-
-/* ---- names ---- */
-
 static void names(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
@@ -682,68 +491,6 @@ static void a_resolver_of_the_program(void) {
     close(server);
 }
 
-/* ---- event loops ---- */
-
-/* An epoll loop that keeps what it has registered, and compares numbers: none may come to mean another socket. */
-static void epoll_by_difference(void) {
-    netlib_error *err = NULL;
-    int32_t dead_port = 0, silent_port = 0;
-    int filler = -1, fd = -1;
-    int dead = bound_socket(&dead_port);
-    int silent = silent_listener(&silent_port, &filler);
-    const int32_t ports[] = {silent_port, dead_port, silent_port, dead_port, silent_port};
-    netlib_connect_options *options = options_with(0.01, 0.035);
-    netlib_connect *connect = connect_to_ports(ports, 5, options);
-    int epoll = epoll_create1(EPOLL_CLOEXEC);
-    bool registered[1024] = {false};
-    netlib_status status;
-    double began = netlib_current_time();
-    while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE && IN_TIME(began)) {
-        bool wanted[1024] = {false};
-        for (size_t i = 0; i < netlib_connect_wait_count(connect); i++) {
-            struct epoll_event event;
-            memset(&event, 0, sizeof event);
-            int one = netlib_connect_wait_fd(connect, i);
-            CHECK(one >= 0 && one < 1024);
-            wanted[one] = true;
-            event.events = (uint32_t)netlib_connect_wait_events(connect, i);
-            event.data.fd = one;
-            /* What was registered still is: adding it again is refused. */
-            int added = epoll_ctl(epoll, EPOLL_CTL_ADD, one, &event);
-            CHECK(registered[one] ? added == -1 && errno == EEXIST : added == 0);
-            registered[one] = true;
-        }
-        for (int one = 0; one < 1024; one++) {
-            if (!registered[one] || wanted[one]) continue;
-            CHECK(epoll_ctl(epoll, EPOLL_CTL_DEL, one, NULL) == 0); /* It is still open. */
-            registered[one] = false;
-        }
-        struct epoll_event event;
-        double seconds = netlib_connect_timer(connect);
-        CHECK(seconds <= 0.035);
-        CHECK(epoll_wait(epoll, &event, 1, (int)(seconds * 1000) + 1) >= 0);
-    }
-    CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, status);
-    CHECK_INT(5, (long long)netlib_connect_attempt_count(connect));
-    netlib_connect_free(connect);
-    netlib_connect_options_free(options);
-    close(epoll);
-    close(dead);
-    close(filler);
-    close(silent);
-}
-
-/* Whether epoll knows a descriptor already. */
-static bool epoll_has(int epoll, int fd, uint32_t events) {
-    struct epoll_event event;
-    memset(&event, 0, sizeof event);
-    event.events = events;
-    event.data.fd = fd;
-    if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0) return false;
-    CHECK_INT(EEXIST, errno);
-    return true;
-}
-
 /* A connect that ends, or is freed, leaves nothing of a shared limit in epoll: the next one, which gets the same numbers,
  * can be added, and a cancel tells of it alone. */
 static void epoll_forgets_the_limit_of_a_connect(void) {
@@ -778,188 +525,6 @@ static void epoll_forgets_the_limit_of_a_connect(void) {
     close(server);
 }
 
-/* Connects that share a limit share no descriptor: one epoll takes them all, and a cancel wakes each. A limit that is
- * replaced leaves its number to nobody for a step. */
-static void limits_in_an_event_loop(void) {
-    netlib_error *err = NULL;
-    int32_t silent_port = 0;
-    int filler = -1, fd = -1;
-    int silent = silent_listener(&silent_port, &filler);
-    const int32_t ports[] = {silent_port, silent_port, silent_port};
-    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
-    int before = open_descriptors();
-    int epoll = epoll_create1(EPOLL_CLOEXEC);
-    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    netlib_connect *connects[2];
-    for (size_t i = 0; i < 2; i++) {
-        connects[i] = connect_to_ports(ports, 1, options);
-        CHECK_OK(netlib_connect_set_limit(connects[i], limit, &err));
-        CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connects[i], &fd, &err));
-        CHECK_INT(2, (long long)netlib_connect_wait_count(connects[i]));
-        for (size_t j = 0; j < 2; j++) {
-            CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connects[i], j), (uint32_t)netlib_connect_wait_events(connects[i], j)));
-        }
-    }
-    netlib_limit_cancel(limit);
-    struct epoll_event events[4];
-    CHECK_INT(2, epoll_wait(epoll, events, 4, (int)LONG * 1000));
-    for (size_t i = 0; i < 2; i++) {
-        CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connects[i], &fd, &err));
-        netlib_connect_free(connects[i]);
-    }
-    netlib_limit_free(limit);
-    close(epoll);
-    CHECK_INT(before, open_descriptors());
-
-    netlib_connect *connect = connect_to_ports(ports, 3, options);
-    limit = limit_of(NETLIB_TIMEOUT_NONE);
-    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-    netlib_limit_free(limit);
-    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    int of_limit = netlib_connect_wait_fd(connect, 1);
-    CHECK_OK(netlib_connect_set_limit(connect, NULL, &err));
-    CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
-    wait_once(connect);
-    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    CHECK_INT(2, (long long)netlib_connect_attempt_count(connect));
-    CHECK(netlib_connect_wait_fd(connect, 1) != of_limit && fcntl(of_limit, F_GETFD) >= 0);
-    wait_once(connect);
-    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    CHECK(netlib_connect_wait_fd(connect, 2) == of_limit || fcntl(of_limit, F_GETFD) < 0);
-    netlib_connect_free(connect);
-    CHECK_INT(before, open_descriptors());
-
-    /* A program that writes to it wakes nobody else: what is waited for only follows the limit. */
-    connect = connect_to_ports(ports, 1, options);
-    limit = limit_of(LONG);
-    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    uint64_t one = 1;
-    CHECK(write(netlib_connect_wait_fd(connect, 1), &one, sizeof one) == -1);
-    netlib_connect_free(connect);
-    netlib_limit_free(limit);
-    CHECK_INT(before, open_descriptors());
-    netlib_connect_options_free(options);
-    close(filler);
-    close(silent);
-}
-
-/* ---- ports ---- */
-
-/* A port of one's own serves each attempt of a race, those under way beside it and those that failed. */
-static void a_source_port_for_all_attempts(void) {
-    netlib_error *err = NULL;
-    int32_t silent_port = 0, dead_port = 0, port = 0, own_port = 0;
-    int filler = -1, fd = -1;
-    int silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port), server = listener(&port);
-    close(bound_socket(&own_port));
-    const int32_t ports[] = {silent_port, dead_port, port};
-    static const char *const hosts[] = {"127.0.0.1", ""};
-    for (size_t i = 0; i < 2; i++) {
-        netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
-        netlib_connect_options_set_source_address(options, hosts[i], own_port);
-        netlib_connect *connect = connect_to_ports(ports, 3, options);
-        CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
-        check_attempt(connect, 0, silent_port, NETLIB_CLOSED, 0);
-        check_attempt(connect, 1, dead_port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
-        check_attempt(connect, 2, port, NETLIB_OK, 0);
-        struct sockaddr_in own;
-        socklen_t len = sizeof own;
-        CHECK(getsockname(fd, (struct sockaddr *)&own, &len) == 0);
-        CHECK_INT(own_port, ntohs(own.sin_port));
-        /* Closed by a reset, so that the port is free for the second run. */
-        struct linger at_once = {1, 0};
-        setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-        close(fd);
-        close(accept(server, NULL, NULL));
-        netlib_connect_free(connect);
-        netlib_connect_options_free(options);
-    }
-
-    /* Somebody else's stays his. */
-    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
-    netlib_connect_options_set_source_address(options, "127.0.0.1", dead_port);
-    netlib_connect *connect = connect_to_ports(ports + 2, 1, options);
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
-    check_attempt(connect, 0, port, NETLIB_NEW_CONNECTION, EADDRINUSE);
-    netlib_connect_free(connect);
-    netlib_connect_options_free(options);
-
-#ifdef IP_BIND_ADDRESS_NO_PORT
-    /* An address without a port leaves the port to connect(2), which has more of them. */
-    options = netlib_connect_options_new();
-    netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
-    CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
-    int late = 0;
-    socklen_t len = sizeof late;
-    CHECK(getsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, &len) == 0 && late == 1);
-    close(fd);
-    netlib_connect_options_free(options);
-#endif
-    close(server);
-    close(dead);
-    close(filler);
-    close(silent);
-}
-
-/* Where nobody listens a socket may be connected to itself: here it has no choice. */
-static void a_connection_to_itself_is_none(void) {
-    netlib_error *err = NULL;
-    int32_t port = 0;
-    int fd = -1;
-    close(bound_socket(&port));
-    static const double timeouts[] = {NETLIB_TIMEOUT_NONE, LONG};
-    for (size_t i = 0; i < 2; i++) {
-        netlib_connect_options *options = options_with(0.01, timeouts[i]);
-        netlib_connect_options_set_source_address(options, "127.0.0.1", port);
-        netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
-        CHECK_INT(-1, fd);
-        CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
-        CHECK(strstr(netlib_error_message(err, NULL), ": nobody listens there, so that the socket was connected to itself: ") != NULL);
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
-        netlib_connect *connect = connect_to_ports(&port, 1, options);
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
-        check_attempt(connect, 0, port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
-        netlib_connect_free(connect);
-        netlib_connect_options_free(options);
-    }
-    /* The port is the server's to take. */
-    struct sockaddr_in in = ipv4(LOOPBACK, port);
-    int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(bind(server, (struct sockaddr *)&in, sizeof in) == 0);
-    close(server);
-}
-
-static int32_t cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
-    (void)address;
-    (void)len;
-    (void)classes;
-    netlib_limit_cancel(ctx);
-    return 1;
-}
-
-/* A limit ends a step, too, in which one address after the other fails. */
-static void a_limit_ends_a_step(void) {
-    netlib_error *err = NULL;
-    int fd = -1;
-    const int32_t ports[] = {1, 2, 3};
-    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_address_callback(options, cancel_and_refuse, limit);
-    netlib_connect *connect = connect_to_ports(ports, 3, options);
-    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-    netlib_status status = netlib_connect_step(connect, &fd, &err);
-    CHECK_STR("cannot connect to name.test port 80: the limit was cancelled", netlib_error_message(err, NULL));
-    CHECK_INT(1, (long long)netlib_error_cause_count(err));
-    CHECK_INT(NETLIB_ADDRESS_REFUSED, netlib_error_status(netlib_error_cause(err, 0)));
-    CHECK_STATUS(NETLIB_CANCELLED, status);
-    CHECK_INT(1, (long long)netlib_connect_attempt_count(connect));
-    check_attempt(connect, 0, 1, NETLIB_ADDRESS_REFUSED, 0);
-    netlib_connect_free(connect);
-    netlib_connect_options_free(options);
-    netlib_limit_free(limit);
-}
-
 /* However often it is replaced, and none once it is over. */
 static void a_limit_costs_one_descriptor(void) {
     netlib_error *err = NULL;
@@ -991,148 +556,6 @@ static void a_limit_costs_one_descriptor(void) {
     close(dead);
 }
 
-static void no_descriptor_is_lost(void) {
-    netlib_error *err = NULL;
-    int32_t port = 0, dead_port = 0, silent_port = 0;
-    int filler = -1, fd = -1;
-    int server = listener(&port);
-    int dead = bound_socket(&dead_port);
-    int silent = silent_listener(&silent_port, &filler);
-    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
-    const int32_t good[] = {dead_port, port};
-    const int32_t endless[] = {silent_port};
-    int before = open_descriptors();
-    for (int i = 0; i < 200; i++) {
-        netlib_connect *connect = connect_to_ports(good, 2, options);
-        CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
-        netlib_connect_free(connect);
-        close(fd);
-        close(accept(server, NULL, NULL));
-    }
-    netlib_connect *connect = connect_to_ports(endless, 1, options);
-    for (int i = 0; i < 1000; i++) CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-    CHECK_INT(before + 1, open_descriptors());
-    CHECK_INT(1, (long long)netlib_connect_attempt_count(connect));
-    netlib_connect_free(connect);
-    CHECK_INT(before, open_descriptors());
-
-    /* None is free: a failed attempt like any other, and a failed lookup is one to connect. */
-    struct rlimit files;
-    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
-    int next = dup(0);
-    close(next);
-    struct rlimit few = {(rlim_t)next, files.rlim_max};
-    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    connect = connect_to_ports(good, 2, options);
-    netlib_status status = netlib_connect_run(connect, NULL, &fd, &err);
-    CHECK_INT(EMFILE, netlib_error_errno(err));
-    CHECK_INT(2, (long long)netlib_error_cause_count(err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
-    netlib_connect_free(connect);
-    connect = connect_to("localhost", port, options);
-    status = netlib_connect_step(connect, &fd, &err);
-    CHECK_INT(EMFILE, netlib_error_errno(err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
-    netlib_connect_free(connect);
-    netlib_limit *limit = limit_of(LONG);
-    connect = connect_to_ports(good, 2, options);
-    CHECK_STATUS(NETLIB_IO, netlib_connect_set_limit(connect, limit, &err));
-    netlib_connect_free(connect);
-    netlib_limit_free(limit);
-    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
-
-    netlib_connect_options_set_stagger(NULL, 0.5);
-    netlib_connect_options_free(options);
-    close(server);
-    close(dead);
-    close(filler);
-    close(silent);
-}
-
-/* Opens and closes descriptors of its own, as fast as it can: a number that somebody else closes twice is its own in
- * between, and then not what it was. */
-struct trap {
-    volatile sig_atomic_t stop;
-    unsigned long rounds, sprung;
-};
-
-static void *watch_own_descriptors(void *arg) {
-    struct trap *trap = arg;
-    while (!trap->stop) {
-        int ends[2];
-        struct stat before[2], after;
-        bool whole = pipe2(ends, O_CLOEXEC) == 0;
-        for (int i = 0; i < 2; i++) whole = whole && fstat(ends[i], &before[i]) == 0;
-        sched_yield();
-        for (int i = 0; i < 2; i++) {
-            whole = whole && fstat(ends[i], &after) == 0 && after.st_ino == before[i].st_ino;
-            whole = close(ends[i]) == 0 && whole;
-        }
-        trap->rounds++;
-        trap->sprung += !whole;
-    }
-    return NULL;
-}
-
-static void r28_each_descriptor_is_closed_once(void) {
-    netlib_error *err = NULL;
-    int32_t port = 0, dead_port = 0, silent_port = 0;
-    int filler = -1, fd = -1;
-    int server = listener(&port);
-    int dead = bound_socket(&dead_port);
-    int silent = silent_listener(&silent_port, &filler);
-    const int32_t won[] = {silent_port, dead_port, port};
-    const int32_t lost[] = {dead_port, silent_port};
-    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
-    struct trap traps[2];
-    pthread_t threads[2];
-    memset(traps, 0, sizeof traps);
-    for (int i = 0; i < 2; i++) CHECK(pthread_create(&threads[i], NULL, watch_own_descriptors, &traps[i]) == 0);
-    for (int i = 0; i < 40; i++) {
-        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        netlib_connect *connect = connect_to_ports(won, 3, options);
-        CHECK_OK(netlib_connect_run(connect, limit, &fd, &err));
-        netlib_connect_free(connect);
-        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
-
-        /* Freed in the race, cancelled in it, freed in the lookup, cancelled in it. */
-        for (int j = 0; j < 4; j++) {
-            connect = j < 2 ? connect_to_ports(lost, 2, options) : connect_to("nonexistent.invalid", port, options);
-            CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-            if (j < 2 || i % 8 == 0) CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
-            if (j % 2 == 1) netlib_limit_cancel(limit);
-            if (j % 2 == 1) CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
-            netlib_connect_free(connect);
-            if (j % 2 == 0) continue;
-            netlib_limit_free(limit);
-            limit = limit_of(NETLIB_TIMEOUT_NONE);
-        }
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_create_connection("127.0.0.1", dead_port, options, limit, &fd, &err));
-        CHECK_OK(netlib_create_connection("localhost", port, options, limit, &fd, &err));
-        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
-        netlib_limit_free(limit);
-    }
-    for (int i = 0; i < 2000; i++) {
-        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        netlib_connect *connect = connect_to_ports(won + 1, 2, options);
-        CHECK_OK(netlib_connect_run(connect, limit, &fd, &err));
-        netlib_connect_free(connect);
-        netlib_limit_free(limit);
-        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
-    }
-    for (int i = 0; i < 2; i++) {
-        traps[i].stop = 1;
-        CHECK(pthread_join(threads[i], NULL) == 0);
-        CHECK(traps[i].rounds > 0);
-        CHECK_INT(0, (long long)traps[i].sprung);
-    }
-    netlib_connect_options_free(options);
-    close(server);
-    close(dead);
-    close(filler);
-    close(silent);
-}
-
 int main(void) {
     a_silent_address_beside_a_good_one();
     two_dead_addresses_before_a_good_one();
@@ -1143,17 +566,9 @@ int main(void) {
     what_is_refused();
     getters_of_nothing();
     refused_addresses();
-    a_limit_ends_a_race();
     names();
     a_resolver_of_the_program();
-    epoll_by_difference();
-    limits_in_an_event_loop();
     epoll_forgets_the_limit_of_a_connect();
-    a_limit_ends_a_step();
-    a_source_port_for_all_attempts();
-    a_connection_to_itself_is_none();
     a_limit_costs_one_descriptor();
-    no_descriptor_is_lost();
-    r28_each_descriptor_is_closed_once();
     return report("race");
 }

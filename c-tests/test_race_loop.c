@@ -1,0 +1,255 @@
+/* Races in event loops, and limits that end them. */
+#define _GNU_SOURCE
+#include "race_peer.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+
+static void a_limit_ends_a_race(void) {
+    netlib_error *err = NULL;
+    int32_t silent_port = 0, dead_port = 0;
+    int filler = -1, fd = -1;
+    int silent = silent_listener(&silent_port, &filler);
+    int dead = bound_socket(&dead_port);
+    const int32_t ports[] = {silent_port, dead_port, silent_port};
+    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+    int before = open_descriptors();
+    for (int run = 0; run < 2; run++) {
+        netlib_limit *limit = limit_of(0.2);
+        netlib_connect *connect = connect_to_ports(ports, 3, options);
+        double began = netlib_current_time();
+        netlib_status status;
+        if (run) {
+            status = netlib_connect_run(connect, limit, &fd, &err);
+        } else {
+            CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+            status = step_to_the_end(connect, &fd, &err);
+        }
+        netlib_limit_free(limit);
+        CHECK(IN_TIME(began));
+        CHECK_STR("cannot connect to name.test port 80, 3 addresses tried, the last: the limit's deadline has passed",
+                  netlib_error_message(err, NULL));
+        CHECK_INT(3, (long long)netlib_error_cause_count(err));
+        CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);
+        check_attempt(connect, 0, silent_port, NETLIB_DEADLINE_EXCEEDED, 0);
+        check_attempt(connect, 1, dead_port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
+        check_attempt(connect, 2, silent_port, NETLIB_DEADLINE_EXCEEDED, 0);
+        netlib_connect_free(connect);
+        CHECK_INT(before, open_descriptors());
+    }
+
+    /* A cancel wakes who waits for the descriptors: the limit's own is one of them. */
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    netlib_connect *connect = connect_to_ports(ports, 1, options);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK_INT(2, (long long)netlib_connect_wait_count(connect));
+    CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_connect_timer(connect));
+    netlib_limit_cancel(limit);
+    double began = netlib_current_time();
+    wait_once(connect);
+    CHECK(IN_TIME(began));
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
+    netlib_connect_free(connect);
+
+    /* Ended before it began. */
+    connect = connect_to("localhost", silent_port, options);
+    netlib_status status = netlib_connect_run(connect, limit, &fd, &err);
+    char expected[96];
+    snprintf(expected, sizeof expected, "cannot connect to localhost port %d: the limit was cancelled", (int)silent_port);
+    CHECK_STR(expected, netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_CANCELLED, status);
+    netlib_connect_free(connect);
+
+    /* A limit that is taken away ends nothing. */
+    connect = connect_to_ports(ports, 1, options);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    CHECK_OK(netlib_connect_set_limit(connect, NULL, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
+    CHECK_INT(before, open_descriptors());
+
+    /* From a signal handler, in the middle of a wait, with a signal each millisecond before. */
+    limit = limit_of(NETLIB_TIMEOUT_NONE);
+    limit_of_handler = limit;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = cancel_in_handler;
+    sigaction(SIGALRM, &action, NULL);
+    struct itimerval once = {{0, 0}, {0, 20000}};
+    setitimer(ITIMER_REAL, &once, NULL);
+    connect = connect_to_ports(ports, 1, options);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_run(connect, limit, &fd, &err));
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
+
+    start_ticking();
+    limit = limit_of(0.1);
+    connect = connect_to_ports(ports, 3, options);
+    began = netlib_current_time();
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_connect_run(connect, limit, &fd, &err));
+    CHECK(netlib_current_time() - began >= 0.09 && IN_TIME(began));
+    stop_ticking();
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
+
+    netlib_connect_options_free(options);
+    close(dead);
+    close(filler);
+    close(silent);
+}
+
+/* An epoll loop that keeps what it has registered, and compares numbers: none may come to mean another socket. */
+static void epoll_by_difference(void) {
+    netlib_error *err = NULL;
+    int32_t dead_port = 0, silent_port = 0;
+    int filler = -1, fd = -1;
+    int dead = bound_socket(&dead_port);
+    int silent = silent_listener(&silent_port, &filler);
+    const int32_t ports[] = {silent_port, dead_port, silent_port, dead_port, silent_port};
+    netlib_connect_options *options = options_with(0.01, 0.035);
+    netlib_connect *connect = connect_to_ports(ports, 5, options);
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    bool registered[1024] = {false};
+    netlib_status status;
+    double began = netlib_current_time();
+    while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE && IN_TIME(began)) {
+        bool wanted[1024] = {false};
+        for (size_t i = 0; i < netlib_connect_wait_count(connect); i++) {
+            struct epoll_event event;
+            memset(&event, 0, sizeof event);
+            int one = netlib_connect_wait_fd(connect, i);
+            CHECK(one >= 0 && one < 1024);
+            wanted[one] = true;
+            event.events = (uint32_t)netlib_connect_wait_events(connect, i);
+            event.data.fd = one;
+            /* What was registered still is: adding it again is refused. */
+            int added = epoll_ctl(epoll, EPOLL_CTL_ADD, one, &event);
+            CHECK(registered[one] ? added == -1 && errno == EEXIST : added == 0);
+            registered[one] = true;
+        }
+        for (int one = 0; one < 1024; one++) {
+            if (!registered[one] || wanted[one]) continue;
+            CHECK(epoll_ctl(epoll, EPOLL_CTL_DEL, one, NULL) == 0); /* It is still open. */
+            registered[one] = false;
+        }
+        struct epoll_event event;
+        double seconds = netlib_connect_timer(connect);
+        CHECK(seconds <= 0.035);
+        CHECK(epoll_wait(epoll, &event, 1, (int)(seconds * 1000) + 1) >= 0);
+    }
+    CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, status);
+    CHECK_INT(5, (long long)netlib_connect_attempt_count(connect));
+    netlib_connect_free(connect);
+    netlib_connect_options_free(options);
+    close(epoll);
+    close(dead);
+    close(filler);
+    close(silent);
+}
+
+/* Connects that share a limit share no descriptor: one epoll takes them all, and a cancel wakes each. A limit that is
+ * replaced leaves its number to nobody for a step. */
+static void limits_in_an_event_loop(void) {
+    netlib_error *err = NULL;
+    int32_t silent_port = 0;
+    int filler = -1, fd = -1;
+    int silent = silent_listener(&silent_port, &filler);
+    const int32_t ports[] = {silent_port, silent_port, silent_port};
+    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+    int before = open_descriptors();
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    netlib_connect *connects[2];
+    for (size_t i = 0; i < 2; i++) {
+        connects[i] = connect_to_ports(ports, 1, options);
+        CHECK_OK(netlib_connect_set_limit(connects[i], limit, &err));
+        CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connects[i], &fd, &err));
+        CHECK_INT(2, (long long)netlib_connect_wait_count(connects[i]));
+        for (size_t j = 0; j < 2; j++) {
+            CHECK(!epoll_has(epoll, netlib_connect_wait_fd(connects[i], j), (uint32_t)netlib_connect_wait_events(connects[i], j)));
+        }
+    }
+    netlib_limit_cancel(limit);
+    struct epoll_event events[4];
+    CHECK_INT(2, epoll_wait(epoll, events, 4, (int)LONG * 1000));
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connects[i], &fd, &err));
+        netlib_connect_free(connects[i]);
+    }
+    netlib_limit_free(limit);
+    close(epoll);
+    CHECK_INT(before, open_descriptors());
+
+    netlib_connect *connect = connect_to_ports(ports, 3, options);
+    limit = limit_of(NETLIB_TIMEOUT_NONE);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    netlib_limit_free(limit);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    int of_limit = netlib_connect_wait_fd(connect, 1);
+    CHECK_OK(netlib_connect_set_limit(connect, NULL, &err));
+    CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
+    wait_once(connect);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK_INT(2, (long long)netlib_connect_attempt_count(connect));
+    CHECK(netlib_connect_wait_fd(connect, 1) != of_limit && fcntl(of_limit, F_GETFD) >= 0);
+    wait_once(connect);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK(netlib_connect_wait_fd(connect, 2) == of_limit || fcntl(of_limit, F_GETFD) < 0);
+    netlib_connect_free(connect);
+    CHECK_INT(before, open_descriptors());
+
+    /* A program that writes to it wakes nobody else: what is waited for only follows the limit. */
+    connect = connect_to_ports(ports, 1, options);
+    limit = limit_of(LONG);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    uint64_t one = 1;
+    CHECK(write(netlib_connect_wait_fd(connect, 1), &one, sizeof one) == -1);
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
+    CHECK_INT(before, open_descriptors());
+    netlib_connect_options_free(options);
+    close(filler);
+    close(silent);
+}
+
+static int32_t cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
+    (void)address;
+    (void)len;
+    (void)classes;
+    netlib_limit_cancel(ctx);
+    return 1;
+}
+
+/* A limit ends a step, too, in which one address after the other fails. */
+static void a_limit_ends_a_step(void) {
+    netlib_error *err = NULL;
+    int fd = -1;
+    const int32_t ports[] = {1, 2, 3};
+    netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_address_callback(options, cancel_and_refuse, limit);
+    netlib_connect *connect = connect_to_ports(ports, 3, options);
+    CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+    netlib_status status = netlib_connect_step(connect, &fd, &err);
+    CHECK_STR("cannot connect to name.test port 80: the limit was cancelled", netlib_error_message(err, NULL));
+    CHECK_INT(1, (long long)netlib_error_cause_count(err));
+    CHECK_INT(NETLIB_ADDRESS_REFUSED, netlib_error_status(netlib_error_cause(err, 0)));
+    CHECK_STATUS(NETLIB_CANCELLED, status);
+    CHECK_INT(1, (long long)netlib_connect_attempt_count(connect));
+    check_attempt(connect, 0, 1, NETLIB_ADDRESS_REFUSED, 0);
+    netlib_connect_free(connect);
+    netlib_connect_options_free(options);
+    netlib_limit_free(limit);
+}
+
+int main(void) {
+    a_limit_ends_a_race();
+    epoll_by_difference();
+    limits_in_an_event_loop();
+    a_limit_ends_a_step();
+    return report("race loop");
+}

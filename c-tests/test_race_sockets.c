@@ -1,0 +1,243 @@
+/* The sockets of races: their source ports, connections to themselves, and that each is closed, once. */
+#define _GNU_SOURCE
+#include "race_peer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+/* A port of one's own serves each attempt of a race, those under way beside it and those that failed. */
+static void a_source_port_for_all_attempts(void) {
+    netlib_error *err = NULL;
+    int32_t silent_port = 0, dead_port = 0, port = 0, own_port = 0;
+    int filler = -1, fd = -1;
+    int silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port), server = listener(&port);
+    close(bound_socket(&own_port));
+    const int32_t ports[] = {silent_port, dead_port, port};
+    static const char *const hosts[] = {"127.0.0.1", ""};
+    for (size_t i = 0; i < 2; i++) {
+        netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+        netlib_connect_options_set_source_address(options, hosts[i], own_port);
+        netlib_connect *connect = connect_to_ports(ports, 3, options);
+        CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
+        check_attempt(connect, 0, silent_port, NETLIB_CLOSED, 0);
+        check_attempt(connect, 1, dead_port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
+        check_attempt(connect, 2, port, NETLIB_OK, 0);
+        struct sockaddr_in own;
+        socklen_t len = sizeof own;
+        CHECK(getsockname(fd, (struct sockaddr *)&own, &len) == 0);
+        CHECK_INT(own_port, ntohs(own.sin_port));
+        /* Closed by a reset, so that the port is free for the second run. */
+        struct linger at_once = {1, 0};
+        setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+        close(fd);
+        close(accept(server, NULL, NULL));
+        netlib_connect_free(connect);
+        netlib_connect_options_free(options);
+    }
+
+    /* Somebody else's stays his. */
+    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+    netlib_connect_options_set_source_address(options, "127.0.0.1", dead_port);
+    netlib_connect *connect = connect_to_ports(ports + 2, 1, options);
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    check_attempt(connect, 0, port, NETLIB_NEW_CONNECTION, EADDRINUSE);
+    netlib_connect_free(connect);
+    netlib_connect_options_free(options);
+
+#ifdef IP_BIND_ADDRESS_NO_PORT
+    /* An address without a port leaves the port to connect(2), which has more of them. */
+    options = netlib_connect_options_new();
+    netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
+    CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
+    int late = 0;
+    socklen_t len = sizeof late;
+    CHECK(getsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, &len) == 0 && late == 1);
+    close(fd);
+    netlib_connect_options_free(options);
+#endif
+    close(server);
+    close(dead);
+    close(filler);
+    close(silent);
+}
+
+/* Where nobody listens a socket may be connected to itself: here it has no choice. */
+static void a_connection_to_itself_is_none(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0;
+    int fd = -1;
+    close(bound_socket(&port));
+    static const double timeouts[] = {NETLIB_TIMEOUT_NONE, LONG};
+    for (size_t i = 0; i < 2; i++) {
+        netlib_connect_options *options = options_with(0.01, timeouts[i]);
+        netlib_connect_options_set_source_address(options, "127.0.0.1", port);
+        netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
+        CHECK_INT(-1, fd);
+        CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
+        CHECK(strstr(netlib_error_message(err, NULL), ": nobody listens there, so that the socket was connected to itself: ") != NULL);
+        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+        netlib_connect *connect = connect_to_ports(&port, 1, options);
+        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+        check_attempt(connect, 0, port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
+        netlib_connect_free(connect);
+        netlib_connect_options_free(options);
+    }
+    /* The port is the server's to take. */
+    struct sockaddr_in in = ipv4(LOOPBACK, port);
+    int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(server, (struct sockaddr *)&in, sizeof in) == 0);
+    close(server);
+}
+
+static void no_descriptor_is_lost(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0, dead_port = 0, silent_port = 0;
+    int filler = -1, fd = -1;
+    int server = listener(&port);
+    int dead = bound_socket(&dead_port);
+    int silent = silent_listener(&silent_port, &filler);
+    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+    const int32_t good[] = {dead_port, port};
+    const int32_t endless[] = {silent_port};
+    int before = open_descriptors();
+    for (int i = 0; i < 200; i++) {
+        netlib_connect *connect = connect_to_ports(good, 2, options);
+        CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
+        netlib_connect_free(connect);
+        close(fd);
+        close(accept(server, NULL, NULL));
+    }
+    netlib_connect *connect = connect_to_ports(endless, 1, options);
+    for (int i = 0; i < 1000; i++) CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+    CHECK_INT(before + 1, open_descriptors());
+    CHECK_INT(1, (long long)netlib_connect_attempt_count(connect));
+    netlib_connect_free(connect);
+    CHECK_INT(before, open_descriptors());
+
+    /* None is free: a failed attempt like any other, and a failed lookup is one to connect. */
+    struct rlimit files;
+    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
+    int next = dup(0);
+    close(next);
+    struct rlimit few = {(rlim_t)next, files.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    connect = connect_to_ports(good, 2, options);
+    netlib_status status = netlib_connect_run(connect, NULL, &fd, &err);
+    CHECK_INT(EMFILE, netlib_error_errno(err));
+    CHECK_INT(2, (long long)netlib_error_cause_count(err));
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    netlib_connect_free(connect);
+    connect = connect_to("localhost", port, options);
+    status = netlib_connect_step(connect, &fd, &err);
+    CHECK_INT(EMFILE, netlib_error_errno(err));
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    netlib_connect_free(connect);
+    netlib_limit *limit = limit_of(LONG);
+    connect = connect_to_ports(good, 2, options);
+    CHECK_STATUS(NETLIB_IO, netlib_connect_set_limit(connect, limit, &err));
+    netlib_connect_free(connect);
+    netlib_limit_free(limit);
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+
+    netlib_connect_options_set_stagger(NULL, 0.5);
+    netlib_connect_options_free(options);
+    close(server);
+    close(dead);
+    close(filler);
+    close(silent);
+}
+
+/* Opens and closes descriptors of its own, as fast as it can: a number that somebody else closes twice is its own in
+ * between, and then not what it was. */
+struct trap {
+    volatile sig_atomic_t stop;
+    unsigned long rounds, sprung;
+};
+
+static void *watch_own_descriptors(void *arg) {
+    struct trap *trap = arg;
+    while (!trap->stop) {
+        int ends[2];
+        struct stat before[2], after;
+        bool whole = pipe2(ends, O_CLOEXEC) == 0;
+        for (int i = 0; i < 2; i++) whole = whole && fstat(ends[i], &before[i]) == 0;
+        sched_yield();
+        for (int i = 0; i < 2; i++) {
+            whole = whole && fstat(ends[i], &after) == 0 && after.st_ino == before[i].st_ino;
+            whole = close(ends[i]) == 0 && whole;
+        }
+        trap->rounds++;
+        trap->sprung += !whole;
+    }
+    return NULL;
+}
+
+static void r28_each_descriptor_is_closed_once(void) {
+    netlib_error *err = NULL;
+    int32_t port = 0, dead_port = 0, silent_port = 0;
+    int filler = -1, fd = -1;
+    int server = listener(&port);
+    int dead = bound_socket(&dead_port);
+    int silent = silent_listener(&silent_port, &filler);
+    const int32_t won[] = {silent_port, dead_port, port};
+    const int32_t lost[] = {dead_port, silent_port};
+    netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
+    struct trap traps[2];
+    pthread_t threads[2];
+    memset(traps, 0, sizeof traps);
+    for (int i = 0; i < 2; i++) CHECK(pthread_create(&threads[i], NULL, watch_own_descriptors, &traps[i]) == 0);
+    for (int i = 0; i < 40; i++) {
+        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+        netlib_connect *connect = connect_to_ports(won, 3, options);
+        CHECK_OK(netlib_connect_run(connect, limit, &fd, &err));
+        netlib_connect_free(connect);
+        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
+
+        /* Freed in the race, cancelled in it, freed in the lookup, cancelled in it. */
+        for (int j = 0; j < 4; j++) {
+            connect = j < 2 ? connect_to_ports(lost, 2, options) : connect_to("nonexistent.invalid", port, options);
+            CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
+            if (j < 2 || i % 8 == 0) CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
+            if (j % 2 == 1) netlib_limit_cancel(limit);
+            if (j % 2 == 1) CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_step(connect, &fd, &err));
+            netlib_connect_free(connect);
+            if (j % 2 == 0) continue;
+            netlib_limit_free(limit);
+            limit = limit_of(NETLIB_TIMEOUT_NONE);
+        }
+        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_create_connection("127.0.0.1", dead_port, options, limit, &fd, &err));
+        CHECK_OK(netlib_create_connection("localhost", port, options, limit, &fd, &err));
+        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
+        netlib_limit_free(limit);
+    }
+    for (int i = 0; i < 2000; i++) {
+        netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
+        netlib_connect *connect = connect_to_ports(won + 1, 2, options);
+        CHECK_OK(netlib_connect_run(connect, limit, &fd, &err));
+        netlib_connect_free(connect);
+        netlib_limit_free(limit);
+        CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
+    }
+    for (int i = 0; i < 2; i++) {
+        traps[i].stop = 1;
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK(traps[i].rounds > 0);
+        CHECK_INT(0, (long long)traps[i].sprung);
+    }
+    netlib_connect_options_free(options);
+    close(server);
+    close(dead);
+    close(filler);
+    close(silent);
+}
+
+int main(void) {
+    a_source_port_for_all_attempts();
+    a_connection_to_itself_is_none();
+    no_descriptor_is_lost();
+    r28_each_descriptor_is_closed_once();
+    return report("race sockets");
+}
