@@ -64,17 +64,13 @@
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
  *     how long     netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give the
  *                  values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
- *     connect      netlib_connect_new and netlib_connect_run, or netlib_connect_step in an event loop, which race the
- *                  addresses; netlib_create_connection, one address after the other;
- *                  netlib_connect_options_refuse_addresses if somebody else chose the URL
- *     with TLS     netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https proxy's stream
- *                  netlib_tls_wrap_stream
+ *     connect      netlib_create_connection; netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https
+ *                  proxy's stream netlib_tls_wrap_stream
  *     send         netlib_make_headers, netlib_headers_wire; netlib_set_file_position to record where a body
  *                  begins, netlib_body_read for its bytes
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
  *     and then     netlib_retry_decide, whatever happened: netlib_decision_action says what is next, for which
- *                  netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare;
- *                  netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again
+ *                  netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare
  */
 #ifndef NETLIB_H
 #define NETLIB_H
@@ -1435,8 +1431,6 @@ struct netlib_retry_options;
  * @param ctx as given to the setter.
  * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
  * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
@@ -1446,8 +1440,6 @@ typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
  * @param ctx as given to the setter.
  * @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
  * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
 
@@ -1457,8 +1449,6 @@ typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
  * @param ctx as given to the setter.
  * @param value out: 0 or more and less than 1, each as likely.
  * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
@@ -1742,7 +1732,7 @@ void netlib_retry_options_add_history(netlib_retry_options *options,
                                       const char *redirect_location);
 
 /**
- * Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
+ * Replaces the time of day by which a Retry-After that is a date is read.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. May be NULL: the system's clock.
@@ -1754,7 +1744,7 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_w
 
 /**
  * Replaces how `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to them is then checked
- * before and after it, and cannot interrupt it. By default netlib waits itself.
+ * before and after it, and cannot interrupt it.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param sleep the function. May be NULL: netlib waits itself.
@@ -1765,7 +1755,7 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_w
 void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx);
 
 /**
- * Replaces the source of the backoff's jitter. The default is the system's random numbers.
+ * Replaces the source of the backoff's jitter.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param random the function. May be NULL: the system's random numbers.
@@ -2742,10 +2732,10 @@ netlib_headers_options *netlib_headers_options_new(void);
 void netlib_headers_options_free(netlib_headers_options *options);
 
 /**
- * Whether there is `connection: keep-alive`. By default there is not.
+ * Whether there is `connection: keep-alive`.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param keep_alive 0 or 1.
+ * @param keep_alive 0 or 1; 0 unless set.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -2753,16 +2743,14 @@ void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int3
 
 /**
  * The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
- * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default is
- * no such header.
+ * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param value copied. May be NULL: no header, as for "".
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_headers_options_set_accept_encoding(netlib_headers_options *options,
-                                                const char *value);
+void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
 
 /**
  * Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
@@ -2799,7 +2787,7 @@ void netlib_headers_options_add_accept_encoding(netlib_headers_options *options,
 void netlib_headers_options_add_supported_coding(netlib_headers_options *options, const char *coding);
 
 /**
- * The value of `user-agent`. The default is no such header.
+ * The value of `user-agent`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param user_agent copied. May be NULL: no header, as for "".
@@ -2811,7 +2799,7 @@ void netlib_headers_options_set_user_agent(netlib_headers_options *options, cons
 /**
  * Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
  * of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is
- * what older servers expect. The default is no such header.
+ * what older servers expect.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
@@ -2822,7 +2810,7 @@ void netlib_headers_options_set_basic_auth(netlib_headers_options *options, cons
 
 /**
  * Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
- * `authorization`. The default is no such header.
+ * `authorization`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
@@ -2832,10 +2820,10 @@ void netlib_headers_options_set_basic_auth(netlib_headers_options *options, cons
 void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options, const char *credentials);
 
 /**
- * Whether there is `cache-control: no-cache`. By default there is not.
+ * Whether there is `cache-control: no-cache`.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param disable_cache 0 or 1.
+ * @param disable_cache 0 or 1; 0 unless set.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -3823,8 +3811,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * @param options borrowed. May be NULL: the defaults.
  * @param limit ends the call early; borrowed. May be NULL: no limit.
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one that a
- *        limit ended included, which says the address, the errno and how long it took. May be NULL.
+ * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one at
+ *        which a limit ended included, which says the address, the errno and how long it took. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
  *         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address
  *         tried did not answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be
@@ -4903,8 +4891,6 @@ void netlib_tls_options_set_options(netlib_tls_options *options,
  *         8446 section 6). The handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`.
  *         After any other number, and for a context without an identity, it fails in the same way and the client is
  *         sent 80, internal_error.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef int32_t (*netlib_tls_servername_fn)(void *ctx, const char *server_name, netlib_tls_context **replacement);
 
