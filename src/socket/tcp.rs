@@ -116,7 +116,6 @@ impl TcpOptions {
 
 impl Keepalive {
     fn apply(&self, socket: &Socket) -> io::Result<()> {
-        socket.set_keepalive(true)?;
         let mut times = TcpKeepalive::new();
         if let Some(idle) = self.idle {
             times = times.with_time(idle);
@@ -136,6 +135,7 @@ impl Keepalive {
                 times = times.with_retries(count);
             }
         }
+        // Turns keep-alive itself on, too.
         socket.set_tcp_keepalive(&times)
     }
 }

@@ -305,5 +305,13 @@ mod tests {
         assert_eq!(wait(30.0, 30.0, 0.01), Err(Status::DeadlineExceeded));
         assert_eq!(wait(never, 0.0, never), Ok(Status::Timeout));
         assert_eq!(wait(0.01, f64::NAN, never), Err(Status::InvalidArgument));
+
+        // What was waited counts, however it ended; what comes after it, only where the program was told to wait on.
+        let mut guard = Throughput::new(1, 30.0).unwrap();
+        let limit = Limit::new(0.01).unwrap();
+        assert!(guard.wait_for_read(near.as_raw_fd(), never, Some(&limit)).is_err());
+        assert!(guard.since.is_none() && guard.waited > Duration::ZERO);
+        assert_eq!(guard.wait_for_read(near.as_raw_fd(), 0.0, None).unwrap(), Status::Timeout);
+        assert!(guard.since.is_some());
     }
 }
