@@ -3678,7 +3678,8 @@ typedef int32_t (*netlib_address_fn)(void *ctx, const void *address, size_t len,
  *
  * Each address is looked at right before it is connected to, however it was found: a name that means something else
  * than a moment ago (DNS rebinding), or another way to write an address, makes no difference. One that is refused is
- * passed over as one that failed; the source address is not looked at.
+ * passed over as one that failed; the source address is not looked at. `NETLIB_ADDRESS_LOOPBACK` stands for
+ * `NETLIB_ADDRESS_UNSPECIFIED`, too: 0.0.0.0 and :: lead to this machine.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_ALL_BUT_GLOBAL`; others are refused.

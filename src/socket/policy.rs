@@ -27,6 +27,10 @@ impl Policy {
             Error::new(Status::InvalidArgument, message)
         })?;
         self.refused = self.refused.and(classes);
+        if !self.refused.common(Classes::LOOPBACK).is_empty() {
+            // A connect to 0.0.0.0 or :: ends at this machine, too.
+            self.refused = self.refused.and(Classes::UNSPECIFIED);
+        }
         Ok(())
     }
 
@@ -110,6 +114,18 @@ mod tests {
             assert_eq!(asked(&policy, name), Some(format!("the address policy refuses {shown}: unix")));
         }
         assert_eq!(asked(&policy, "10.0.0.1:80"), None);
+    }
+
+    #[test]
+    fn who_refuses_loopback_refuses_what_leads_there() {
+        let mut policy = Policy::default();
+        policy.refuse(Classes::PRIVATE.bits()).unwrap();
+        assert_eq!(asked(&policy, "0.0.0.0:80"), None);
+        policy.refuse(Classes::LOOPBACK.bits()).unwrap();
+        for (address, ip) in [("0.0.0.0:80", "0.0.0.0"), ("[::]:80", "::"), ("[::ffff:0:0]:80", "::ffff:0.0.0.0")] {
+            let expected = format!("the address policy refuses {ip}: unspecified");
+            assert_eq!(asked(&policy, address), Some(expected));
+        }
     }
 
     #[test]

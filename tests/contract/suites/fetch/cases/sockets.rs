@@ -188,7 +188,7 @@ pub const ALL: &[Case] = &[
         "bad-source",
         &["--source", "a..b", "http://localhost/"],
         2,
-        &["fetch: --source: the host a..b has a label that is empty ("],
+        &["fetch: --source: the host \"a..b\" has an empty label, at byte 2"],
     ),
     fails(
         "bad-source-port",
