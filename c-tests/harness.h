@@ -56,6 +56,12 @@ static inline void check_status(netlib_status expected, netlib_status actual, ne
     }
 }
 
+/* Which is slow, and needs memory of its own. */
+static inline bool under_valgrind(void) {
+    const char *preloaded = getenv("LD_PRELOAD");
+    return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL;
+}
+
 #define CHECK(condition) check_report((condition), __FILE__, __LINE__, #condition)
 #define CHECK_INT(expected, actual) check_int((expected), (actual), __FILE__, __LINE__, #actual)
 #define CHECK_DOUBLE(expected, actual) check_double((expected), (actual), __FILE__, __LINE__, #actual)

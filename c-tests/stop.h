@@ -31,8 +31,7 @@ static volatile sig_atomic_t call_is_over;
 
 /* Of signals. Valgrind runs a handler and what it interrupted so slowly that nothing else would be done. */
 static inline long tick_interval_us(void) {
-    const char *preloaded = getenv("LD_PRELOAD");
-    return preloaded != NULL && strstr(preloaded, "vgpreload") != NULL ? 10000 : 1000;
+    return under_valgrind() ? 10000 : 1000;
 }
 
 static inline void handle_alarms(void (*handler)(int), int flags) {

@@ -239,8 +239,7 @@ static bool can_limit_memory(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return false;
 #else
-    const char *preloaded = getenv("LD_PRELOAD");
-    return preloaded == NULL || strstr(preloaded, "vgpreload") == NULL;
+    return !under_valgrind();
 #endif
 }
 

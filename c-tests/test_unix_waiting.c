@@ -72,9 +72,9 @@ static void a_backlog_that_stays_full(void) {
             }
             double took = netlib_current_time() - began, cpu = cpu_seconds() - cpu_began;
             CHECK(took >= rows[i].at_least && took < 10.0);
-            /* It waits; it does not spin. */
+            /* It waits; it does not spin. Under valgrind a few calls take long. */
             CHECK(steps <= took / 0.001 + 2);
-            if (rows[i].at_least > 0.2) CHECK(cpu < took / 4);
+            if (rows[i].at_least > 0.2 && !under_valgrind()) CHECK(cpu < took / 4);
             CHECK_INT(-1, fd);
             CHECK_STR(message, netlib_error_message(err, NULL));
             CHECK_INT(0, netlib_error_errno(err));

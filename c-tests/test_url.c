@@ -268,6 +268,8 @@ static void longest(void) {
             netlib_url *url = NULL;
             netlib_url_readings *readings = NULL;
             size_t len = NETLIB_URL_MAX + more;
+            /* A minute of reading what shorter texts show as well. */
+            if (under_valgrind() && more == 0) continue;
             netlib_status status = function == 0   ? netlib_parse_url(text, len, &url, &err)
                                    : function == 1 ? netlib_parse_url_strict(text, len, &url, &err)
                                    : function == 2 ? netlib_url_resolve(base, text, len, &url, &err)
