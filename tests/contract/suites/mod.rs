@@ -72,11 +72,11 @@ pub const ALL: &[Suite] = &[
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),
     suite("fetch-leaks", "the same under valgrind", fetch::valgrind),
     suite("epoll", "examples-c/epoll against the same server, fifty URLs at once", epoll::run),
-    suite("epoll-leaks", "the same under valgrind", epoll::valgrind),
     suite("demo", "make demo", fetch::demo),
     suite("interop", "TLS with openssl and GnuTLS, both ways: each suite and key, refusals", interop::run),
     suite("interop-leaks", "some of it under valgrind", interop::valgrind),
     long("interop-all", "TLS with openssl and GnuTLS: the other combinations", interop::run_rest),
+    long("epoll-leaks", "examples-c/epoll against its server under valgrind", epoll::valgrind),
     long("netns", "connecting in network namespaces whose hosts are slow, refuse or are silent", netns::run),
     long("asan", "the C tests with both halves instrumented", asan::run),
 ];
