@@ -1,4 +1,4 @@
-//! The `url` crate: <https://crates.io/crates/url>.
+//! The crate `url`.
 
 use url::{Position, Url};
 
