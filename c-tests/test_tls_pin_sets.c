@@ -169,6 +169,10 @@ static const struct row {
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", 0, CA, {"key:self-signed.pem"}, VERIFY_AND(SELF_SIGNED)},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", 0, {CERTS "self-signed.pem"}, {"key:self-signed.pem"}, MATCH},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", 0, {CERTS "self-signed.pem"}, {"key:ca.pem"}, MISMATCH},
+    {{VERIFY "self-signed-ca.pem"}, VERIFY "leaf.key", 0, {VERIFY "self-signed-ca.pem"}, {"cert:verify/self-signed-ca.pem"}, MATCH},
+    {{VERIFY "self-signed-ca.pem"}, VERIFY "leaf.key", 0, {VERIFY "self-signed-ca.pem"}, {"key:server.pem"}, MISMATCH},
+    {{VERIFY "only-leaf.pem"}, VERIFY "leaf.key", 0, {VERIFY "only-leaf.pem"}, {"key:verify/only-leaf.pem"}, MATCH},
+    {GOOD, 0, {VERIFY "only-leaf.pem"}, {"key:verify/int.pem"}, MISMATCH},
     /* Where nothing else is verified, its own counts. */
     {SERVER, NOT_VERIFIED, NOBODY, {"key:server.pem"}, MATCH},
     {SERVER, NOT_VERIFIED, NOBODY, {"cert:server.pem"}, MATCH},

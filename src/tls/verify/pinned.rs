@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair};
 use rustls::crypto::aws_lc_rs;
+use rustls::server::danger::ClientCertVerifier;
 
 use super::super::pins::Pin;
 use super::super::{crl, fingerprint, pins, server_name};
+use super::peer::{ClientVerifier, Means};
 use super::*;
 
 type Der = CertificateDer<'static>;
@@ -62,24 +64,30 @@ struct Asked<'a> {
     name: &'a str,
 }
 
-fn judged(sent: &[&Der], asked: &Asked<'_>) -> Option<Problem> {
-    let mut roots = RootCertStore::empty();
-    asked.trusted.iter().for_each(|der| roots.add((*der).clone()).unwrap());
-    let mut custom: Vec<Der> = asked.trusted.iter().map(|der| (*der).clone()).collect();
-    custom.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
-    if asked.as_system {
-        custom.clear();
+impl Asked<'_> {
+    fn policy(&self) -> Policy {
+        let mut roots = RootCertStore::empty();
+        self.trusted.iter().for_each(|der| roots.add((*der).clone()).unwrap());
+        let mut custom: Vec<Der> = self.trusted.iter().map(|der| (*der).clone()).collect();
+        custom.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
+        if self.as_system {
+            custom.clear();
+        }
+        let pins: Vec<Pin> = self.pins.iter().map(|pin| Pin::parse(pin.as_bytes()).unwrap()).collect();
+        Policy {
+            verifies_chain: self.verifies_chain,
+            pins: Pins::new(&pins, &custom).unwrap(),
+            roots: Arc::new(roots),
+            custom,
+            crls: Vec::new(),
+            flags: crl::effective_flags(None, false).unwrap(),
+            algorithms: aws_lc_rs::default_provider().signature_verification_algorithms,
+        }
     }
-    let pins: Vec<Pin> = asked.pins.iter().map(|pin| Pin::parse(pin.as_bytes()).unwrap()).collect();
-    let policy = Policy {
-        verifies_chain: asked.verifies_chain,
-        pins: Pins::new(&pins, &custom).unwrap(),
-        roots: Arc::new(roots),
-        custom,
-        crls: Vec::new(),
-        flags: crl::effective_flags(None, false).unwrap(),
-        algorithms: aws_lc_rs::default_provider().signature_verification_algorithms,
-    };
+}
+
+fn judged(sent: &[&Der], asked: &Asked<'_>) -> Option<Problem> {
+    let policy = asked.policy();
     let chain: Vec<Der> = sent.iter().map(|der| (*der).clone()).collect();
     let (end_entity, others) = chain.split_first().unwrap();
     let name = server_name::parse(asked.name).unwrap();
@@ -106,6 +114,7 @@ fn pins_are_looked_for_on_the_way_that_was_verified() {
     for (what, sent, trusted, as_system, pin, expected) in [
         ("the site's key", &good[..], &both[..], false, key_of(&leaf), None),
         ("its certificate", &good, &both, false, hex_of(&leaf), None),
+        ("its certificate, said to be a key", &good, &both, false, pins::of_key(&leaf), none),
         ("the key between", &good, &both, false, key_of(&by_old), None),
         ("a way by the old root", &good, &both, false, key_of(&old_root), None),
         ("a way by the new root", &good, &both, false, key_of(&new_root), None),
@@ -173,5 +182,19 @@ fn pins_are_the_last_question() {
     ] {
         let asked = Asked { trusted: &[trusted], as_system: false, pins: &[pin], verifies_chain: true, name };
         assert_eq!(judged(&[sent], &asked), expected, "{what}");
+    }
+}
+
+/// A client is told by whose certificates it may choose its own; where no issuer is asked for, any will do.
+#[test]
+fn clients_are_told_of_no_authority_that_is_not_asked_for() {
+    let root = Who::new("root").by_itself();
+    for (verifies_chain, told) in [(true, 1), (false, 0)] {
+        let pins = [key_of(&root)];
+        let asked = Asked { trusted: &[&root], as_system: false, pins: &pins, verifies_chain, name: "" };
+        let policy = asked.policy();
+        let means = Means { algorithms: policy.algorithms, times: None, notes: Arc::default() };
+        let verifier = ClientVerifier::new(Arc::new(policy), true, means);
+        assert_eq!(verifier.root_hint_subjects().len(), told);
     }
 }
