@@ -101,7 +101,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_opt
 }
 
 /// Whether a pin of the peer's own certificate is asked for instead of a chain to an authority, as for one that has
-/// issued its certificate itself. Default: no, both. With 1 and without a pin, `netlib_tls_context_new` fails.
+/// issued its certificate itself. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both.
+/// With 1 and without a pin, `netlib_tls_context_new` fails.
 ///
 /// No longer asked is who issued the certificate, when it has begun and ended to be valid, for what purpose it was
 /// issued, and whether it was revoked; no authority is needed. Still asked is that one of the pins is its own or its
