@@ -18,6 +18,7 @@ use super::engine::greeting::ServerNameCallback;
 use super::keylog::{self, KeylogFile};
 use super::names::{self, Version};
 use super::options::{Offer, TlsOptions, VerifyMode, bits, setter};
+use super::pins::Pins;
 use super::pool::Pool;
 use super::trust::{self, Environment};
 use super::verify::Policy;
@@ -92,7 +93,14 @@ impl Context {
         let (trust_sources, trust_anchors) = (trust.sources, trust.roots.len());
         let crls = crl::load(&options.crls)?;
         let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
+        if options.pins_replace_chain && options.pins.is_empty() {
+            let error = Error::new(Status::InvalidArgument, "there is no pin to take the chain's place");
+            let advice = "to add one: netlib_tls_options_add_pin";
+            return Err(error.prefixed(setter::PINS_REPLACE_CHAIN).with_advice(Some(advice)));
+        }
         let policy = Policy {
+            verifies_chain: options.verifies_chain(),
+            pins: Pins::new(&options.pins, &trust.custom)?,
             roots: Arc::new(trust.roots),
             custom: trust.custom,
             crls,
@@ -174,6 +182,14 @@ impl Context {
         self.check_hostname
     }
 
+    pub fn pin_count(&self) -> usize {
+        self.options.pins.len()
+    }
+
+    pub fn pins_replace_chain(&self) -> bool {
+        self.options.pins_replace_chain
+    }
+
     /// What it was made from, to make another one that differs.
     pub fn to_options(&self) -> Arc<TlsOptions> {
         Arc::clone(&self.options)
@@ -245,6 +261,12 @@ impl Context {
     }
 
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>> {
+        // Nobody would be held against them.
+        if self.server.is_some() && self.pin_count() > 0 && self.options.server_mode() == VerifyMode::None {
+            let message = "there are pins, but clients are asked for no certificate";
+            return Err(Error::new(Status::InvalidArgument, message)
+                .with_advice(Some("to ask for one: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED")));
+        }
         self.server.clone().ok_or_else(|| {
             Error::new(Status::InvalidArgument, "a server needs a certificate")
                 .with_advice(Some("to give it one: netlib_tls_options_set_identity"))
@@ -258,7 +280,7 @@ impl Context {
     /// The program's clock, if sessions of this side judge by it.
     pub(crate) fn clock(&self, is_server: bool) -> Option<&WallClock> {
         let mode = if is_server { self.options.server_mode() } else { self.options.client_mode() };
-        self.options.wall_clock.as_ref().filter(|_| mode != VerifyMode::None)
+        self.options.wall_clock.as_ref().filter(|_| mode != VerifyMode::None && self.options.verifies_chain())
     }
 
     pub(crate) fn times(&self) -> Option<&Times> {
@@ -292,10 +314,10 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// What chains are judged by; `None` when nothing is asked of them.
     fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
-        if self.options.client_mode() == VerifyMode::None {
+        if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {
             return Ok(None);
         }
-        if self.policy.roots.is_empty() {
+        if self.policy.verifies_chain && self.policy.roots.is_empty() {
             return Err(self.nobody_trusted("certificates"));
         }
         Ok(Some(Arc::clone(&self.policy)))
@@ -333,7 +355,7 @@ impl Parts<'_> {
         let builder = match self.options.server_mode() {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
-                if self.policy.roots.is_empty() {
+                if self.policy.verifies_chain && self.policy.roots.is_empty() {
                     return Err(self.nobody_trusted("client certificates"));
                 }
                 let mandatory = mode != VerifyMode::Optional;

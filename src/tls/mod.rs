@@ -24,6 +24,7 @@ mod key;
 mod keylog;
 mod names;
 mod pem;
+mod pins;
 mod pool;
 mod record;
 mod server_name;

@@ -28,7 +28,8 @@ fn policy(trusted: &[&str], lists: &[&str], flags: i32) -> Policy {
     let crls = crl::load(&sources).unwrap();
     let flags = crl::effective_flags(Some(flags), !crls.is_empty()).unwrap();
     let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms;
-    Policy { roots: Arc::new(roots), custom, crls, flags, algorithms }
+    let pins = Pins::default();
+    Policy { verifies_chain: true, pins, roots: Arc::new(roots), custom, crls, flags, algorithms }
 }
 
 struct Case {
