@@ -112,14 +112,14 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
     // Another path may still do, so webpki is told of a refusal and goes on; the last one is told if none does.
     let refused = RefCell::new(None);
     let look = |path: &VerifiedPath<'_>| {
-        let result = strict::check(asked, path);
-        result.map_err(|refusal| {
+        let strict = policy.flags & flag::X509_STRICT != 0;
+        let result = issuers_may_sign(asked, path);
+        result.and_then(|()| if strict { strict::check(asked, path) } else { Ok(()) }).map_err(|refusal| {
             refused.replace(Some(refusal));
             webpki::Error::CertDistrusted
         })
     };
-    let look: &Look<'_> = &look;
-    let look = (policy.flags & flag::X509_STRICT != 0).then_some(look);
+    let look: Option<&Look<'_>> = Some(&look);
     let algorithms = policy.algorithms.all;
     let judged =
         leaf.verify_for_usage(algorithms, &policy.roots.roots, asked.others, asked.time, usage, revocation, look);
@@ -130,6 +130,19 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
             (error, _) => blame::explain(policy, asked, &error),
         }),
     }
+}
+
+/// RFC 5280 section 6.1.4 (n), which webpki does not ask: an authority whose keyUsage says what its key is for.
+fn issuers_may_sign(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
+    for issuer in path.intermediate_certificates() {
+        let der = issuer.der();
+        let Ok(certificate) = Certificate::parse(&der) else { continue };
+        if certificate.extensions.key_usage.is_some_and(|usage| !usage.key_cert_sign()) {
+            let what = "has issued another one, but may not (its keyUsage lacks keyCertSign)";
+            return Err(Refusal::new(Problem::WrongPurpose, what).at(asked.index_of(&der).unwrap_or(0), &certificate));
+        }
+    }
+    Ok(())
 }
 
 fn is_trusted_itself(policy: &Policy, asked: &Question<'_>) -> bool {
