@@ -231,12 +231,12 @@ impl Maker<'_> {
         for kind in &kinds {
             for usage in usages {
                 let mut int = authority("int");
-                int.is_ca = kind.clone();
+                int.is_ca = *kind;
                 int.key_usages = usage.to_vec();
                 let [leaf, int] = self.through(int, leaf());
                 self.ask("authority", format!("intermediate {kind:?} {usage:?}"), &[&leaf, &int]);
                 let mut leaf = self::leaf();
-                leaf.is_ca = kind.clone();
+                leaf.is_ca = *kind;
                 leaf.key_usages = usage.to_vec();
                 let [leaf, int] = self.through(authority("int"), leaf);
                 self.ask("authority", format!("leaf {kind:?} {usage:?}"), &[&leaf, &int]);
