@@ -41,6 +41,8 @@ pub struct Context {
     /// The same without resumption: sessions are remembered by server name, and these have none.
     nameless: OnceLock<Arc<ClientConfig>>,
     server: Option<Arc<ServerConfig>>,
+    /// What chains are judged by, also where no session asks for it.
+    policy: Arc<Policy>,
     notes: Arc<Notes>,
     times: Option<Arc<Times>>,
     asked: Arc<Asked>,
@@ -116,12 +118,13 @@ impl Context {
         };
         // Last, so that a context that cannot be made leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
+        let policy = Arc::new(policy);
         let parts = Parts {
             options,
             provider,
             offer: &offer,
             identity,
-            policy: Arc::new(policy),
+            policy: Arc::clone(&policy),
             means,
             keylog: keylog.clone(),
         };
@@ -136,6 +139,7 @@ impl Context {
             client,
             nameless: OnceLock::new(),
             server: parts.server(&asked)?.map(Arc::new),
+            policy,
             notes,
             times,
             asked,
@@ -277,10 +281,23 @@ impl Context {
         &self.notes
     }
 
+    /// What chains are judged by; an error when none could ever be accepted.
+    pub(super) fn policy(&self) -> Result<&Policy> {
+        if self.policy.roots.is_empty() {
+            return Err(nobody_trusted(&self.options, "certificates"));
+        }
+        Ok(&self.policy)
+    }
+
+    /// The program's clock, if it gave one.
+    pub(super) fn wall_clock(&self) -> Option<&WallClock> {
+        self.options.wall_clock.as_ref()
+    }
+
     /// The program's clock, if sessions of this side judge by it.
     pub(crate) fn clock(&self, is_server: bool) -> Option<&WallClock> {
         let mode = if is_server { self.options.server_mode() } else { self.options.client_mode() };
-        self.options.wall_clock.as_ref().filter(|_| mode != VerifyMode::None && self.options.verifies_chain())
+        self.wall_clock().filter(|_| mode != VerifyMode::None && self.options.verifies_chain())
     }
 
     pub(crate) fn times(&self) -> Option<&Times> {
@@ -318,16 +335,9 @@ impl Parts<'_> {
             return Ok(None);
         }
         if self.policy.verifies_chain && self.policy.roots.is_empty() {
-            return Err(self.nobody_trusted("certificates"));
+            return Err(nobody_trusted(self.options, "certificates"));
         }
         Ok(Some(Arc::clone(&self.policy)))
-    }
-
-    fn nobody_trusted(&self, what: &str) -> Error {
-        let message = format!("{what} are to be verified, but no authority is trusted");
-        let error = Error::new(Status::NoTrustAnchors, message)
-            .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"));
-        if self.options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
     }
 
     fn client(&self, asked: &Arc<Asked>) -> Result<ClientConfig> {
@@ -356,7 +366,7 @@ impl Parts<'_> {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
                 if self.policy.verifies_chain && self.policy.roots.is_empty() {
-                    return Err(self.nobody_trusted("client certificates"));
+                    return Err(nobody_trusted(self.options, "client certificates"));
                 }
                 let mandatory = mode != VerifyMode::Optional;
                 let verifier = ClientVerifier::new(Arc::clone(&self.policy), mandatory, self.means.clone());
@@ -397,6 +407,13 @@ impl Parts<'_> {
     fn keylog(&self) -> Option<Arc<dyn KeyLog>> {
         self.keylog.clone().map(|keylog| keylog as Arc<dyn KeyLog>)
     }
+}
+
+fn nobody_trusted(options: &TlsOptions, what: &str) -> Error {
+    let message = format!("{what} are to be verified, but no authority is trusted");
+    let error = Error::new(Status::NoTrustAnchors, message)
+        .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"));
+    if options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
 }
 
 fn internal(what: &str, error: impl std::fmt::Display) -> Error {

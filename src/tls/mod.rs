@@ -17,6 +17,7 @@ pub mod resolve;
 pub mod stream;
 
 mod asked;
+mod chain;
 mod ciphers;
 mod diagnose;
 mod identity;

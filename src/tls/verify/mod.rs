@@ -132,7 +132,8 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
     let lacks_pin = Cell::new(false);
     let is_strict = policy.flags & flag::X509_STRICT != 0;
     let look = |path: &VerifiedPath<'_>| {
-        if is_strict && let Err(refusal) = strict::check(asked, path) {
+        let fit = issuers_may_sign(asked, path).and_then(|()| if is_strict { strict::check(asked, path) } else { Ok(()) });
+        if let Err(refusal) = fit {
             refused.replace(Some(refusal));
             return Err(webpki::Error::CertDistrusted);
         }
@@ -142,8 +143,7 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
         }
         Ok(())
     };
-    let look: &Look<'_> = &look;
-    let look = (is_strict || !policy.pins.is_empty()).then_some(look);
+    let look: Option<&Look<'_>> = Some(&look);
     let algorithms = policy.algorithms.all;
     let judged =
         leaf.verify_for_usage(algorithms, &policy.roots.roots, asked.others, asked.time, usage, revocation, look);
@@ -155,6 +155,19 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
             (error, _) => blame::explain(policy, asked, &error),
         }),
     }
+}
+
+/// RFC 5280 section 6.1.4 (n), which webpki does not ask: an authority whose keyUsage says what its key is for.
+fn issuers_may_sign(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
+    for issuer in path.intermediate_certificates() {
+        let der = issuer.der();
+        let Ok(certificate) = Certificate::parse(&der) else { continue };
+        if certificate.extensions.key_usage.is_some_and(|usage| !usage.key_cert_sign()) {
+            let what = "has issued another one, but may not (its keyUsage lacks keyCertSign)";
+            return Err(Refusal::new(Problem::WrongPurpose, what).at(asked.index_of(&der).unwrap_or(0), &certificate));
+        }
+    }
+    Ok(())
 }
 
 fn is_trusted_itself(policy: &Policy, asked: &Question<'_>) -> bool {

@@ -68,8 +68,14 @@ impl Refusal {
         Refusal { index: Some(index), advice, ..self }
     }
 
-    /// `peer` is "the server "example.com"".
+    /// What ends a session, in which the peer is told of it. `peer` is "the server "example.com"".
     pub(crate) fn into_error(self, peer: &str) -> Error {
+        let alert = rustls::AlertDescription::from(self.for_rustls());
+        self.explained(peer).with_tls_alert(u8::from(alert))
+    }
+
+    /// The same where there is no session.
+    pub(crate) fn explained(self, peer: &str) -> Error {
         let whose = match self.index {
             None => format!("the chain of certificates of {peer}"),
             Some(0) => format!("the certificate of {peer}"),
@@ -81,11 +87,9 @@ impl Refusal {
             Problem::NotPinned => Status::FingerprintMismatch,
             _ => Status::CertificateVerify,
         };
-        let alert = rustls::AlertDescription::from(self.for_rustls());
         Error::new(status, format!("{whose}{subject} {}", self.what))
             .with_certificate_problem(self.problem)
             .at_certificate(self.index)
-            .with_tls_alert(u8::from(alert))
             .with_advice(self.advice)
     }
 

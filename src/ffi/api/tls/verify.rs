@@ -31,7 +31,8 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_CRL_CHECK_CHAIN = 0xc,
     /// Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
     /// number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
-    /// basicConstraints, and keyUsage with keyCertSign; of the peer's own, keyUsage with digitalSignature if it has any.
+    /// basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature if it
+    /// has any.
     NETLIB_VERIFY_X509_STRICT = 0x20,
     /// Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`.
     NETLIB_VERIFY_ALLOW_PROXY_CERTS = 0x40,
