@@ -438,6 +438,11 @@ static inline int32_t make_servername_answer(void *ctx, const char *server_name,
 #define MAKE__netlib_tls_options_ptr make_tls_options()
 #define USE_OPTIONS__netlib_tls_options(options, err) use_tls_options((options), (err))
 #define MAKE__netlib_tls_context_ptr make_tls_context()
+#define MAKE__netlib_tls_context_verify_chain__chain make_text_of(CERT_FILE)
+#define MAKE__netlib_tls_context_verify_chain__len NETLIB_NTS
+#define MAKE__netlib_tls_context_verify_chain__purpose NETLIB_PURPOSE_SERVER_AUTH
+#define MAKE__netlib_tls_context_verify_chain__name "localhost"
+#define MAKE__netlib_tls_context_verify_chain__time (&(const double){1767225600.0})
 #ifdef HAVE_netlib_certificate_parse
 static inline netlib_certificate *make_certificate(void) {
     netlib_certificate *certificate = NULL;

@@ -2,22 +2,7 @@
 #define _GNU_SOURCE
 /* Some results are of no interest here: what comes after them is. */
 #define NETLIB_MUST_USE
-#include "tls_peer.h"
-
-#define CHAINS CERTS "verify/"
-#define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
-#define ANY_NAME "to accept any name: netlib_tls_options_set_check_hostname with 0"
-#define TRUST_ISSUER "to trust that authority: netlib_tls_options_add_ca_file"
-#define TRUST_IT "to trust it: netlib_tls_options_add_ca_file"
-#define ADD_CRL "to add a current list: netlib_tls_options_add_crl_file"
-#define NOT_STRICT "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_X509_STRICT"
-#define STRICT NETLIB_VERIFY_X509_STRICT
-#define LEAF NETLIB_VERIFY_CRL_CHECK_LEAF
-#define CHAIN NETLIB_VERIFY_CRL_CHECK_CHAIN
-
-/* 2026-01-01 00:00:00 UTC. */
-#define NOW 1767225600.0
-#define IT_IS "; it is 2026-01-01 00:00:00 UTC"
+#include "tls_chains.h"
 
 static int32_t tell(void *ctx, double *seconds) {
     *seconds = *(double *)ctx;
@@ -60,131 +45,6 @@ static netlib_tls_context *presenting(const char *chain) {
     return context_of(options);
 }
 
-struct row {
-    const char *sent, *trusted, *crl;
-    int32_t flags;
-    netlib_status status;
-    int32_t problem;
-    int64_t certificate;
-    int32_t alert;
-    const char *message, *advice;
-};
-
-#define SERVER "the certificate of the server \"localhost\" (CN=localhost) "
-#define ISSUER "certificate 1 of the chain of the server \"localhost\" "
-
-static const struct row servers[] = {
-    {"good.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"good-backwards.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"only-leaf.pem", "int.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"good.pem", "root.pem", NULL, STRICT, NETLIB_OK, 0, -1, -1, "", ""},
-    {"good.pem", "root.pem", "all.crl", 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"good.pem", "root.pem", "int.crl.der", LEAF, NETLIB_OK, 0, -1, -1, "", ""},
-    {"revoked-int.pem", "root.pem", "all.crl", LEAF, NETLIB_OK, 0, -1, -1, "", ""},
-    {"strict-no-authority-key.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    /* Trusted as they are. */
-    {"self-signed.pem", "self-signed.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"self-signed-ca.pem", "self-signed-ca.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"only-leaf.pem", "only-leaf.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"self-signed-expired.pem", "self-signed-expired.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 0,
-     45, SERVER "expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"self-signed-client.pem", "self-signed-client.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
-     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43,
-     "the certificate of the server \"localhost\" (CN=a client) was issued for another purpose than for servers (its "
-     "extendedKeyUsage lacks serverAuth)", ACCEPT_ANY},
-
-    {"expired.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 0, 45,
-     SERVER "expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"future.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, 0, 45,
-     SERVER "is valid only from 2110-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"expired-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 1, 45,
-     ISSUER "(CN=expired intermediate) expired on 2021-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"future-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, 1, 45,
-     ISSUER "(CN=future intermediate) is valid only from 2110-01-01 00:00:00 UTC" IT_IS, ACCEPT_ANY},
-    {"unknown.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 1, 48,
-     ISSUER "(CN=unknown intermediate) was issued by \"CN=unknown root\", which is not trusted and was not sent: unless "
-     "that is an intermediate that the server should send, it is the authority that must be trusted", TRUST_ISSUER},
-    {"unknown-root.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 2, 48,
-     "certificate 2 of the chain of the server \"localhost\" (CN=unknown root) is the authority at the end of the chain, "
-     "and not a trusted one", TRUST_ISSUER},
-    {"only-leaf.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
-     SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate was not sent: either that "
-     "authority must be trusted, or the server's administrator must have it send the intermediate certificates",
-     TRUST_ISSUER},
-    {"unrelated.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
-     SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate is not among the others "
-     "that were sent: the server's administrator must have it send the right intermediate certificates", TRUST_ISSUER},
-    {"self-signed.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 0, 48,
-     SERVER "is self-signed and not among the trusted ones", TRUST_IT},
-    {"self-signed-ca.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 0, 48,
-     SERVER "is self-signed and not among the trusted ones", TRUST_IT},
-    {"authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF, 0, 43,
-     SERVER "is an authority's (CA:TRUE), which is for issuing others and not for a session", ACCEPT_ANY},
-    {"names.pem", "root.pem", NULL, 0, NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, 0, 42,
-     SERVER "is for other.test, *.more.test, 192.0.2.1", ANY_NAME},
-    {"nameless.pem", "root.pem", NULL, 0, NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, 0, 42,
-     SERVER "names no host: it has no subjectAltName, and the common name does not count", ANY_NAME},
-    {"purpose.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43,
-     SERVER "was issued for another purpose than for servers (its extendedKeyUsage lacks serverAuth)", ACCEPT_ANY},
-    {"purpose-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 1, 43,
-     ISSUER "(CN=intermediate for clients) was issued for another purpose than for servers (its extendedKeyUsage lacks "
-     "serverAuth)", ACCEPT_ANY},
-    {"not-authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 1, 43,
-     ISSUER "(CN=no authority) has issued another one, but is no authority's (it lacks CA:TRUE)", ACCEPT_ANY},
-    {"too-long.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 2, 46,
-     "certificate 2 of the chain of the server \"localhost\" (CN=last intermediate) allows 0 authorities below it "
-     "(pathlen); there are 1", ACCEPT_ANY},
-    {"constrained.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
-     SERVER "is for a name that an authority above it may not certify (nameConstraints)", ACCEPT_ANY},
-    {"weak-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 1, 42,
-     ISSUER "(CN=weak intermediate) has an RSA key of 1024 bits; at least 2048 are needed", ACCEPT_ANY},
-    {"curve-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 1, 42,
-     ISSUER "(CN=intermediate of another curve) has a key of 256 bits on the curve secp256k1, which is not supported",
-     ACCEPT_ANY},
-    {"sha1.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE, 0, 42,
-     SERVER "has a signature that can be forged (sha1WithRSAEncryption)", ACCEPT_ANY},
-    {"md5.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE, 0, 42,
-     SERVER "has a signature that can be forged (md5WithRSAEncryption)", ACCEPT_ANY},
-    {"bad-signature.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
-     SERVER "has a signature that is not its issuer's: it was altered or forged", ""},
-    {"malformed-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 1, 42,
-     ISSUER "cannot be parsed (BadDer)", ""},
-
-    {"revoked.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"revoked.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 0, 44,
-     SERVER "has been revoked by its authority", ""},
-    {"revoked.pem", "root.pem", "int.crl.der", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 0, 44,
-     SERVER "has been revoked by its authority", ""},
-    {"revoked-int.pem", "root.pem", "root-and-crls.pem", CHAIN, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 1, 44,
-     ISSUER "(CN=revoked intermediate) has been revoked by its authority", ""},
-    {"good.pem", "root.pem", "other-root.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 1, 48,
-     ISSUER "(CN=netlib intermediate) may have been revoked: no list of \"CN=netlib root\" was added", ADD_CRL},
-    {"good.pem", "root.pem", "int-expired.crl", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 0, 48,
-     SERVER "may have been revoked: the list of \"CN=netlib intermediate\" ended on 2021-01-01 00:00:00 UTC" IT_IS, ADD_CRL},
-    {"no-lists.pem", "root.pem", "all.crl", CHAIN, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 0, 48,
-     SERVER "may have been revoked: \"CN=intermediate without lists\" may not sign lists (its keyUsage lacks cRLSign)",
-     ADD_CRL},
-    {"good.pem", "root.pem", "int-forged.crl", LEAF, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 0, 48,
-     SERVER "may have been revoked: a list's signature is not its authority's", ADD_CRL},
-
-    {"strict-no-authority-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
-     SERVER "breaks a rule of RFC 5280: it does not name its issuer's key: no authorityKeyIdentifier (4.2.1.1)", NOT_STRICT},
-    {"strict-no-handshake.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
-     SERVER "breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage lacks digitalSignature (4.2.1.3)",
-     NOT_STRICT},
-    {"strict-serial.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
-     SERVER "breaks a rule of RFC 5280: its serial number is not positive or longer than 20 bytes (4.1.2.2)", NOT_STRICT},
-    {"strict-not-critical.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 1, 46,
-     ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: its basicConstraints are not marked critical "
-     "(4.2.1.9)", NOT_STRICT},
-    {"strict-no-sign.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 1, 46,
-     ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: it may not sign certificates: its keyUsage lacks "
-     "keyCertSign (4.2.1.3)", NOT_STRICT},
-    {"strict-no-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 1, 46,
-     ISSUER "(CN=intermediate of another kind) breaks a rule of RFC 5280: it does not name its own key: no "
-     "subjectKeyIdentifier (4.2.1.2)", NOT_STRICT},
-};
-
 static netlib_tls_context *of_version(netlib_tls_options *options, int32_t version) {
     netlib_tls_options_set_minimum_version(options, version);
     netlib_tls_options_set_maximum_version(options, version);
@@ -224,33 +84,6 @@ static void servers_are_judged(void) {
         netlib_tls_context_free(server);
     }
 }
-
-#define CLIENT "the certificate of the client (CN=localhost) "
-
-static const struct row clients[] = {
-    {"client.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"client.pem", "root.pem", "all.crl", STRICT, NETLIB_OK, 0, -1, -1, "", ""},
-    {"self-signed-client.pem", "self-signed-client.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    {"revoked-client.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 0, 44,
-     CLIENT "has been revoked by its authority", ""},
-    {"client.pem", "root.pem", "int.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 1, 48,
-     "certificate 1 of the chain of the client (CN=netlib intermediate) may have been revoked: no list of \"CN=netlib root\" "
-     "was added", ADD_CRL},
-    {"good.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43,
-     CLIENT "was issued for another purpose than for clients (its extendedKeyUsage lacks clientAuth)", ACCEPT_ANY},
-    {"self-signed-client.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 0, 48,
-     "the certificate of the client (CN=a client) is self-signed and not among the trusted ones", TRUST_IT},
-    {"client-only.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
-     CLIENT "was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate was not sent: either that "
-     "authority must be trusted, or the client's administrator must have it send the intermediate certificates",
-     TRUST_ISSUER},
-    {"client-expired-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 1, 45,
-     "certificate 1 of the chain of the client (CN=expired intermediate) expired on 2021-01-01 00:00:00 UTC" IT_IS,
-     ACCEPT_ANY},
-    {NULL, "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MISSING, -1, 116,
-     "the client presented no certificate",
-     "to do without: netlib_tls_options_set_verify_mode with NETLIB_CERT_OPTIONAL"},
-};
 
 static void clients_are_judged(void) {
     static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};

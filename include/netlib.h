@@ -387,7 +387,9 @@ enum netlib_certificate_problem {
     /** Whether it was revoked cannot be told: no current revocation list of its issuer was added. */
     NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
     /** The peer sent none. */
-    NETLIB_CERTIFICATE_PROBLEM_MISSING = 16
+    NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
+    /** No pin that was set is its own or of its chain: see `netlib_tls_options_add_pin`. */
+    NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17
 };
 
 /**
@@ -4621,7 +4623,8 @@ enum netlib_verify_flag {
     /**
      * Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
      * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
-     * basicConstraints, and keyUsage with keyCertSign; of the peer's own, keyUsage with digitalSignature if it has any.
+     * basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature if it
+     * has any.
      */
     NETLIB_VERIFY_X509_STRICT = 32,
     /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
@@ -4656,6 +4659,49 @@ void netlib_tls_options_set_verify_mode(netlib_tls_options *options,
  * @since 0.1.0
  */
 void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t on);
+
+/**
+ * Adds a pin: one of them must be of the chain that the peer shows, in addition to all else that is asked of it. As
+ * curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything is
+ * written. Of several any is enough: have a second one, of a key that is kept in reserve (RFC 7469). Default: none.
+ *
+ * What counts is the chain that was verified: the peer's own certificate, those between, and the key of the trusted
+ * authority at its end, or its certificate if it is among those that were added. Anything else that the peer sent does
+ * not: whoever has a certificate can send a copy. With `NETLIB_CERT_NONE`, and after
+ * `netlib_tls_options_set_pins_replace_chain`, only the peer's own counts, because only of that key it proves that it has
+ * it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the key
+ * that was shown.
+ *
+ * A server holds its clients' certificates against the pins. If it asks for none, as by default, `netlib_tls_accept_fd`
+ * and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none is let in. Sessions are
+ * resumed between streams of one context only, so under the pins that they were made under.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param pin 64 hex digits, upper or lower, colons anywhere: the SHA-256 of a certificate, as `openssl x509
+ *        -fingerprint -sha256` and `netlib_certificate_fingerprint` have it, or of a key (SubjectPublicKeyInfo). Or
+ *        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key. Copied. Not NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_add_pin(netlib_tls_options *options,
+                                const char *pin);
+
+/**
+ * Whether a pin of the peer's own certificate is asked for instead of a chain to an authority, as for one that has
+ * issued its certificate itself. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both.
+ * With 1 and without a pin, `netlib_tls_context_new` fails.
+ *
+ * No longer asked is who issued the certificate, when it has begun and ended to be valid, for what purpose it was
+ * issued, and whether it was revoked; no authority is needed. Still asked is that one of the pins is its own or its
+ * key's, that the peer proves to have that key, that the key is strong enough, and that the certificate is for the
+ * name: that only `netlib_tls_options_set_check_hostname` with 0 turns off.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int32_t on);
 
 /**
  * Adds revocation lists (CRLs, RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
@@ -5018,7 +5064,8 @@ netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
  * @param fd a connected stream socket, borrowed.
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or the socket listens.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no
+ *         certificate, or the socket listens.
  * @threads any
  * @since 0.1.0
  */
@@ -5676,8 +5723,21 @@ const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, siz
 const char *netlib_certificate_fingerprint(const netlib_certificate *certificate, size_t *len);
 
 /**
- * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. To pin a server's, call it
- * after `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well,
+ * The pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as `netlib_tls_options_add_pin`
+ * takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed with the same key.
+ *
+ * @param certificate the certificate. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `certificate`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_certificate_public_key_pin(const netlib_certificate *certificate,
+                                              size_t *len);
+
+/**
+ * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
+ * streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well,
  * unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
  * time.
  *
@@ -5697,6 +5757,53 @@ netlib_status netlib_assert_fingerprint(const void *cert,
                                         size_t cert_len,
                                         const char *fingerprint,
                                         netlib_error **err);
+
+/**
+ * What a certificate is to be for. As Python's `ssl.Purpose`, with OpenSSL's numbers of X509_PURPOSE_SSL_CLIENT and
+ * X509_PURPOSE_SSL_SERVER.
+ */
+enum netlib_purpose {
+    /** Its owner is the client of a session. */
+    NETLIB_PURPOSE_CLIENT_AUTH = 1,
+    /** Its owner is the server of a session. */
+    NETLIB_PURPOSE_SERVER_AUTH = 2
+};
+
+/**
+ * Verifies a chain of certificates as a handshake with this context would, without one: the authorities, the revocation
+ * lists, the pins, the flags and the clock are the context's. As OpenSSL's X509_verify_cert, `openssl verify`, Go's
+ * Certificate.Verify. It is verified also if the context's mode is `NETLIB_CERT_NONE`, which trusts the system's
+ * authorities only after `netlib_tls_options_set_system_trust` with 1.
+ *
+ * Nobody proves that the certificate is his: that takes a handshake.
+ *
+ * @param context the context. Not NULL.
+ * @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed over;
+ *        or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes. Not NULL unless `len` is 0.
+ * @param len its length in bytes, or `NETLIB_NTS` for PEM.
+ * @param purpose one of `enum netlib_purpose`.
+ * @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it. It is
+ *        checked whatever `netlib_tls_options_set_check_hostname` says. May be NULL: any name will do.
+ * @param time when: seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
+ * @param err out, owned: what the error of a refused handshake says, but for the alert, since nobody is told. Its
+ *        `netlib_error_certificate_index` counts in `chain`; its advice is of what would make a handshake accept the
+ *        chain. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of
+ *         the context fits; `NETLIB_INVALID_PEM` for what holds no
+ *         certificate; `NETLIB_NO_TRUST_ANCHORS`; `NETLIB_INVALID_ARGUMENT` for a name that is none, a purpose or time
+ *         out of range, and what is too large; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock;
+ *         `NETLIB_OUT_OF_MEMORY`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
+                                              const void *chain,
+                                              size_t len,
+                                              int32_t purpose,
+                                              const char *name,
+                                              const double *time,
+                                              netlib_error **err);
 
 /**
  * Receives what the peer sent, over a transport of the program's own. It is called only during calls on the stream, on
@@ -5873,7 +5980,7 @@ netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
  * @param context the context, with an identity; the engine keeps its own reference. Not NULL.
  * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
  * @threads any
  * @since 0.1.0
  */
@@ -6275,6 +6382,26 @@ int32_t netlib_tls_context_verify_mode(const netlib_tls_context *context);
 bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
 
 /**
+ * How many pins there are, of which a peer's chain must have one: see `netlib_tls_options_add_pin`.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_pin_count(const netlib_tls_context *context);
+
+/**
+ * Whether pins take the chain's place: see `netlib_tls_options_set_pins_replace_chain`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
+
+/**
  * The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
  *
  * @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
@@ -6437,7 +6564,8 @@ enum netlib_ssl_version {
  * Its tls_in_tls is `netlib_tls_wrap_stream`.
  *
  * Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
- * revocation lists, which are added to the context's, and an identity with its password, which replaces the context's.
+ * revocation lists, which are added to the context's, and an identity with its password, which replaces the context's;
+ * and pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well.
  * Another context is then made, which reads all files again and resumes no session: for many connections, make it once
  * with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
  * the context's are not used.

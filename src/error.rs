@@ -52,6 +52,7 @@ pub enum CertificateProblem {
     WeakSignature = 14,
     RevocationUnknown = 15,
     Missing = 16,
+    NotPinned = 17,
 }
 
 impl Error {

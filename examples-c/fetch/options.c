@@ -61,6 +61,9 @@ void print_help(void) {
          "  --crlfile FILE         refuse what the lists in FILE have revoked; each issuer of a certificate needs one\n"
          "  --fingerprint HEX      the SHA-256 that a server's certificate must have; no request goes to another\n"
          "  --insecure             do not verify the server's certificate\n"
+         "  --pin PIN              of the chain that was verified one certificate or key must have this SHA-256, in\n"
+         "                         hex or as sha256//BASE64; may be repeated, and any of them is enough. With\n"
+         "                         --insecure the server's own certificate must have it\n"
          "  --cert FILE            show this certificate (PEM, with its chain), to the URL's own origin only\n"
          "  --key FILE             its private key; not needed if it is in the same file\n"
          "  --pass PASSWORD        what opens the private key\n"
@@ -161,6 +164,13 @@ static bool read_password(struct options *options, const char *path) {
     return true;
 }
 
+static bool add_pin(struct options *options, const char *pin) {
+    enum { MOST = sizeof options->pins / sizeof options->pins[0] };
+    if (options->pin_count == MOST) return usage_error("--pin", "too many of them");
+    options->pins[options->pin_count++] = pin;
+    return true;
+}
+
 /* Options without a letter. */
 enum {
     OPT_RETRIES = 256,
@@ -189,6 +199,7 @@ enum {
     OPT_PASS_FILE,
     OPT_TLS_MAX,
     OPT_CIPHERS,
+    OPT_PIN,
     OPT_PROXY_CACERT,
     OPT_HELP
 };
@@ -220,6 +231,7 @@ static const struct option long_options[] = {
     {"pass-file", required_argument, NULL, OPT_PASS_FILE},
     {"tls-max", required_argument, NULL, OPT_TLS_MAX},
     {"ciphers", required_argument, NULL, OPT_CIPHERS},
+    {"pin", required_argument, NULL, OPT_PIN},
     {"proxy-cacert", required_argument, NULL, OPT_PROXY_CACERT},
     {"help", no_argument, NULL, OPT_HELP},
     {NULL, 0, NULL, 0},
@@ -258,6 +270,7 @@ static bool parse_option(struct options *options, int option, char *value) {
         case OPT_PASS_FILE: return read_password(options, value);
         case OPT_TLS_MAX: return parse_version(value, &options->tls_max);
         case OPT_CIPHERS: options->ciphers = value; return true;
+        case OPT_PIN: return add_pin(options, value);
         case OPT_PROXY_CACERT: options->proxy_cacert = value; return true;
         case OPT_HELP: options->help = true; return true;
         default: fputs("fetch --help explains the options\n", stderr); return false;

@@ -48,6 +48,8 @@ struct options {
     const char *cacert, *capath, *crlfile;
     const char *cert, *key, *pass;
     const char *fingerprint, *ciphers;
+    const char *pins[16];
+    size_t pin_count;
     int32_t tls_max; /* of enum netlib_tls_version; 0: the highest there is */
     const char *proxy, *proxy_cacert;
     struct resolve resolve;

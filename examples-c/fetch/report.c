@@ -63,6 +63,7 @@ static const struct setting {
 } settings[] = {
     {"netlib_tls_options_add_ca_file", "--cacert FILE", "--proxy-cacert FILE"},
     {"netlib_tls_options_add_crl_file", "--crlfile FILE", NULL},
+    {"netlib_tls_options_add_pin", "--pin PIN", NULL},
     {"netlib_tls_options_set_identity", "--cert FILE and --key FILE", NULL},
     {"netlib_tls_options_set_key_password", "--pass PASSWORD or --pass-file FILE", NULL},
     {"netlib_tls_options_set_verify_mode", "--insecure", NULL},

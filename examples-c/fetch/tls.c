@@ -13,6 +13,7 @@ static void set_trust(netlib_tls_options *tls, const char *file, const char *dir
 static void set_rules(netlib_tls_options *tls, const struct options *options) {
     set_trust(tls, options->cacert, options->capath);
     if (options->crlfile != NULL) netlib_tls_options_add_crl_file(tls, options->crlfile);
+    for (size_t i = 0; i < options->pin_count; i++) netlib_tls_options_add_pin(tls, options->pins[i]);
     if (options->ciphers != NULL) netlib_tls_options_set_ciphers(tls, options->ciphers);
     if (options->tls_max != 0) netlib_tls_options_set_maximum_version(tls, options->tls_max);
     if (options->insecure) {
@@ -44,10 +45,11 @@ netlib_status tls_make_context(const struct options *options, enum tls_peer peer
 
 netlib_status tls_check_fingerprint(const struct options *options, const netlib_tls_stream *stream,
                                     netlib_error **err) {
-    if (options->fingerprint == NULL) return NETLIB_OK;
-    if (stream == NULL) {
-        return fail(NETLIB_FINGERPRINT_MISMATCH, err, "--fingerprint: a server without TLS has no certificate");
+    if (stream == NULL && (options->fingerprint != NULL || options->pin_count > 0)) {
+        return fail(NETLIB_FINGERPRINT_MISMATCH, err, "%s: a server without TLS has no certificate",
+                    options->fingerprint != NULL ? "--fingerprint" : "--pin");
     }
+    if (options->fingerprint == NULL) return NETLIB_OK;
     size_t len = 0;
     const uint8_t *certificate = netlib_tls_stream_peer_certificate(stream, 0, &len);
     return netlib_assert_fingerprint(certificate, len, options->fingerprint, err);

@@ -131,6 +131,14 @@ macro_rules! arg_path {
     };
 }
 
+/// A number that may be NULL: `Option<f64>`.
+macro_rules! arg_f64_opt {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a readable number.
+        unsafe { $p.as_ref() }.copied()
+    };
+}
+
 /// A C truth value: 0 or 1, anything else is refused.
 macro_rules! arg_bool {
     ($p:ident) => {
@@ -154,8 +162,8 @@ macro_rules! arg_port {
 }
 
 pub(crate) use {
-    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_i32s, arg_method, arg_mut,
-    arg_opt, arg_path, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_f64_opt, arg_i32s,
+    arg_method, arg_mut, arg_opt, arg_path, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use rustls_pki_types::CertificateDer;
 
 use super::x509::{self, general_name::GeneralName, time};
-use super::{fingerprint, pem};
+use super::{fingerprint, pem, pins};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
@@ -44,6 +44,7 @@ pub struct Certificate {
     is_ca: bool,
     is_self_issued: bool,
     fingerprint: CString,
+    public_key_pin: CString,
 }
 
 impl Certificate {
@@ -92,6 +93,7 @@ impl Certificate {
             is_ca: read.is_ca(),
             is_self_issued: read.is_self_issued(),
             fingerprint: text(fingerprint::sha256(der))?,
+            public_key_pin: text(pins::of_key(read.public_key_info))?,
             der: memory::copy(der, "a certificate")?,
         })
     }
@@ -164,6 +166,11 @@ impl Certificate {
     /// SHA-256 of the DER.
     pub fn fingerprint(&self) -> &CStr {
         &self.fingerprint
+    }
+
+    /// As a pin is written.
+    pub fn public_key_pin(&self) -> &CStr {
+        &self.public_key_pin
     }
 }
 

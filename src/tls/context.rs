@@ -18,6 +18,7 @@ use super::engine::greeting::ServerNameCallback;
 use super::keylog::{self, KeylogFile};
 use super::names::{self, Version};
 use super::options::{Offer, TlsOptions, VerifyMode, bits, setter};
+use super::pins::Pins;
 use super::pool::Pool;
 use super::trust::{self, Environment};
 use super::verify::Policy;
@@ -40,6 +41,8 @@ pub struct Context {
     /// The same without resumption: sessions are remembered by server name, and these have none.
     nameless: OnceLock<Arc<ClientConfig>>,
     server: Option<Arc<ServerConfig>>,
+    /// What chains are judged by, also where no session asks for it.
+    policy: Arc<Policy>,
     notes: Arc<Notes>,
     times: Option<Arc<Times>>,
     asked: Arc<Asked>,
@@ -92,7 +95,14 @@ impl Context {
         let (trust_sources, trust_anchors) = (trust.sources, trust.roots.len());
         let crls = crl::load(&options.crls)?;
         let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
+        if options.pins_replace_chain && options.pins.is_empty() {
+            let error = Error::new(Status::InvalidArgument, "there is no pin to take the chain's place");
+            let advice = "to add one: netlib_tls_options_add_pin";
+            return Err(error.prefixed(setter::PINS_REPLACE_CHAIN).with_advice(Some(advice)));
+        }
         let policy = Policy {
+            verifies_chain: options.verifies_chain(),
+            pins: Pins::new(&options.pins, &trust.custom)?,
             roots: Arc::new(trust.roots),
             custom: trust.custom,
             crls,
@@ -108,12 +118,13 @@ impl Context {
         };
         // Last, so that a context that cannot be made leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
+        let policy = Arc::new(policy);
         let parts = Parts {
             options,
             provider,
             offer: &offer,
             identity,
-            policy: Arc::new(policy),
+            policy: Arc::clone(&policy),
             means,
             keylog: keylog.clone(),
         };
@@ -128,6 +139,7 @@ impl Context {
             client,
             nameless: OnceLock::new(),
             server: parts.server(&asked)?.map(Arc::new),
+            policy,
             notes,
             times,
             asked,
@@ -172,6 +184,14 @@ impl Context {
 
     pub fn check_hostname(&self) -> bool {
         self.check_hostname
+    }
+
+    pub fn pin_count(&self) -> usize {
+        self.options.pins.len()
+    }
+
+    pub fn pins_replace_chain(&self) -> bool {
+        self.options.pins_replace_chain
     }
 
     /// What it was made from, to make another one that differs.
@@ -245,6 +265,12 @@ impl Context {
     }
 
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>> {
+        // Nobody would be held against them.
+        if self.server.is_some() && self.pin_count() > 0 && self.options.server_mode() == VerifyMode::None {
+            let message = "there are pins, but clients are asked for no certificate";
+            return Err(Error::new(Status::InvalidArgument, message)
+                .with_advice(Some("to ask for one: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED")));
+        }
         self.server.clone().ok_or_else(|| {
             Error::new(Status::InvalidArgument, "a server needs a certificate")
                 .with_advice(Some("to give it one: netlib_tls_options_set_identity"))
@@ -255,10 +281,23 @@ impl Context {
         &self.notes
     }
 
+    /// What chains are judged by; an error when none could ever be accepted.
+    pub(super) fn policy_for(&self, verifies_chain: bool) -> Result<&Policy> {
+        if verifies_chain && self.policy.roots.is_empty() {
+            return Err(nobody_trusted(&self.options, "certificates"));
+        }
+        Ok(&self.policy)
+    }
+
+    /// The program's clock, if it gave one.
+    pub(super) fn wall_clock(&self) -> Option<&WallClock> {
+        self.options.wall_clock.as_ref()
+    }
+
     /// The program's clock, if sessions of this side judge by it.
     pub(crate) fn clock(&self, is_server: bool) -> Option<&WallClock> {
         let mode = if is_server { self.options.server_mode() } else { self.options.client_mode() };
-        self.options.wall_clock.as_ref().filter(|_| mode != VerifyMode::None)
+        self.wall_clock().filter(|_| mode != VerifyMode::None && self.options.verifies_chain())
     }
 
     pub(crate) fn times(&self) -> Option<&Times> {
@@ -292,20 +331,13 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// What chains are judged by; `None` when nothing is asked of them.
     fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
-        if self.options.client_mode() == VerifyMode::None {
+        if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {
             return Ok(None);
         }
-        if self.policy.roots.is_empty() {
-            return Err(self.nobody_trusted("certificates"));
+        if self.policy.verifies_chain && self.policy.roots.is_empty() {
+            return Err(nobody_trusted(self.options, "certificates"));
         }
         Ok(Some(Arc::clone(&self.policy)))
-    }
-
-    fn nobody_trusted(&self, what: &str) -> Error {
-        let message = format!("{what} are to be verified, but no authority is trusted");
-        let error = Error::new(Status::NoTrustAnchors, message)
-            .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"));
-        if self.options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
     }
 
     fn client(&self, asked: &Arc<Asked>) -> Result<ClientConfig> {
@@ -333,8 +365,8 @@ impl Parts<'_> {
         let builder = match self.options.server_mode() {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
-                if self.policy.roots.is_empty() {
-                    return Err(self.nobody_trusted("client certificates"));
+                if self.policy.verifies_chain && self.policy.roots.is_empty() {
+                    return Err(nobody_trusted(self.options, "client certificates"));
                 }
                 let mandatory = mode != VerifyMode::Optional;
                 let verifier = ClientVerifier::new(Arc::clone(&self.policy), mandatory, self.means.clone());
@@ -375,6 +407,13 @@ impl Parts<'_> {
     fn keylog(&self) -> Option<Arc<dyn KeyLog>> {
         self.keylog.clone().map(|keylog| keylog as Arc<dyn KeyLog>)
     }
+}
+
+fn nobody_trusted(options: &TlsOptions, what: &str) -> Error {
+    let message = format!("{what} are to be verified, but no authority is trusted");
+    let error = Error::new(Status::NoTrustAnchors, message)
+        .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"));
+    if options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
 }
 
 fn internal(what: &str, error: impl std::fmt::Display) -> Error {

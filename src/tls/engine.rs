@@ -23,6 +23,7 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use greeting::Greeting;
 use questions::Moment;
+pub(super) use questions::unix_time;
 
 /// What a record may be longer than its plaintext, at least: the tag.
 const LEAST_OVERHEAD: usize = 16;

@@ -21,14 +21,19 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
         return mismatch("there is no certificate to compare the fingerprint with: the peer showed none".to_owned())
             .map_err(|error| error.with_certificate_problem(CertificateProblem::Missing));
     }
-    let (expected, len) = digits(fingerprint)?;
+    let (expected, count) = hex_digits(fingerprint, "fingerprint")?;
+    if !matches!(count, 32 | 40 | 64) {
+        let message =
+            format!("fingerprint must have 32 (MD5), 40 (SHA-1) or 64 (SHA-256) hex digits; it has {count}");
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
     let mut actual = [0; MAX_DIGITS / 2];
-    let (name, actual) = match len * 2 {
+    let (name, actual) = match count {
         32 => ("MD5", digest::<Md5>(certificate, &mut actual)),
         40 => ("SHA-1", digest::<Sha1>(certificate, &mut actual)),
         _ => ("SHA-256", digest::<Sha256>(certificate, &mut actual)),
     };
-    let expected = expected.get(..len).unwrap_or_default();
+    let expected = expected.get(..count / 2).unwrap_or_default();
     if expected.ct_eq(actual).into() {
         return Ok(());
     }
@@ -48,13 +53,13 @@ fn digest<'a, D: Digest>(bytes: &[u8], out: &'a mut [u8; MAX_DIGITS / 2]) -> &'a
     out
 }
 
-/// The bytes, and how many there are.
-fn digits(fingerprint: &[u8]) -> Result<([u8; MAX_DIGITS / 2], usize)> {
+/// The bytes, as far as they fit, and how many digits there are. `what` is the parameter's name.
+pub(crate) fn hex_digits(text: &[u8], what: &str) -> Result<([u8; MAX_DIGITS / 2], usize)> {
     let mut bytes = [0; MAX_DIGITS / 2];
     let mut count = 0usize;
-    for (at, byte) in fingerprint.iter().enumerate().filter(|(_, byte)| **byte != b':') {
+    for (at, byte) in text.iter().enumerate().filter(|(_, byte)| **byte != b':') {
         let Some(digit) = char::from(*byte).to_digit(16) else {
-            let message = format!("fingerprint has something else than hex digits and colons at byte {at}");
+            let message = format!("{what} has something else than hex digits and colons at byte {at}");
             return Err(Error::new(Status::InvalidArgument, message).at(at));
         };
         if let Some(byte) = bytes.get_mut(count / 2) {
@@ -62,12 +67,7 @@ fn digits(fingerprint: &[u8]) -> Result<([u8; MAX_DIGITS / 2], usize)> {
         }
         count += 1;
     }
-    if !matches!(count, 32 | 40 | 64) {
-        let message =
-            format!("fingerprint must have 32 (MD5), 40 (SHA-1) or 64 (SHA-256) hex digits; it has {count}");
-        return Err(Error::new(Status::InvalidArgument, message));
-    }
-    Ok((bytes, count / 2))
+    Ok((bytes, count))
 }
 
 fn hex(bytes: &[u8]) -> String {

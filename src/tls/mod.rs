@@ -17,6 +17,7 @@ pub mod resolve;
 pub mod stream;
 
 mod asked;
+mod chain;
 mod ciphers;
 mod diagnose;
 mod identity;
@@ -24,6 +25,7 @@ mod key;
 mod keylog;
 mod names;
 mod pem;
+mod pins;
 mod pool;
 mod record;
 mod server_name;

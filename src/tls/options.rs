@@ -14,6 +14,7 @@ pub(crate) use versions::Offer;
 use super::ciphers::Selection;
 use super::key::Password;
 use super::names::Version;
+use super::pins::Pin;
 use super::{crl, identity, pem, trust};
 use crate::callback::WallClock;
 use crate::error::{Error, Result};
@@ -40,6 +41,8 @@ pub(crate) mod setter {
     pub(crate) const CRL_FILE: &str = "netlib_tls_options_add_crl_file";
     pub(crate) const CRL_DATA: &str = "netlib_tls_options_add_crl_data";
     pub(crate) const VERIFY_FLAGS: &str = "netlib_tls_options_set_verify_flags";
+    pub(crate) const ADD_PIN: &str = "netlib_tls_options_add_pin";
+    pub(crate) const PINS_REPLACE_CHAIN: &str = "netlib_tls_options_set_pins_replace_chain";
     pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
     pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
     pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
@@ -70,6 +73,8 @@ pub struct TlsOptions {
     pub(crate) verify_flags: Option<i32>,
     pub(crate) wall_clock: Option<WallClock>,
     pub(crate) check_hostname: Option<bool>,
+    pub(crate) pins: Vec<Pin>,
+    pub(crate) pins_replace_chain: bool,
     pub(crate) minimum_version: Version,
     pub(crate) maximum_version: Version,
     /// A minimum or a maximum was asked for.
@@ -98,6 +103,8 @@ impl Default for TlsOptions {
             verify_flags: None,
             wall_clock: None,
             check_hostname: None,
+            pins: Vec::new(),
+            pins_replace_chain: false,
             minimum_version: Version::Tls12,
             maximum_version: Version::Tls13,
             range_asked: false,
@@ -158,7 +165,7 @@ impl TlsOptions {
     /// Unless set: exactly when nothing else is chosen and there is something to verify.
     pub(crate) fn trusts_system(&self) -> bool {
         let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
-        self.system_trust.unwrap_or(!is_chosen && self.client_mode() != VerifyMode::None)
+        self.system_trust.unwrap_or(!is_chosen && self.verifies_chain())
     }
 
     /// Python's tie between the two settings: NONE is refused once names are to be checked.
@@ -186,6 +193,14 @@ impl TlsOptions {
         if on && self.verify_mode == Some(VerifyMode::None) {
             self.verify_mode = Some(VerifyMode::Required);
         }
+    }
+
+    pub fn add_pin(&mut self, text: &[u8]) -> Result<()> {
+        memory::push(&mut self.pins, Pin::parse(text)?, "pins")
+    }
+
+    pub fn set_pins_replace_chain(&mut self, on: bool) {
+        self.pins_replace_chain = on;
     }
 
     pub fn set_minimum_version(&mut self, code: i32) -> Result<()> {
@@ -299,6 +314,11 @@ impl TlsOptions {
     /// What a server asks of a client: nothing unless told.
     pub(crate) fn server_mode(&self) -> VerifyMode {
         self.verify_mode.unwrap_or(VerifyMode::None)
+    }
+
+    /// Whether an authority must have issued what a peer shows; of clients, only where they are asked for something.
+    pub(crate) fn verifies_chain(&self) -> bool {
+        self.client_mode() != VerifyMode::None && !self.pins_replace_chain
     }
 
     /// Unless set: on whenever a certificate is verified. urllib3 makes contexts that leave it off for OPTIONAL, and then

@@ -16,10 +16,15 @@ const MAX_HOST: usize = 4096;
 /// interface of this machine and so enters neither matching nor SNI. Text that is not ASCII becomes IDNA (UTS 46);
 /// one trailing dot is dropped, because certificates do not carry it.
 pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
+    of_parameter(host, "server_hostname")
+}
+
+/// The same, where the program calls it otherwise.
+pub(crate) fn of_parameter(host: &str, parameter: &str) -> Result<ServerName<'static>> {
     let invalid = || {
         // What has an "@" has a user's name and perhaps a password; what is very long is not looked at by anybody.
         let shown = if host.contains('@') || host.len() > SHOWN { String::new() } else { format!("{host:?} ") };
-        Error::new(Status::InvalidArgument, format!("server_hostname {shown}is not a host name"))
+        Error::new(Status::InvalidArgument, format!("{parameter} {shown}is not a host name"))
     };
     if host.len() > MAX_HOST {
         return Err(invalid());

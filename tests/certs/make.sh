@@ -168,6 +168,9 @@ describe() {
         -nameopt RFC2253,-esc_msb,utf8 -dateopt iso_8601 > "shapes/$1.txt"
     openssl x509 -in "shapes/$1.pem" -noout -text -certopt no_extensions |
         sed -n 's/^ *\(Version:\|Signature Algorithm:\|Public-Key:\|ASN1 OID:\) /\1 /p' | uniq >> "shapes/$1.txt"
+    # As curl's manual has it.
+    openssl x509 -in "shapes/$1.pem" -noout -pubkey | openssl pkey -pubin -outform DER |
+        openssl dgst -sha256 -binary | openssl base64 -A | sed 's,^,Pin: sha256//,;s,$,\n,' >> "shapes/$1.txt"
 }
 openssl ecparam -name secp384r1 -genkey -noout -out "$work/shape.key"
 shape rich rich rich_ext -sha384 -set_serial 0x00f1e2d3

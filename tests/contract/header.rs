@@ -39,6 +39,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/stream.rs",
             "tls/session.rs",
             "tls/certificate.rs",
+            "tls/chain.rs",
             "tls/transport.rs",
             "tls/engine.rs",
             "tls/context.rs",

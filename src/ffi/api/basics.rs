@@ -94,6 +94,8 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
     /// The peer sent none.
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
+    /// No pin that was set is its own or of its chain: see `netlib_tls_options_add_pin`.
+    NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
 }
 
 /// An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that

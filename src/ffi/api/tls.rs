@@ -1,6 +1,7 @@
 //! Contexts, and streams on a socket you already have.
 
 pub mod certificate;
+pub mod chain;
 pub mod context;
 pub mod engine;
 pub mod identity;

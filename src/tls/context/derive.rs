@@ -6,15 +6,18 @@ use std::sync::{Arc, OnceLock};
 use rustls::ClientConfig;
 
 use super::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::status::Status;
 use crate::tls::TlsOptions;
+use crate::tls::options::setter;
 
 /// What urllib3 offers, whatever the context offers.
 const HTTP: &[u8] = b"http/1.1";
 
 impl Context {
     /// The context of a client's socket: `context`, with the authorities and the identity of the options added, or one of
-    /// the options alone. Unless the options name application protocols, it offers http/1.1.
+    /// the options alone. Unless the options name application protocols, it offers http/1.1. Pins of the options count
+    /// too, so that none is set in vain; beside pins of the context it would not be clear whether both must match.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
         let Some(context) = context else {
@@ -27,7 +30,13 @@ impl Context {
         let adds_system = options.system_trust == Some(true);
         let adds_trust =
             !options.custom_trust.is_empty() || !options.crls.is_empty() || options.embedded_trust || adds_system;
-        if !adds_trust && options.identity.is_none() {
+        let adds_pins = !options.pins.is_empty() || options.pins_replace_chain;
+        if adds_pins && !context.options.pins.is_empty() {
+            let message = "the context has pins already: pins are set on one of the two";
+            let setter = if options.pins.is_empty() { setter::PINS_REPLACE_CHAIN } else { setter::ADD_PIN };
+            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter));
+        }
+        if !adds_trust && !adds_pins && options.identity.is_none() {
             return Ok(if options.alpn.is_empty() { context.for_http() } else { context.with_alpn(&options.alpn) });
         }
         let mut combined = TlsOptions::clone(&context.options);
@@ -36,6 +45,10 @@ impl Context {
         combined.embedded_trust |= options.embedded_trust;
         combined.custom_trust.extend_from_slice(&options.custom_trust);
         combined.crls.extend_from_slice(&options.crls);
+        if adds_pins {
+            combined.pins.clone_from(&options.pins);
+            combined.pins_replace_chain = options.pins_replace_chain;
+        }
         if options.identity.is_some() {
             combined.identity.clone_from(&options.identity);
             combined.key_password.clone_from(&options.key_password);

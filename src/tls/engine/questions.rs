@@ -84,7 +84,8 @@ impl Engine {
     }
 }
 
-fn unix_time(clock: &WallClock) -> Result<UnixTime> {
+/// The time of day by the program's clock.
+pub(in crate::tls) fn unix_time(clock: &WallClock) -> Result<UnixTime> {
     let seconds = wall_time(Some(clock))?;
     let since = Duration::try_from_secs_f64(seconds).map_err(|_| {
         let message = format!("the wall clock callback gave {seconds}; it must give seconds since 1970, 0 or more");

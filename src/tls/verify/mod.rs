@@ -8,7 +8,7 @@ pub(crate) mod peer;
 pub(crate) mod refusal;
 mod strict;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use rustls::RootCertStore;
@@ -19,12 +19,16 @@ use webpki::{
 };
 
 use super::crl::{Crl, flag};
+use super::pins::Pins;
 use super::x509::Certificate;
 use crate::error::CertificateProblem as Problem;
 use refusal::Refusal;
 
 /// What a context trusts and asks for: the same for all its sessions.
 pub(crate) struct Policy {
+    /// Whether for a handshake a trusted authority must have issued what is shown. If not, the pins say whose it must be.
+    pub(crate) verifies_chain: bool,
+    pub(crate) pins: Pins,
     pub(crate) roots: Arc<RootCertStore>,
     /// The caller's own certificates, sorted, each of which may be a peer's as it is.
     pub(crate) custom: Vec<CertificateDer<'static>>,
@@ -67,15 +71,26 @@ impl Question<'_> {
     }
 }
 
+/// As a handshake judges.
 pub(crate) fn verify(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
+    judge(policy, asked, policy.verifies_chain)
+}
+
+/// The same, for who asks for the chain whatever handshakes do.
+pub(crate) fn judge(policy: &Policy, asked: &Question<'_>, verifies_chain: bool) -> Result<(), Refusal> {
     let leaf = EndEntityCert::try_from(asked.end_entity).map_err(|error| blame::unreadable(asked, 0, &error))?;
-    match chain(policy, asked, &leaf) {
-        Ok(()) => {}
-        Err(refusal) if refusal.problem != Problem::Revoked && is_trusted_itself(policy, asked) => {
-            by_itself(policy, asked)?;
+    let is_pinned = if verifies_chain {
+        match chain(policy, asked, &leaf) {
+            Ok(is_pinned) => is_pinned,
+            Err(refusal) if refusal.problem != Problem::Revoked && is_trusted_itself(policy, asked) => {
+                by_itself(policy, asked)?;
+                policy.pins.allow(&leaf)
+            }
+            Err(refusal) => return Err(refusal),
         }
-        Err(refusal) => return Err(refusal),
-    }
+    } else {
+        policy.pins.allow(&leaf)
+    };
     if let Ok(certificate) = Certificate::parse(asked.end_entity) {
         // webpki looks only at keys that have signed something.
         if let Some(why) = refusal::unfit_key(&certificate.public_key) {
@@ -83,16 +98,25 @@ pub(crate) fn verify(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusa
         }
     }
     match asked.name.map(|name| leaf.verify_is_valid_for_subject_name(name)) {
-        None | Some(Ok(())) => Ok(()),
-        Some(Err(_)) => Err(blame::other_name(asked)),
+        None | Some(Ok(())) => {}
+        Some(Err(_)) => return Err(blame::other_name(asked)),
     }
+    // The last question: what is wrong without pins is told as without them.
+    if !is_pinned {
+        let refusal = refusal::not_pinned(&leaf, verifies_chain);
+        return Err(match Certificate::parse(asked.end_entity) {
+            Ok(certificate) => refusal.at(0, &certificate),
+            Err(_) => refusal.at_index(0),
+        });
+    }
+    Ok(())
 }
 
 /// What webpki shows a path that it would accept.
 type Look<'a> = dyn Fn(&VerifiedPath<'_>) -> Result<(), webpki::Error> + 'a;
 
-/// Everything but the name and the peer's own key.
-fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Result<(), Refusal> {
+/// Everything but the name and the peer's own key. Whether the path is pinned: of several that would do, one that is.
+fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Result<bool, Refusal> {
     if !effort::is_bearable(leaf, asked.others, policy.roots.roots.len()) {
         return Err(blame::explain(policy, asked, &webpki::Error::MaximumPathBuildCallsExceeded));
     }
@@ -111,25 +135,46 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
     };
     // Another path may still do, so webpki is told of a refusal and goes on; the last one is told if none does.
     let refused = RefCell::new(None);
+    let lacks_pin = Cell::new(false);
+    let is_strict = policy.flags & flag::X509_STRICT != 0;
     let look = |path: &VerifiedPath<'_>| {
-        let result = strict::check(asked, path);
-        result.map_err(|refusal| {
+        let fit =
+            issuers_may_sign(asked, path).and_then(|()| if is_strict { strict::check(asked, path) } else { Ok(()) });
+        if let Err(refusal) = fit {
             refused.replace(Some(refusal));
-            webpki::Error::CertDistrusted
-        })
+            return Err(webpki::Error::CertDistrusted);
+        }
+        if !policy.pins.allow_path(path) {
+            lacks_pin.set(true);
+            return Err(webpki::Error::CertDistrusted);
+        }
+        Ok(())
     };
-    let look: &Look<'_> = &look;
-    let look = (policy.flags & flag::X509_STRICT != 0).then_some(look);
+    let look: Option<&Look<'_>> = Some(&look);
     let algorithms = policy.algorithms.all;
     let judged =
         leaf.verify_for_usage(algorithms, &policy.roots.roots, asked.others, asked.time, usage, revocation, look);
     match judged {
-        Ok(_) => Ok(()),
+        Ok(_) => Ok(true),
+        Err(_) if lacks_pin.get() => Ok(false),
         Err(error) => Err(match (error, refused.take()) {
             (webpki::Error::CertDistrusted, Some(refusal)) => refusal,
             (error, _) => blame::explain(policy, asked, &error),
         }),
     }
+}
+
+/// RFC 5280 section 6.1.4 (n), which webpki does not ask: an authority whose keyUsage says what its key is for.
+fn issuers_may_sign(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
+    for issuer in path.intermediate_certificates() {
+        let der = issuer.der();
+        let Ok(certificate) = Certificate::parse(&der) else { continue };
+        if certificate.extensions.key_usage.is_some_and(|usage| !usage.key_cert_sign()) {
+            let what = "has issued another one, but may not (its keyUsage lacks keyCertSign)";
+            return Err(Refusal::new(Problem::WrongPurpose, what).at(asked.index_of(&der).unwrap_or(0), &certificate));
+        }
+    }
+    Ok(())
 }
 
 fn is_trusted_itself(policy: &Policy, asked: &Question<'_>) -> bool {
@@ -159,5 +204,7 @@ fn by_itself(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+#[cfg(test)]
+mod pinned;
 #[cfg(test)]
 mod tests;

@@ -56,7 +56,7 @@ impl ServerVerifier {
 
 impl ClientVerifier {
     pub(crate) fn new(policy: Arc<Policy>, mandatory: bool, means: Means) -> ClientVerifier {
-        let hints = policy.roots.subjects();
+        let hints = if policy.verifies_chain { policy.roots.subjects() } else { Vec::new() };
         ClientVerifier { judge: Judge::new(Some(policy), means), mandatory, hints }
     }
 }
@@ -76,11 +76,13 @@ impl Judge {
     ) -> std::result::Result<(), rustls::Error> {
         let Some(policy) = &self.policy else { return Ok(()) };
         let time = match &self.times {
-            None => now,
-            Some(times) => times.take().unwrap_or_else(|| Err(unasked())).map_err(|error| {
-                self.notes.leave(Note::Failed(error));
-                rustls::Error::General("the time of the verification is not known".to_owned())
-            })?,
+            Some(times) if policy.verifies_chain => {
+                times.take().unwrap_or_else(|| Err(unasked())).map_err(|error| {
+                    self.notes.leave(Note::Failed(error));
+                    rustls::Error::General("the time of the verification is not known".to_owned())
+                })?
+            }
+            _ => now,
         };
         let asked = Question { end_entity, others, purpose, name, time };
         verify(policy, &asked).map_err(|refusal| self.refuse(refusal))

@@ -1,10 +1,12 @@
 //! Why a chain was refused: the facts, in words that follow the certificate's name.
 
 use rustls::{CertificateError, OtherError};
+use webpki::EndEntityCert;
 
 use super::Purpose;
 use crate::error::{CertificateProblem as Problem, Error, shown};
 use crate::status::Status;
+use crate::tls::pins;
 use crate::tls::x509::Certificate;
 use crate::tls::x509::extensions::ExtendedKeyUsage;
 use crate::tls::x509::key::{Curve, PublicKey};
@@ -17,6 +19,7 @@ pub(crate) mod advice {
     pub(crate) const ACCEPT_ANY_NAME: &str = "to accept any name: netlib_tls_options_set_check_hostname with 0";
     pub(crate) const TRUST_ISSUER: &str = "to trust that authority: netlib_tls_options_add_ca_file";
     pub(crate) const TRUST_IT: &str = "to trust it: netlib_tls_options_add_ca_file";
+    pub(crate) const ADD_PIN: &str = "to accept it, if it is known to be the right one: netlib_tls_options_add_pin";
     pub(crate) const ADD_CRL: &str = "to add a current list: netlib_tls_options_add_crl_file";
     pub(crate) const NOT_STRICT: &str =
         "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_X509_STRICT";
@@ -41,6 +44,7 @@ impl Refusal {
             Problem::UnknownIssuer | Problem::IncompleteChain => Some(advice::TRUST_ISSUER),
             Problem::SelfSigned => Some(advice::TRUST_IT),
             Problem::RevocationUnknown => Some(advice::ADD_CRL),
+            Problem::NotPinned => Some(advice::ADD_PIN),
             // What nothing should change: the authority has taken it back, or it is forged.
             Problem::Revoked | Problem::BadSignature | Problem::Malformed => None,
             // No setting makes the handshake accept the signature of such a key.
@@ -64,21 +68,28 @@ impl Refusal {
         Refusal { index: Some(index), advice, ..self }
     }
 
-    /// `peer` is "the server "example.com"".
+    /// What ends a session, in which the peer is told of it. `peer` is "the server "example.com"".
     pub(crate) fn into_error(self, peer: &str) -> Error {
+        let alert = rustls::AlertDescription::from(self.for_rustls());
+        self.explained(peer).with_tls_alert(u8::from(alert))
+    }
+
+    /// The same where there is no session.
+    pub(crate) fn explained(self, peer: &str) -> Error {
         let whose = match self.index {
             None => format!("the chain of certificates of {peer}"),
             Some(0) => format!("the certificate of {peer}"),
             Some(index) => format!("certificate {index} of the chain of {peer}"),
         };
         let subject = self.subject.as_deref().map(|subject| format!(" ({})", shown(subject))).unwrap_or_default();
-        let status =
-            if self.problem == Problem::NameMismatch { Status::HostnameMismatch } else { Status::CertificateVerify };
-        let alert = rustls::AlertDescription::from(self.for_rustls());
+        let status = match self.problem {
+            Problem::NameMismatch => Status::HostnameMismatch,
+            Problem::NotPinned => Status::FingerprintMismatch,
+            _ => Status::CertificateVerify,
+        };
         Error::new(status, format!("{whose}{subject} {}", self.what))
             .with_certificate_problem(self.problem)
             .at_certificate(self.index)
-            .with_tls_alert(u8::from(alert))
             .with_advice(self.advice)
     }
 
@@ -102,7 +113,7 @@ impl Refusal {
                 CertificateError::BadEncoding
             }
             // certificate_unknown
-            Problem::None | Problem::Other | Problem::Missing => {
+            Problem::None | Problem::Other | Problem::Missing | Problem::NotPinned => {
                 CertificateError::Other(OtherError(std::sync::Arc::new(std::fmt::Error)))
             }
         }
@@ -130,6 +141,13 @@ pub(super) fn wrong_purpose(purpose: Purpose) -> Refusal {
         Purpose::Client => "clients (its extendedKeyUsage lacks clientAuth)",
     };
     Refusal::new(Problem::WrongPurpose, format!("was issued for another purpose than for {wanted}"))
+}
+
+/// What its pin would have been is told, for who is to set it.
+pub(super) fn not_pinned(leaf: &EndEntityCert<'_>, is_chain_verified: bool) -> Refusal {
+    let above = if is_chain_verified { ", and no authority above it is" } else { "" };
+    let pin = pins::of_key(&leaf.subject_public_key_info());
+    Refusal::new(Problem::NotPinned, format!("is not pinned{above}: the pin of its key is {pin}"))
 }
 
 /// Why no signature of this key is accepted, if so.

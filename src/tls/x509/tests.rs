@@ -7,7 +7,7 @@ use super::der::Malformed;
 use super::general_name::GeneralName;
 use super::key::{Hash, SignatureAlgorithm};
 use super::time;
-use crate::tls::pem;
+use crate::tls::{pem, pins};
 
 macro_rules! shapes {
     ($($name:literal)*) => {
@@ -49,6 +49,7 @@ fn description(der: &[u8], certificate: &Certificate<'_>) -> String {
         }
         lines.push(signature);
     }
+    lines.push(format!("Pin: {}", pins::of_key(certificate.public_key_info)));
     lines.join("\n")
 }
 

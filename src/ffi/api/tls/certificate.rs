@@ -351,8 +351,24 @@ pub unsafe extern "C" fn netlib_certificate_fingerprint(
     lend_text(certificate, len, |certificate| Some(certificate.fingerprint()))
 }
 
-/// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. To pin a server's, call it
-/// after `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well,
+/// The pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as `netlib_tls_options_add_pin`
+/// takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed with the same key.
+///
+/// @param certificate the certificate. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `certificate`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_public_key_pin(
+    certificate: *const netlib_certificate,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(certificate.public_key_pin()))
+}
+
+/// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
+/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well,
 /// unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
 /// time.
 ///

@@ -178,6 +178,28 @@ pub unsafe extern "C" fn netlib_tls_context_check_hostname(context: *const netli
     read(context, true, Context::check_hostname)
 }
 
+/// How many pins there are, of which a peer's chain must have one: see `netlib_tls_options_add_pin`.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_pin_count(context: *const netlib_tls_context) -> usize {
+    read(context, 0, Context::pin_count)
+}
+
+/// Whether pins take the chain's place: see `netlib_tls_options_set_pins_replace_chain`.
+///
+/// @param context the context. May be NULL: false is returned.
+/// @return the setting.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_pins_replace_chain(context: *const netlib_tls_context) -> bool {
+    read(context, false, Context::pins_replace_chain)
+}
+
 /// The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
 ///
 /// @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.

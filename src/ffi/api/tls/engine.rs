@@ -61,7 +61,7 @@ pub unsafe extern "C" fn netlib_tls_engine_client_new(
 /// @param context the context, with an identity; the engine keeps its own reference. Not NULL.
 /// @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -89,7 +89,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 /// @param fd a connected stream socket, borrowed.
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or the socket listens.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no
+///         certificate, or the socket listens.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -31,7 +31,8 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_CRL_CHECK_CHAIN = 0xc,
     /// Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
     /// number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
-    /// basicConstraints, and keyUsage with keyCertSign; of the peer's own, keyUsage with digitalSignature if it has any.
+    /// basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature if it
+    /// has any.
     NETLIB_VERIFY_X509_STRICT = 0x20,
     /// Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`.
     NETLIB_VERIFY_ALLOW_PROXY_CERTS = 0x40,
@@ -68,6 +69,55 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(options: *mut netlib
 pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_check_hostname", |options: &mut TlsOptions| {
         options.set_check_hostname(arg_bool!(on));
+        Ok(())
+    });
+}
+
+/// Adds a pin: one of them must be of the chain that the peer shows, in addition to all else that is asked of it. As
+/// curl's CURLOPT_PINNEDPUBLICKEY and urllib3's assert_fingerprint, but checked in every handshake, before anything is
+/// written. Of several any is enough: have a second one, of a key that is kept in reserve (RFC 7469). Default: none.
+///
+/// What counts is the chain that was verified: the peer's own certificate, those between, and the key of the trusted
+/// authority at its end, or its certificate if it is among those that were added. Anything else that the peer sent does
+/// not: whoever has a certificate can send a copy. With `NETLIB_CERT_NONE`, and after
+/// `netlib_tls_options_set_pins_replace_chain`, only the peer's own counts, because only of that key it proves that it has
+/// it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the key
+/// that was shown.
+///
+/// A server holds its clients' certificates against the pins. If it asks for none, as by default, `netlib_tls_accept_fd`
+/// and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none is let in. Sessions are
+/// resumed between streams of one context only, so under the pins that they were made under.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param pin 64 hex digits, upper or lower, colons anywhere: the SHA-256 of a certificate, as `openssl x509
+///        -fingerprint -sha256` and `netlib_certificate_fingerprint` have it, or of a key (SubjectPublicKeyInfo). Or
+///        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key. Copied. Not NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_options, pin: *const c_char) {
+    builder::set(options, "netlib_tls_options_add_pin", |options: &mut TlsOptions| {
+        options.add_pin(arg_cstr!(pin).to_bytes())
+    });
+}
+
+/// Whether a pin of the peer's own certificate is asked for instead of a chain to an authority, as for one that has
+/// issued its certificate itself. As curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: no, both.
+/// With 1 and without a pin, `netlib_tls_context_new` fails.
+///
+/// No longer asked is who issued the certificate, when it has begun and ended to be valid, for what purpose it was
+/// issued, and whether it was revoked; no authority is needed. Still asked is that one of the pins is its own or its
+/// key's, that the peer proves to have that key, that the key is strong enough, and that the certificate is for the
+/// name: that only `netlib_tls_options_set_check_hostname` with 0 turns off.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param on 0 or 1.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut netlib_tls_options, on: i32) {
+    builder::set(options, "netlib_tls_options_set_pins_replace_chain", |options: &mut TlsOptions| {
+        options.set_pins_replace_chain(arg_bool!(on));
         Ok(())
     });
 }

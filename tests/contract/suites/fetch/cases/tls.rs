@@ -223,6 +223,67 @@ pub const ALL: &[Case] = &[
         )
     },
     fails("crl-none", &["--crlfile", "{certs}/ca.pem", "https://localhost:{https}/hello"], 1, &["fetch: ", "ca.pem"]),
+    // Pins: of the chain that was verified, or of the server's own certificate.
+    get("pin", &["--pin", "{sha256}", "https://localhost:{https}/hello"], "hello\n"),
+    Case {
+        name: "pin-of-key",
+        args: &["--pin"],
+        // What is told when it does not match is what matches.
+        shell: "pin=$(\"$@\" sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= https://localhost:{https}/hello 2>&1 | \
+                sed -n 's/.*the pin of its key is //p' | cut -d' ' -f1) && \
+                \"$@\" \"$pin\" --pin {sha256} https://localhost:{https}/hello && \
+                \"$@\" \"$pin\" --insecure https://localhost:{https}/hello",
+        body: Some("hello\nhello\n"),
+        ..NOTHING
+    },
+    Case {
+        name: "pin-in-tunnel",
+        args: &["--pin", "{sha256}", "--proxy", "https://localhost:{tlsproxy}", "https://localhost:{https}/hello"],
+        body: Some("hello\n"),
+        ..NOTHING
+    },
+    Case {
+        shell: "\"$@\"; code=$?; grep -q 'hello?other-pin' '{requests}' && exit 99; exit $code",
+        ..fails(
+            "pin-mismatch",
+            &["--insecure", "--pin", "{sha256}", "https://localhost:{untrusted}/hello?other-pin"],
+            10,
+            &[
+                "fetch: the certificate of ",
+                " is not pinned: the pin of its key is sha256//",
+                "\n       to accept it, ",
+                ": --pin PIN\n",
+            ],
+        )
+    },
+    fails(
+        "pin-mismatch-in-tunnel",
+        &[
+            "--pin",
+            "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+            "--proxy",
+            "https://localhost:{tlsproxy}",
+            "https://localhost:{https}/hello",
+        ],
+        10,
+        &[
+            "fetch: the certificate of ",
+            " is not pinned, and no authority above it is: the pin of its key is sha256//",
+        ],
+    ),
+    Case {
+        name: "pin-redirect",
+        args: &["--pin", "{sha256}", "https://localhost:{https}/redirect-other-origin"],
+        out: &["GET /echo\n"],
+        ..NOTHING
+    },
+    fails("pin-http", &["--pin", "{sha256}", "http://localhost:{http}/hello"], 10, &["fetch: --pin: "]),
+    fails(
+        "pin-malformed",
+        &["--pin", "12:34", "https://localhost:{https}/hello"],
+        2,
+        &["fetch: pin must have 64 hex digits"],
+    ),
     // Which certificate.
     get("fingerprint", &["--fingerprint", "{sha256}", "https://localhost:{https}/hello"], "hello\n"),
     Case {

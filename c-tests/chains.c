@@ -1,0 +1,53 @@
+/* What netlib_tls_context_verify_chain says of the chains of a list. For each line it prints the status's name, the problem's
+ * number and the certificate's.
+ *
+ * A line of the list, separated by tabs: the file of authorities; the file of the chain; the file of revocation lists, or "-";
+ * the purpose's number; the name, or "-" for none; the time. */
+#define _GNU_SOURCE
+#include "harness.h"
+
+enum { FIELDS = 6, ROOM = 65536 };
+
+static void judge(char *const *field) {
+    static char chain[ROOM];
+    FILE *file = fopen(field[1], "rb");
+    if (file == NULL) exit(EXIT_FAILURE);
+    size_t len = fread(chain, 1, ROOM, file);
+    fclose(file);
+
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_add_ca_file(options, field[0]);
+    if (strcmp(field[2], "-") != 0) netlib_tls_options_add_crl_file(options, field[2]);
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    netlib_status status = netlib_tls_context_new(options, &context, &err);
+    double time = strtod(field[5], NULL);
+    const char *name = strcmp(field[4], "-") == 0 ? NULL : field[4];
+    if (status == NETLIB_OK) {
+        status = netlib_tls_context_verify_chain(context, chain, len, atoi(field[3]), name, &time, &err);
+    }
+    printf("%s\t%d\t%lld\n", netlib_status_name(status), (int)netlib_error_certificate_problem(err),
+           (long long)netlib_error_certificate_index(err));
+    netlib_error_free(err);
+    netlib_tls_context_free(context);
+    netlib_tls_options_free(options);
+}
+
+int main(int argc, char **argv) {
+    FILE *list = argc == 2 ? fopen(argv[1], "r") : NULL;
+    if (list == NULL) return EXIT_FAILURE;
+    char *line = NULL;
+    size_t room = 0;
+    while (getline(&line, &room, list) > 0) {
+        char *rest = line, *field[FIELDS];
+        line[strcspn(line, "\n")] = '\0';
+        for (size_t i = 0; i < FIELDS; i++) {
+            field[i] = strsep(&rest, "\t");
+            if (field[i] == NULL) return EXIT_FAILURE;
+        }
+        judge(field);
+    }
+    free(line);
+    fclose(list);
+    return EXIT_SUCCESS;
+}

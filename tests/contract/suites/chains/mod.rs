@@ -1,0 +1,162 @@
+//! Chains of certificates of every kind, each judged by netlib_tls_context_verify_chain and by `openssl verify`: the same
+//! verdict for the same reason, or a difference that docs/chains.md explains. Its tables have the counts.
+
+mod cases;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::env::{Env, has, parallel};
+use crate::report::Report;
+
+const SECONDS: u64 = 120;
+/// 2026-01-01 00:00:00 UTC.
+const NOW: i64 = 1_767_225_600;
+const DOCUMENT: &str = "docs/chains.md";
+
+/// One question: files, and what they are to prove.
+pub struct Case {
+    /// The axis, and what it varies: "purpose: …".
+    pub axis: &'static str,
+    pub what: String,
+    pub anchors: PathBuf,
+    pub chain: PathBuf,
+    pub lists: Option<PathBuf>,
+    pub is_client: bool,
+    pub name: Option<String>,
+    pub time: i64,
+}
+
+/// The problems that say what openssl found, by the number of its X509_V_ERR_: of each, the numbers of `enum
+/// netlib_certificate_problem`.
+fn problems(openssl: i32) -> &'static [i32] {
+    match openssl {
+        0 => &[0],
+        2 | 20 | 21 => &[3, 11],
+        3 | 8 | 12 | 35 => &[15],
+        7 => &[6],
+        9 => &[2],
+        10 => &[1],
+        18 | 19 => &[3, 10],
+        23 => &[5],
+        25 | 47 | 48 | 51 => &[9],
+        26 | 32 | 79 => &[7],
+        62 | 64 => &[4],
+        66 | 67 => &[13],
+        68 => &[14],
+        _ => &[],
+    }
+}
+
+/// The rows of docs/chains.md: why the verdict is another on purpose, or both refuse and name another reason.
+fn difference(case: &Case, openssl: i32, netlib: i32) -> Option<&'static str> {
+    let says = |text: &str| case.what.contains(text);
+    match (case.axis, openssl, netlib) {
+        ("name", 0, 4) if says("w*.") => Some("wildcard-in-label"),
+        (_, 0, 4) => Some("common-name"),
+        (_, 0, 12) => Some("authority-as-leaf"),
+        (_, 0, 13) => Some("curve"),
+        ("constraint", 0, 9) if says("mail") || says("somebody") => Some("constraint-kind"),
+        ("constraint", 0, 9) if says("leaf [\"*.") => Some("constraint-wildcard"),
+        ("name", 62, 0) if says("test.") => Some("trailing-dot"),
+        (_, 26, 0) => Some("leaf-key-usage"),
+        ("time", 9 | 10, 0) if says("root") => Some("trusted-time"),
+        ("time", 10, 0) => Some("last-second"),
+        ("trust", 20, 0) if says("crossed") => Some("cross-signed"),
+        ("committed", 20, 0) if says("odd.pem") => Some("unreadable-usage"),
+        (_, 1.., 1..) => Some("another-reason"),
+        _ => None,
+    }
+}
+
+pub fn run(env: &Env, report: &mut Report) {
+    if !has("openssl") {
+        return report.skip("openssl is not installed");
+    }
+    let scratch = env.scratch("chains");
+    let cases = cases::all(env, &scratch);
+    let ours = match judged(env, &scratch, &cases) {
+        Ok(ours) if ours.len() == cases.len() => ours,
+        Ok(ours) => return report.fail(format!("{} cases, {} verdicts", cases.len(), ours.len())),
+        Err(text) => return report.fail(text),
+    };
+    let theirs = parallel(&cases, |case| openssl(env, case));
+    let mut counts = BTreeMap::new();
+    for ((case, (status, problem)), theirs) in cases.iter().zip(&ours).zip(&theirs) {
+        let theirs = match theirs {
+            Ok(theirs) => *theirs,
+            Err(text) => {
+                report.fail(format!("{}: {}: {text}", case.axis, case.what));
+                continue;
+            }
+        };
+        let class = match problems(theirs).contains(problem) {
+            true => Some(case.axis),
+            false => difference(case, theirs, *problem),
+        };
+        let said = format!("{}: {}: openssl's {theirs}, netlib's {status} {problem}", case.axis, case.what);
+        if report.check(class.is_some(), said) {
+            *counts.entry(class.unwrap_or_default()).or_insert(0) += 1;
+        }
+    }
+    let document = env.read(DOCUMENT);
+    for (class, count) in &counts {
+        let row = format!("| {class} | {count} |");
+        report.check(document.contains(&row), format!("{DOCUMENT} has no row \"{row}\""));
+    }
+    let rows =
+        document.lines().filter(|line| line.starts_with("| ") && line.split(" | ").nth(1).is_some_and(is_count));
+    report.check(rows.count() == counts.len(), format!("{DOCUMENT} has rows that no case has"));
+}
+
+fn is_count(text: &str) -> bool {
+    text.parse::<usize>().is_ok()
+}
+
+/// What netlib says of each: the status's name and the problem.
+fn judged(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)>, String> {
+    let show = |path: &PathBuf| path.display().to_string();
+    let line = |case: &Case| {
+        let lists = case.lists.as_ref().map_or("-".to_owned(), show);
+        let (name, purpose) = (case.name.as_deref().unwrap_or("-"), if case.is_client { 1 } else { 2 });
+        format!("{}\t{}\t{lists}\t{purpose}\t{name}\t{}\n", show(&case.anchors), show(&case.chain), case.time)
+    };
+    let list = scratch.join("list");
+    fs::write(&list, cases.iter().map(line).collect::<String>()).expect("target is writable");
+    let program = scratch.join("chains");
+    env.compile(&env.root.join("c-tests/chains.c"), &program, env.library())?;
+    let ran = env.command(&program).arg(&list).load_from(env.library()).run(SECONDS);
+    if !ran.ok {
+        return Err(ran.text);
+    }
+    let verdict = |line: &str| {
+        let mut fields = line.split('\t');
+        let status = fields.next()?.to_owned();
+        Some((status, fields.next()?.parse().ok()?))
+    };
+    Ok(ran.out.lines().filter_map(verdict).collect())
+}
+
+/// The number of the error that openssl has; 0 for none.
+fn openssl(env: &Env, case: &Case) -> Result<i32, String> {
+    let mut command = env.command("openssl");
+    command.args(["verify", "-no-CAfile", "-no-CApath", "-no-CAstore", "-partial_chain", "-auth_level", "2"]);
+    command.args(["-purpose", if case.is_client { "sslclient" } else { "sslserver" }]);
+    command.arg("-attime").arg(case.time.to_string());
+    command.arg("-trusted").arg(&case.anchors).arg("-untrusted").arg(&case.chain);
+    if let Some(lists) = &case.lists {
+        command.arg("-crl_check_all").arg("-CRLfile").arg(lists);
+    }
+    if let Some(name) = &case.name {
+        let is_address = name.parse::<std::net::IpAddr>().is_ok();
+        command.arg(if is_address { "-verify_ip" } else { "-verify_hostname" }).arg(name);
+    }
+    let ran = command.arg(&case.chain).run(SECONDS);
+    let number = |line: &str| line.strip_prefix("error ")?.split(' ').next()?.parse().ok();
+    match ran.text.lines().find_map(number) {
+        Some(number) => Ok(number),
+        None if ran.ok => Ok(0),
+        None => Err(ran.text),
+    }
+}
