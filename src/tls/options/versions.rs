@@ -7,7 +7,7 @@ use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
 use super::{TlsOptions, bits, setter};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::ciphers;
+use crate::tls::ciphers::{self, Processor};
 use crate::tls::names::Version;
 
 /// Python's PROTOCOL_…, which urllib3 takes as `ssl_version`.
@@ -71,6 +71,10 @@ impl Offer {
 
 impl TlsOptions {
     pub(crate) fn offer(&self, provider: &CryptoProvider) -> Result<Offer> {
+        self.offer_on(Processor::here(), provider)
+    }
+
+    fn offer_on(&self, processor: Processor, provider: &CryptoProvider) -> Result<Offer> {
         let (minimum, maximum) = self.range()?;
         let excluded = |version: &Version| {
             let bit = if *version == Version::Tls12 { bits::NO_TLS12 } else { bits::NO_TLS13 };
@@ -84,7 +88,7 @@ impl TlsOptions {
         }
         let mut offer = Offer { versions: Vec::new(), suites: Vec::new() };
         for version in &allowed {
-            let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version);
+            let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version, processor);
             // What could not be agreed on is not offered.
             if !suites.is_empty() {
                 offer.versions.push(*version);
@@ -114,5 +118,49 @@ impl TlsOptions {
             return Err(invalid(message).prefixed(setter::MINIMUM_VERSION));
         }
         Ok((minimum, maximum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tls::names;
+
+    #[test]
+    fn the_fastest_suite_is_first_unless_a_string_says_otherwise() {
+        const WITH_AES: &str = "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 \
+                                TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 \
+                                TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 \
+                                TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 \
+                                TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256";
+        const WITHOUT: &str = "TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 \
+                               TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 \
+                               TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 \
+                               TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 \
+                               TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384";
+        const OPENSSLS: &str = "TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256";
+        let provider = rustls::crypto::aws_lc_rs::default_provider();
+        for (processor, ciphers, expected) in [
+            (Processor::WithAes, None, WITH_AES.to_owned()),
+            (Processor::WithoutAes, None, WITHOUT.to_owned()),
+            (Processor::WithAes, Some("TLS_CHACHA20_POLY1305_SHA256"), "TLS_CHACHA20_POLY1305_SHA256".to_owned()),
+            (
+                Processor::WithAes,
+                Some("aRSA+AESGCM"),
+                format!("{OPENSSLS} TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            ),
+            (
+                Processor::WithoutAes,
+                Some("aRSA+AESGCM"),
+                format!("{OPENSSLS} TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            ),
+        ] {
+            let mut options = TlsOptions::default();
+            options.set_ciphers(ciphers.map(str::as_bytes)).unwrap();
+            let offer = options.offer_on(processor, &provider).unwrap();
+            let suites =
+                offer.suites.iter().map(|suite| names::cipher_suite(suite.suite()).unwrap().to_str().unwrap());
+            assert_eq!(suites.collect::<Vec<_>>().join(" "), expected, "{processor:?} {ciphers:?}");
+        }
     }
 }

@@ -8,18 +8,19 @@ use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
 /// The cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
-/// suites that exist here, all with forward secrecy and an AEAD.
+/// suites that exist here, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
+/// ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
 ///
 /// Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
 /// ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
 /// joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that for good,
-/// after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them.
+/// after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them, in OpenSSL's order.
 /// "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is accepted is
 /// about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
 ///
-/// The string is about TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only
-/// those named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
-/// A version left without a suite is not offered.
+/// The order is then the string's. It is about TLS 1.2. The suites of TLS 1.3 stay, in OpenSSL's order, unless one is
+/// named ("TLS_AES_128_GCM_SHA256"): then only those named are offered, in that order; after `!` or `-` a name removes
+/// one. (OpenSSL has another setting for them.) A version left without a suite is not offered.
 ///
 /// As in OpenSSL, a word for a suite that does not exist here selects nothing, and so does a misspelt one: ask
 /// `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose
