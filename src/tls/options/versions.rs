@@ -1,5 +1,5 @@
-//! Which versions and cipher suites are offered: what minimum and maximum, the old exact version, the option bits and
-//! the cipher string leave together.
+//! Which versions, cipher suites and groups are offered: what minimum and maximum, the old exact version, the option
+//! bits, the cipher string and the list of groups leave together.
 
 use rustls::crypto::CryptoProvider;
 use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
@@ -8,6 +8,7 @@ use super::{TlsOptions, bits, setter};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::ciphers::{self, Processor};
+use crate::tls::groups::{self, Group};
 use crate::tls::names::Version;
 
 /// Python's PROTOCOL_…, which urllib3 takes as `ssl_version`.
@@ -42,13 +43,15 @@ impl Method {
     }
 }
 
-/// What is offered to the peer. Neither list is empty.
+/// What is offered to the peer. No list is empty.
 #[derive(Debug)]
 pub(crate) struct Offer {
     /// The newest first.
     pub(crate) versions: Vec<Version>,
     /// The most wanted first.
     pub(crate) suites: Vec<SupportedCipherSuite>,
+    /// The most wanted first.
+    pub(crate) groups: Vec<Group>,
 }
 
 impl Offer {
@@ -86,8 +89,15 @@ impl TlsOptions {
             let message = format!("{} is excluded, and no other version is allowed", minimum.name());
             return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::OPTIONS));
         }
-        let mut offer = Offer { versions: Vec::new(), suites: Vec::new() };
-        for version in &allowed {
+        let groups = self.groups.clone().unwrap_or_else(groups::usual);
+        let has_group = |version: &&Version| groups.iter().any(|group| group.usable_for_version(version.to_rustls()));
+        let names = || allowed.iter().map(|version| version.name()).collect::<Vec<_>>().join(" and ");
+        if !allowed.iter().any(|version| has_group(&version)) {
+            let message = format!("groups has none for {}, and no other version is allowed", names());
+            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::GROUPS));
+        }
+        let mut offer = Offer { versions: Vec::new(), suites: Vec::new(), groups: Vec::new() };
+        for version in allowed.iter().filter(has_group) {
             let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version, processor);
             // What could not be agreed on is not offered.
             if !suites.is_empty() {
@@ -96,10 +106,11 @@ impl TlsOptions {
             }
         }
         if offer.versions.is_empty() {
-            let names: Vec<_> = allowed.iter().map(|version| version.name()).collect();
-            let message = format!("ciphers selects none of {}, and no other version is allowed", names.join(" and "));
+            let message = format!("ciphers selects none of {}, and no other version is allowed", names());
             return Err(Error::new(Status::NoCipherSuites, message).prefixed(setter::CIPHERS));
         }
+        let is_usable = |group: &Group| offer.versions.iter().any(|v| group.usable_for_version(v.to_rustls()));
+        offer.groups = groups.iter().copied().filter(is_usable).collect();
         Ok(offer)
     }
 
