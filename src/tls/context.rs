@@ -5,7 +5,7 @@ mod derive;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, OnceLock};
 
-use rustls::client::{Resumption, Tls12Resumption};
+use rustls::client::{ClientSessionMemoryCache, ClientSessionStore, Resumption, Tls12Resumption};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::NoServerSessionStorage;
 use rustls::sign::CertifiedKey;
@@ -14,6 +14,7 @@ use rustls::{ClientConfig, KeyLog, ServerConfig};
 use super::asked::{self, Asked};
 use super::ciphers::{self, Selection};
 use super::diagnose::Narrowed;
+use super::early::{Allowances, Watched};
 use super::engine::greeting::ServerNameCallback;
 use super::keylog::{self, KeylogFile};
 use super::names::{self, Version};
@@ -46,6 +47,8 @@ pub struct Context {
     notes: Arc<Notes>,
     times: Option<Arc<Times>>,
     asked: Arc<Asked>,
+    /// If clients may send early data.
+    allowances: Option<Arc<Allowances>>,
     server_name_callback: Option<ServerNameCallback>,
     pool: Arc<Pool>,
     trust_sources: i32,
@@ -110,6 +113,8 @@ impl Context {
             flags: verify_flags,
             algorithms: provider.signature_verification_algorithms,
         };
+        options.check_early_data()?;
+        let allowances = options.early_data.then(|| Arc::new(Allowances::default()));
         let notes = Arc::new(Notes::default());
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
         let means = Means {
@@ -128,6 +133,7 @@ impl Context {
             policy: Arc::clone(&policy),
             means,
             keylog: keylog.clone(),
+            allowances: allowances.clone(),
         };
 
         let asked = Arc::new(Asked::default());
@@ -144,6 +150,7 @@ impl Context {
             notes,
             times,
             asked,
+            allowances,
             server_name_callback: options.server_name_callback.clone(),
             pool: Arc::new(Pool::default()),
             trust_sources,
@@ -216,6 +223,10 @@ impl Context {
 
     pub fn resumption(&self) -> bool {
         self.options.resumption
+    }
+
+    pub fn early_data(&self) -> bool {
+        self.options.early_data
     }
 
     pub fn cipher_count(&self) -> usize {
@@ -315,6 +326,10 @@ impl Context {
         self.times.as_deref()
     }
 
+    pub(crate) fn allowances(&self) -> Option<&Allowances> {
+        self.allowances.as_deref()
+    }
+
     pub(crate) fn asked(&self) -> &Asked {
         &self.asked
     }
@@ -337,6 +352,7 @@ struct Parts<'a> {
     policy: Arc<Policy>,
     means: Means,
     keylog: Option<Arc<KeylogFile>>,
+    allowances: Option<Arc<Allowances>>,
 }
 
 impl Parts<'_> {
@@ -362,6 +378,7 @@ impl Parts<'_> {
             .with_client_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.resumption = self.resumption();
+        config.enable_early_data = self.allowances.is_some();
         if let Some(keylog) = self.keylog() {
             config.key_log = keylog;
         }
@@ -412,7 +429,11 @@ impl Parts<'_> {
         }
         let tls12 =
             if self.sends_tickets() { Tls12Resumption::SessionIdOrTickets } else { Tls12Resumption::SessionIdOnly };
-        Resumption::in_memory_sessions(REMEMBERED_SESSIONS).tls12_resumption(tls12)
+        let mut store: Arc<dyn ClientSessionStore> = Arc::new(ClientSessionMemoryCache::new(REMEMBERED_SESSIONS));
+        if let Some(allowances) = &self.allowances {
+            store = Arc::new(Watched { store, allowances: Arc::clone(allowances) });
+        }
+        Resumption::store(store).tls12_resumption(tls12)
     }
 
     fn keylog(&self) -> Option<Arc<dyn KeyLog>> {

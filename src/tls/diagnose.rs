@@ -1,7 +1,7 @@
 //! A failed session explains itself: rustls' error becomes a status, the facts, and the one setting that would
 //! change the outcome.
 
-use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible};
+use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible, PeerMisbehaved};
 
 use super::asked::{Request, Shown};
 use super::names;
@@ -49,6 +49,7 @@ const A_CERTIFICATE: &str = "to present one: netlib_tls_options_set_identity";
 const OWN_CERTIFICATE: &str = "to present another certificate: netlib_tls_options_set_identity";
 const PROTOCOLS: &str = "to offer others: netlib_tls_options_add_alpn_protocol";
 const CIPHERS: &str = "to allow others: netlib_tls_options_set_ciphers";
+const EARLY_DATA: &str = "to offer none: netlib_tls_options_set_early_data with 0";
 const GROUPS: &str = "to allow others: netlib_tls_options_set_key_exchange_groups";
 const VERSIONS: &str =
     "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version";
@@ -127,6 +128,12 @@ impl Situation<'_> {
                     .with_advice(Some(PROTOCOLS))
             }
             TlsError::PeerIncompatible(why) => self.incompatible(why),
+            // What a server does that has gone back to TLS 1.2 since the session that is resumed.
+            TlsError::PeerMisbehaved(PeerMisbehaved::OfferedEarlyDataWithOldProtocolVersion) => {
+                let message =
+                    format!("{peer} answers with TLS 1.2, in which there is no early data, and was offered some");
+                Error::new(Status::TlsIncompatible, message).with_advice(Some(EARLY_DATA))
+            }
             TlsError::PeerMisbehaved(why) => protocol(format!("{peer} broke the TLS protocol: {why:?}")),
             TlsError::InappropriateMessage { .. } | TlsError::InappropriateHandshakeMessage { .. } => {
                 protocol(format!("{peer} broke the TLS protocol: {error}"))

@@ -2,6 +2,7 @@
 //! makes no system call; who moves the bytes is [`super::stream`], or a program that has its own transport
 //! ([`memory`]). What the program is asked before the handshake goes on is in [`questions`] and [`greeting`].
 
+pub mod early;
 pub mod greeting;
 pub mod memory;
 mod network;
@@ -21,6 +22,7 @@ use super::server_name;
 use super::thread::Notes;
 use crate::error::{Error, Result};
 use crate::status::Status;
+use early::Early;
 use greeting::Greeting;
 use questions::Moment;
 pub(super) use questions::unix_time;
@@ -39,6 +41,7 @@ pub(crate) struct Engine {
     /// What there is to do before the session may see anything.
     greeting: Option<Greeting>,
     moment: Moment,
+    early: Early,
     /// Records that came; `None` while there are none, or while they are lent.
     incoming: Option<Filled>,
     /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
@@ -99,7 +102,10 @@ impl Engine {
                 (Session::client(context.client_config(false)?, nobody)?, None)
             }
         };
-        Ok(Engine::new(context, session, false, name))
+        let mut engine = Engine::new(context, session, false, name);
+        let allowed = context.allowances().and_then(Notes::take).unwrap_or(0);
+        engine.early = Early::allowing(usize::try_from(allowed).unwrap_or(usize::MAX));
+        Ok(engine)
     }
 
     /// A server's side.
@@ -118,6 +124,7 @@ impl Engine {
             asked: None,
             greeting: None,
             moment: Moment::of(context, is_server),
+            early: Early::default(),
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
@@ -359,7 +366,7 @@ impl Engine {
             self.asked = Some(request);
         }
         let step = match outcome {
-            Ok(step) => step,
+            Ok(step) => self.note_early(step),
             Err(failure) => {
                 let failure = self.explain(failure);
                 let records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);

@@ -20,6 +20,7 @@ mod asked;
 mod chain;
 mod ciphers;
 mod diagnose;
+mod early;
 mod groups;
 mod identity;
 mod key;
@@ -37,6 +38,7 @@ mod x509;
 
 pub use certificate::Certificate;
 pub use context::Context;
+pub use engine::early::EarlyData;
 pub use engine::greeting::{Choice, ServerNameCallback};
 pub use engine::memory::MemoryEngine;
 pub use info::SessionInfo;

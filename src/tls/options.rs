@@ -50,6 +50,7 @@ pub(crate) mod setter {
     pub(crate) const OPTIONS: &str = "netlib_tls_options_set_options";
     pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
     pub(crate) const GROUPS: &str = "netlib_tls_options_set_key_exchange_groups";
+    pub(crate) const EARLY_DATA: &str = "netlib_tls_options_set_early_data";
     pub(crate) const KEYLOG_FILE: &str = "netlib_tls_options_set_keylog_file";
     pub(crate) const IDENTITY: &str = "netlib_tls_options_set_identity";
     pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
@@ -85,6 +86,7 @@ pub struct TlsOptions {
     /// OpenSSL's bits, as they were asked for.
     pub(crate) bits: i64,
     pub(crate) resumption: bool,
+    pub(crate) early_data: bool,
     pub(crate) ciphers: Option<Selection>,
     /// Not empty.
     pub(crate) groups: Option<Vec<Group>>,
@@ -115,6 +117,7 @@ impl Default for TlsOptions {
             ssl_version: None,
             bits: bits::DEFAULT,
             resumption: true,
+            early_data: false,
             ciphers: None,
             groups: None,
             keylog: KeylogSetting::Environment,
@@ -240,6 +243,28 @@ impl TlsOptions {
 
     pub fn set_resumption(&mut self, on: bool) {
         self.resumption = on;
+    }
+
+    pub fn set_early_data(&mut self, on: bool) {
+        self.early_data = on;
+    }
+
+    /// Early data is written before a protocol is agreed on, so it must be certain which one that is.
+    pub(crate) fn check_early_data(&self) -> Result<()> {
+        let refused = |message: &str, advice| {
+            let error = Error::new(Status::InvalidArgument, message).prefixed(setter::EARLY_DATA);
+            Err(error.with_advice(Some(advice)))
+        };
+        if self.early_data && self.alpn.len() > 1 {
+            let message =
+                "early data is written before an application protocol is agreed on, and several are offered";
+            return refused(message, "to offer one alone: netlib_tls_options_add_alpn_protocol, called once");
+        }
+        if self.early_data && !self.resumption {
+            let message = "early data is part of resumption, which is off";
+            return refused(message, "to turn it on: netlib_tls_options_set_resumption with 1");
+        }
+        Ok(())
     }
 
     /// `None` and the empty string: the default suites, as urllib3.

@@ -5,13 +5,17 @@
 //! - What it has looked at but not discarded (a handshake message of which more is to come) must be at the front of
 //!   the slice of every later call; see [`holds_a_record`].
 //! - After an error nothing may be processed again: only the alert that it queued may be taken out.
+//!
+//! Early data has two more. It may be encrypted only in the state that follows a client's first message, which rustls
+//! shows again and again as long as it is not answered; so it is left unanswered until it offers no early data any more.
+//! And an unbuffered session does not say what became of early data, but what it sends does: see [`ends_early_data`].
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use rustls::client::UnbufferedClientConnection;
-use rustls::server::UnbufferedServerConnection;
-use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
+use rustls::client::{ClientConnectionData, EarlyDataError, UnbufferedClientConnection};
+use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
+use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, TransmitTlsData, UnbufferedStatus};
 use rustls::{ClientConfig, CommonState, ServerConfig};
 use rustls_pki_types::ServerName;
 
@@ -27,6 +31,9 @@ pub(crate) const WRITE_SIZE: usize = 4 * RECORD_SIZE;
 
 pub(crate) const HEADER_SIZE: usize = 5;
 
+/// By how much the records of [`WRITE_SIZE`] bytes are longer in TLS 1.3: header, type and tag of each.
+const WRITE_OVERHEAD: usize = 4 * (HEADER_SIZE + 1 + 16);
+
 /// One side of a TLS session.
 pub(crate) enum Session {
     Client(Box<UnbufferedClientConnection>),
@@ -40,8 +47,12 @@ pub(crate) enum Step {
     Data,
     /// Something was done that is no plaintext; there may be more.
     Progress,
+    /// This side has told the server that its early data has ended, which it does only if that was accepted.
+    EndOfEarlyData,
     /// The whole slice has been looked at.
     Blocked,
+    /// The same, and early data may be sent.
+    BlockedEarly,
     /// The peer has said that it will send no more.
     PeerClosed,
 }
@@ -110,6 +121,20 @@ impl Session {
         self.transmit(held, Transmission::Data(data), out)
     }
 
+    /// Encrypts all of `data` as early data, at most [`WRITE_SIZE`] and no more than the ticket allows. False: none may be
+    /// sent, or no more. Everything that rustls has queued must have been taken out before.
+    pub(crate) fn send_early(
+        &mut self,
+        held: &mut [u8],
+        data: &[u8],
+        out: &mut Outgoing,
+    ) -> std::result::Result<bool, Failure> {
+        let Session::Client(connection) = self else { return Ok(false) };
+        let mut what = Transmission::Early(data);
+        react(connection.process_tls_records(held), out, |_| Ok(()), Some(&mut what)).outcome?;
+        Ok(matches!(what, Transmission::Done))
+    }
+
     /// Queues the closing message. True: as [`Session::send`].
     pub(crate) fn close(&mut self, held: &mut [u8], out: &mut Outgoing) -> std::result::Result<bool, Failure> {
         self.transmit(held, Transmission::Close, out)
@@ -150,7 +175,7 @@ impl Session {
             if matches!(what, Transmission::Done) {
                 return Ok(peer_closed);
             }
-            if step == Step::Blocked {
+            if matches!(step, Step::Blocked | Step::BlockedEarly) {
                 return Err(Failure::Own(Error::new(Status::Internal, "the session cannot send")));
             }
         }
@@ -160,13 +185,49 @@ impl Session {
 /// What a caller wants to send.
 enum Transmission<'a> {
     Data(&'a [u8]),
+    Early(&'a [u8]),
     Close,
     Done,
 }
 
+/// What only one of the sides has.
+trait Side: Sized {
+    /// Whether early data may be sent.
+    fn may_send_early(transmit: &mut TransmitTlsData<'_, Self>) -> bool;
+
+    /// Encrypts it into `room`, which must be large enough: rustls counts what it refuses, too.
+    fn encrypt_early(transmit: &mut TransmitTlsData<'_, Self>, data: &[u8], room: &mut [u8]) -> Append;
+}
+
+impl Side for ClientConnectionData {
+    fn may_send_early(transmit: &mut TransmitTlsData<'_, Self>) -> bool {
+        transmit.may_encrypt_early_data().is_some()
+    }
+
+    fn encrypt_early(transmit: &mut TransmitTlsData<'_, Self>, data: &[u8], room: &mut [u8]) -> Append {
+        match transmit.may_encrypt_early_data().map(|mut early| early.encrypt(data, room)) {
+            Some(Ok(written)) => Append::Written(written),
+            Some(Err(EarlyDataError::Encrypt(EncryptError::InsufficientSize(short)))) => {
+                Append::Needs(short.required_size)
+            }
+            Some(Err(_)) | None => Append::Failed,
+        }
+    }
+}
+
+impl Side for ServerConnectionData {
+    fn may_send_early(_: &mut TransmitTlsData<'_, Self>) -> bool {
+        false
+    }
+
+    fn encrypt_early(_: &mut TransmitTlsData<'_, Self>, _: &[u8], _: &mut [u8]) -> Append {
+        Append::Failed
+    }
+}
+
 /// Answers one state of rustls.
-fn react<Side>(
-    status: UnbufferedStatus<'_, '_, Side>,
+fn react<S: Side>(
+    status: UnbufferedStatus<'_, '_, S>,
     out: &mut Outgoing,
     mut deliver: impl FnMut(&[u8]) -> Result<()>,
     send: Option<&mut Transmission<'_>>,
@@ -187,23 +248,39 @@ fn react<Side>(
                 }
             }
         },
-        Ok(ConnectionState::EncodeTlsData(mut message)) => out
-            .append(0, |room| match message.encode(room) {
-                Ok(written) => Append::Written(written),
+        Ok(ConnectionState::EncodeTlsData(mut message)) => {
+            let mut step = Step::Progress;
+            let encoded = out.append(0, |room| match message.encode(room) {
+                Ok(written) => {
+                    if room.get(..written).is_some_and(ends_early_data) {
+                        step = Step::EndOfEarlyData;
+                    }
+                    Append::Written(written)
+                }
                 Err(EncodeError::InsufficientSize(short)) => Append::Needs(short.required_size),
                 Err(EncodeError::AlreadyEncoded) => Append::Written(0),
-            })
-            .map(|()| Step::Progress)
-            .map_err(Failure::Own),
-        Ok(ConnectionState::TransmitTlsData(transmit)) => {
-            // In the queue it is as good as sent: nothing can overtake it.
-            transmit.done();
-            Ok(Step::Progress)
+            });
+            encoded.map(|()| step).map_err(Failure::Own)
         }
+        Ok(ConnectionState::TransmitTlsData(mut transmit)) => match send {
+            _ if !S::may_send_early(&mut transmit) => {
+                // In the queue it is as good as sent: nothing can overtake it.
+                transmit.done();
+                Ok(Step::Progress)
+            }
+            Some(what @ Transmission::Early(_)) => {
+                let data = if let Transmission::Early(data) = what { *data } else { &[] };
+                let sent =
+                    out.append(data.len() + WRITE_OVERHEAD, |room| S::encrypt_early(&mut transmit, data, room));
+                *what = Transmission::Done;
+                sent.map(|()| Step::BlockedEarly).map_err(Failure::Own)
+            }
+            _ => Ok(Step::BlockedEarly),
+        },
         Ok(ConnectionState::PeerClosed) => Ok(Step::PeerClosed),
         Ok(ConnectionState::Closed) => Ok(if send.is_some() { Step::Blocked } else { Step::PeerClosed }),
         Ok(ConnectionState::WriteTraffic(mut traffic)) => match send {
-            None | Some(Transmission::Done) => Ok(Step::Blocked),
+            None | Some(Transmission::Done | Transmission::Early(_)) => Ok(Step::Blocked),
             Some(what) => {
                 let least = if let Transmission::Data(data) = what { data.len() } else { 0 };
                 let sent = out.append(least, |room| {
@@ -225,6 +302,15 @@ fn react<Side>(
         Ok(_) => Err(Failure::Own(Error::new(Status::Internal, "a state of the session that was never asked for"))),
     };
     Received { consumed, outcome }
+}
+
+/// Whether this record of a client's handshake is EndOfEarlyData, which is sent only when the server has accepted early data
+/// (RFC 8446 section 4.5): it is the only message without contents, so that its record alone is as short as a type, a length,
+/// the record's own type and a tag. The record itself is encrypted; alerts are shorter, Finished is longer.
+fn ends_early_data(record: &[u8]) -> bool {
+    const APPLICATION_DATA: u8 = 23;
+    const SIZE: usize = HEADER_SIZE + 4 + 1 + 16;
+    record.len() == SIZE && record.first() == Some(&APPLICATION_DATA)
 }
 
 /// The size of the record at the front of `bytes`, header included, when all of it is there.

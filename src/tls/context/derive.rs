@@ -71,6 +71,8 @@ impl Context {
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);
             client.alpn_protocols = protocols.to_vec();
+            // As where a context is made: early data is of one protocol.
+            client.enable_early_data &= protocols.len() < 2;
             derived.client = Ok(Arc::new(client));
         }
         derived.nameless = OnceLock::new();

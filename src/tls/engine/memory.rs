@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::early::EarlyData;
 use super::{Engine, Read};
 use crate::error::Result;
 use crate::tls::context::Context;
@@ -97,6 +98,38 @@ impl MemoryEngine {
             written += self.engine.write(rest)?;
         }
         Ok(Io::Done(written))
+    }
+
+    /// As much of it as may be sent before the server answers, and as the backlog allows.
+    pub fn write_early(&mut self, data: &[u8]) -> Result<Io> {
+        self.engine.check_sending()?;
+        if self.engine.early_data_left() == 0 {
+            return Ok(Io::Done(0));
+        }
+        self.handshake()?;
+        let mut written = 0;
+        while let Some(rest) = data.get(written..).filter(|rest| !rest.is_empty()) {
+            if self.engine.output_len() >= BACKLOG {
+                return Ok(if written > 0 { Io::Done(written) } else { Io::WantWrite });
+            }
+            match self.engine.write_early(rest)? {
+                0 => break,
+                count => written += count,
+            }
+        }
+        Ok(Io::Done(written))
+    }
+
+    pub fn early_data(&self) -> EarlyData {
+        self.engine.early_data()
+    }
+
+    pub fn early_data_left(&self) -> usize {
+        self.engine.early_data_left()
+    }
+
+    pub fn early_data_written(&self) -> usize {
+        self.engine.early_data_written()
     }
 
     pub fn shutdown(&mut self) -> Result<()> {

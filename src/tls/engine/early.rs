@@ -1,0 +1,97 @@
+//! Early data: what a client writes before the server has answered, on a session that it resumes. The server may refuse all
+//! of it and go on, and anybody may send it again; so it is never sent by itself, and never sent twice.
+
+use super::Engine;
+use crate::error::Result;
+use crate::tls::record::{self, Step};
+
+/// What has become of a session's early data, with OpenSSL's numbers.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EarlyData {
+    NotSent = 0,
+    Rejected = 1,
+    Accepted = 2,
+    /// The server has not said.
+    Undecided = 3,
+}
+
+#[derive(Default)]
+pub(super) struct Early {
+    /// How much more the ticket allows; 0 as soon as nothing may be sent.
+    left: usize,
+    sent: usize,
+    /// The server will not answer as one that accepts it.
+    refused: bool,
+    accepted: bool,
+}
+
+impl Early {
+    pub(super) fn allowing(bytes: usize) -> Early {
+        Early { left: bytes, ..Early::default() }
+    }
+}
+
+impl Engine {
+    pub(crate) fn early_data(&self) -> EarlyData {
+        let early = &self.early;
+        match (early.sent, early.accepted) {
+            (0, _) => EarlyData::NotSent,
+            (_, true) => EarlyData::Accepted,
+            _ if early.refused || !self.is_handshaking() => EarlyData::Rejected,
+            _ => EarlyData::Undecided,
+        }
+    }
+
+    /// How many bytes of early data may still be written.
+    pub(crate) fn early_data_left(&self) -> usize {
+        if self.check_sending().is_ok() && self.is_handshaking() { self.early.left } else { 0 }
+    }
+
+    /// How many have been.
+    pub(crate) fn early_data_written(&self) -> usize {
+        self.early.sent
+    }
+
+    /// Encrypts from the front of `data`, when the handshake has been begun and not ended; how much, at most
+    /// [`record::WRITE_SIZE`]. 0: no more may be sent.
+    pub(crate) fn write_early(&mut self, data: &[u8]) -> Result<usize> {
+        self.check_sending()?;
+        let most = self.early_data_left().min(record::WRITE_SIZE);
+        let data = data.get(..most).unwrap_or(data);
+        if data.is_empty() {
+            return Ok(0);
+        }
+        let mut is_sent = false;
+        self.transmit(|session, held, outgoing| {
+            is_sent = session.send_early(held, data, outgoing)?;
+            Ok(false)
+        })?;
+        if !is_sent {
+            self.early.left = 0;
+            return Ok(0);
+        }
+        self.early.left -= data.len();
+        self.early.sent += data.len();
+        Ok(data.len())
+    }
+
+    /// What a step says of early data; the step as it is for everything else.
+    pub(super) fn note_early(&mut self, step: Step) -> Step {
+        match step {
+            Step::BlockedEarly => Step::Blocked,
+            Step::EndOfEarlyData => {
+                self.early = Early { left: 0, accepted: true, ..self.early };
+                Step::Progress
+            }
+            Step::Blocked if self.is_handshaking() => {
+                self.early = Early { left: 0, refused: true, ..self.early };
+                Step::Blocked
+            }
+            step => step,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
