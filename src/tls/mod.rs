@@ -20,6 +20,7 @@ mod asked;
 mod chain;
 mod ciphers;
 mod diagnose;
+pub(crate) mod ech;
 mod identity;
 mod key;
 mod keylog;
@@ -36,6 +37,7 @@ mod x509;
 
 pub use certificate::Certificate;
 pub use context::Context;
+pub use ech::EchStatus;
 pub use engine::greeting::{Choice, ServerNameCallback};
 pub use engine::memory::MemoryEngine;
 pub use info::SessionInfo;

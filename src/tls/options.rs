@@ -12,6 +12,7 @@ use super::engine::greeting::ServerNameCallback;
 pub(crate) use versions::Offer;
 
 use super::ciphers::Selection;
+use super::ech::{ConfigList, Ech};
 use super::key::Password;
 use super::names::Version;
 use super::pins::Pin;
@@ -48,6 +49,8 @@ pub(crate) mod setter {
     pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
     pub(crate) const OPTIONS: &str = "netlib_tls_options_set_options";
     pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
+    pub(crate) const ECH_CONFIG_LIST: &str = "netlib_tls_options_set_ech_config_list";
+    pub(crate) const ECH_GREASE: &str = "netlib_tls_options_set_ech_grease";
     pub(crate) const KEYLOG_FILE: &str = "netlib_tls_options_set_keylog_file";
     pub(crate) const IDENTITY: &str = "netlib_tls_options_set_identity";
     pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
@@ -84,6 +87,7 @@ pub struct TlsOptions {
     pub(crate) bits: i64,
     pub(crate) resumption: bool,
     pub(crate) ciphers: Option<Selection>,
+    pub(crate) ech: Ech,
     pub(crate) keylog: KeylogSetting,
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
@@ -112,6 +116,7 @@ impl Default for TlsOptions {
             bits: bits::DEFAULT,
             resumption: true,
             ciphers: None,
+            ech: Ech::default(),
             keylog: KeylogSetting::Environment,
             alpn: Vec::new(),
             identity: None,
@@ -242,6 +247,16 @@ impl TlsOptions {
         let string = string.filter(|string| !string.is_empty());
         self.ciphers = string.map(Selection::parse).transpose()?;
         Ok(())
+    }
+
+    /// `None`: none.
+    pub fn set_ech_config_list(&mut self, list: Option<&[u8]>) -> Result<()> {
+        self.ech.list = list.map(ConfigList::parse).transpose()?.map(Arc::new);
+        Ok(())
+    }
+
+    pub fn set_ech_grease(&mut self, on: bool) {
+        self.ech.grease = on;
     }
 
     /// `None`: nowhere, whatever SSLKEYLOGFILE says.

@@ -27,6 +27,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::context::Context;
+use super::ech::EchStatus;
 use super::engine::{Engine, Read};
 use super::info::SessionInfo;
 use super::thread::ThreadMark;
@@ -389,6 +390,10 @@ impl Stream {
             let _ = self.info.set(Box::new(info));
         }
         self.info.get().map(Box::as_ref)
+    }
+
+    pub fn ech_status(&self) -> EchStatus {
+        self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {

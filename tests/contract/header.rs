@@ -42,6 +42,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/chain.rs",
             "tls/transport.rs",
             "tls/engine.rs",
+            "tls/ech.rs",
             "tls/context.rs",
             "tls/urllib3.rs",
         ]

@@ -3,6 +3,7 @@
 pub mod certificate;
 pub mod chain;
 pub mod context;
+pub mod ech;
 pub mod engine;
 pub mod identity;
 pub mod openssl;

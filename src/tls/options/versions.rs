@@ -60,6 +60,17 @@ impl Offer {
         self.versions.iter().map(supported).collect()
     }
 
+    /// What of it is left beside Encrypted Client Hello, an extension of TLS 1.3, with which rustls offers nothing older.
+    pub(crate) fn for_ech(&self) -> Result<Offer> {
+        let is_fit = |suite: &&SupportedCipherSuite| suite.tls13().is_some();
+        let suites: Vec<_> = self.suites.iter().filter(is_fit).copied().collect();
+        if suites.is_empty() {
+            let message = "Encrypted Client Hello needs TLS 1.3, which the other options exclude";
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(Offer { versions: vec![Version::Tls13], suites })
+    }
+
     pub(crate) fn minimum(&self) -> Version {
         self.versions.iter().copied().min().unwrap_or(Version::Tls12)
     }
@@ -96,7 +107,11 @@ impl TlsOptions {
             let message = format!("ciphers selects none of {}, and no other version is allowed", names.join(" and "));
             return Err(Error::new(Status::NoCipherSuites, message).prefixed(setter::CIPHERS));
         }
-        Ok(offer)
+        if !self.ech.is_sent() {
+            return Ok(offer);
+        }
+        let setter = if self.ech.list.is_some() { setter::ECH_CONFIG_LIST } else { setter::ECH_GREASE };
+        offer.for_ech().map_err(|error| error.prefixed(setter))
     }
 
     fn range(&self) -> Result<(Version, Version)> {
