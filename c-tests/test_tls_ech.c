@@ -338,8 +338,8 @@ static void test_own_certificate(void) {
     netlib_tls_context_free(context);
 }
 
-/* Sessions of the context without it stay where they are, and are resumed there. */
-static void test_sessions_are_shared(void) {
+/* Sessions of the context without it stay where they are, and are resumed there; no other is. */
+static void test_sessions(void) {
     netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
     netlib_tls_context *server = server_context("server");
     bool resumed[3];
@@ -350,13 +350,20 @@ static void test_sessions_are_shared(void) {
         CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
         resumed[i] = netlib_tls_engine_is_resumed(wire.client);
         free_wire(&wire);
-        /* A rejected attempt between two of them: what looks like a session in its ClientHello is noise. */
         struct wire rejected = {client_engine(with_ech, HIDDEN), server_engine(server), 20000, 0, 0};
         struct shaken came = shake_wire(&rejected);
         CHECK_INT(NETLIB_TLS_ECH_REJECTED, came.client);
         free_wire(&rejected);
     }
     CHECK(!resumed[0] && resumed[1] && resumed[2]);
+    CHECK(netlib_tls_context_resumption(context) && !netlib_tls_context_resumption(with_ech));
+    netlib_error *err = NULL;
+    netlib_tls_engine *engine = client_engine(with_ech, HIDDEN);
+    static uint8_t sent[20000];
+    size_t len = 0;
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(engine, &err));
+    CHECK(extension_of(sent, drain_all(engine, sent, sizeof sent), 41, &len) == NULL);
+    netlib_tls_engine_free(engine);
     netlib_tls_context_free(server);
     netlib_tls_context_free(with_ech);
     netlib_tls_context_free(context);
@@ -404,7 +411,7 @@ int main(void) {
     test_incompatible();
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) test_ending(&endings[i]);
     test_own_certificate();
-    test_sessions_are_shared();
+    test_sessions();
     test_streams();
     return report("tls ech");
 }

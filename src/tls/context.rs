@@ -222,7 +222,7 @@ impl Context {
     }
 
     pub fn resumption(&self) -> bool {
-        self.options.resumption
+        self.options.resumption && self.options.ech.list.is_none()
     }
 
     pub fn cipher_count(&self) -> usize {
@@ -435,7 +435,8 @@ impl Parts<'_> {
     }
 
     fn resumption(&self) -> Resumption {
-        if !self.options.resumption {
+        // Beside Encrypted Client Hello: see `ech::derived`.
+        if !self.options.resumption || self.options.ech.list.is_some() {
             return Resumption::disabled();
         }
         let tls12 =

@@ -5,7 +5,7 @@ mod list;
 
 use std::sync::Arc;
 
-use rustls::client::{ClientConfig, EchGreaseConfig, EchMode};
+use rustls::client::{ClientConfig, EchGreaseConfig, EchMode, Resumption};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::aws_lc_rs::hpke::DH_KEM_X25519_HKDF_SHA256_AES_128;
 use rustls::crypto::hpke::Hpke;
@@ -75,7 +75,10 @@ impl Ech {
     }
 }
 
-/// The same configuration with Encrypted Client Hello, for `provider` and so for TLS 1.3 alone.
+/// The same configuration with Encrypted Client Hello, for `provider` and so for TLS 1.3 alone; and without resumption.
+/// When a second ClientHello is asked for, which anybody on the way can do, and so that the first one counts as rejected,
+/// rustls 0.23 sends the true ticket in the open: with it an attacker can ask servers which of them has made it. (It is
+/// mended in 0.24: rustls' pull request 3186.)
 pub(crate) fn derived(
     base: &ClientConfig,
     provider: CryptoProvider,
@@ -89,8 +92,7 @@ pub(crate) fn derived(
         .with_client_cert_resolver(Arc::clone(&base.client_auth_cert_resolver));
     config.alpn_protocols.clone_from(&base.alpn_protocols);
     config.check_selected_alpn = base.check_selected_alpn;
-    // Sessions of the two are each other's: the judge and the identity are the same, which is what rustls asks.
-    config.resumption = base.resumption.clone();
+    config.resumption = Resumption::disabled();
     config.max_fragment_size = base.max_fragment_size;
     config.enable_sni = base.enable_sni;
     config.key_log = Arc::clone(&base.key_log);

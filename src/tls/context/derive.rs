@@ -62,8 +62,7 @@ impl Context {
         Context::of(Arc::new(combined)).map(Arc::new)
     }
 
-    /// The same context whose clients encrypt their ClientHello for who has made `list`, bytes or base64. It reads no
-    /// file, and resumes the sessions of this one.
+    /// The same context whose clients encrypt their ClientHello for who has made `list`, bytes or base64. It reads no file.
     pub fn with_ech(&self, list: &[u8]) -> Result<Context> {
         self.with_config_list(&Arc::new(ConfigList::parse(list)?)).map(Arc::unwrap_or_clone)
     }

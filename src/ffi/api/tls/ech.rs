@@ -37,7 +37,8 @@ pub enum netlib_ech_status {
 ///
 /// Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
 /// exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the context.
-/// Whoever watches still sees the application protocols (ALPN), the public name, the server's address, and how much is
+/// It resumes no sessions (`netlib_tls_context_resumption`): rustls 0.23 would show a session's ticket to whoever can forge
+/// a HelloRetryRequest, by which the server can be found out. Whoever watches still sees the application protocols (ALPN), the public name, the server's address, and how much is
 /// sent when.
 ///
 /// A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake proves, by the same
@@ -84,7 +85,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_
 
 /// Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
 /// `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
-/// single connection, and it resumes the sessions of the other one, and the reverse.
+/// single connection.
 ///
 /// @param context the context. It stays as it is. Not NULL.
 /// @param config_list the list: its bytes, or these in base64. Copied. Not NULL.

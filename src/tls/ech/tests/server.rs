@@ -9,7 +9,9 @@ use rustls::crypto::aws_lc_rs::hpke::DH_KEM_X25519_HKDF_SHA256_AES_128 as SUITE;
 use rustls::crypto::aws_lc_rs::{self, kx_group::X25519};
 use rustls::crypto::hpke::{EncapsulatedSecret, Hpke, HpkeOpener, HpkePrivateKey};
 use rustls::crypto::{ActiveKeyExchange, CompletedKeyExchange, GetRandomFailed, SecureRandom, SupportedKxGroup};
-use rustls::{NamedGroup, ServerConfig, ServerConnection, Tls13CipherSuite};
+use rustls::{NamedGroup, ServerConfig, ServerConnection, SupportedCipherSuite, Tls13CipherSuite};
+
+const SIGNED_WITH: SupportedCipherSuite = aws_lc_rs::cipher_suite::TLS13_AES_256_GCM_SHA384;
 
 const ECH: u16 = 0xfe0d;
 const OUTER_EXTENSIONS: u16 = 0xfd00;
@@ -224,13 +226,30 @@ pub(super) fn accept(
     inner: &Hello,
     tickets: &Arc<dyn rustls::server::ProducesTickets>,
 ) -> (ServerConnection, Vec<u8>) {
-    let suite = aws_lc_rs::cipher_suite::TLS13_AES_256_GCM_SHA384;
     // Both must live as long as rustls' providers may.
     let (tape, group): (&'static Tape, &'static SameKey) = (Box::leak(Box::default()), Box::leak(Box::default()));
+    let config = configured(tape, group, tickets);
+    let (_, answer) = answered(&config, inner);
+    let length = usize::from(u16::from_be_bytes([answer[3], answer[4]]));
+    tape.rewind(&sign(SIGNED_WITH.tls13().unwrap(), inner, &answer[5..5 + length]));
+    answered(&config, inner)
+}
+
+/// A server that takes a ClientHello as it is.
+pub(super) fn answered_in_the_open(hello: &Hello) -> (ServerConnection, Vec<u8>) {
+    let random = aws_lc_rs::default_provider().secure_random;
+    answered(&configured(random, X25519, &aws_lc_rs::Ticketer::new().unwrap()), hello)
+}
+
+fn configured(
+    random: &'static dyn SecureRandom,
+    group: &'static dyn SupportedKxGroup,
+    tickets: &Arc<dyn rustls::server::ProducesTickets>,
+) -> Arc<ServerConfig> {
     let mut provider = aws_lc_rs::default_provider();
-    provider.cipher_suites = vec![suite];
+    provider.cipher_suites = vec![SIGNED_WITH];
     provider.kx_groups = vec![group];
-    provider.secure_random = tape;
+    provider.secure_random = random;
     let chain = crate::tls::pem::certificates(super::CHAIN, "").unwrap();
     let key = rustls_pki_types::pem::PemObject::from_pem_slice(super::KEY).unwrap();
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider))
@@ -241,12 +260,7 @@ pub(super) fn accept(
         .unwrap();
     config.alpn_protocols = vec![b"h2".to_vec()];
     config.ticketer = Arc::clone(tickets);
-    let config = Arc::new(config);
-    let (_, answer) = answered(&config, inner);
-    let length = usize::from(u16::from_be_bytes([answer[3], answer[4]]));
-    let sign = sign(suite.tls13().unwrap(), inner, &answer[5..5 + length]);
-    tape.rewind(&sign);
-    answered(&config, inner)
+    Arc::new(config)
 }
 
 fn answered(config: &Arc<ServerConfig>, inner: &Hello) -> (ServerConnection, Vec<u8>) {
