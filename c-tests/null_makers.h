@@ -464,6 +464,11 @@ static inline netlib_certificate *make_certificate(void) {
 #define MAKE__const_char_ptr__key_path KEY_FILE
 #define MAKE__const_char_ptr__chain make_text_of(CERT_FILE)
 #define MAKE__const_char_ptr__key make_text_of(KEY_FILE)
+/* An ECHConfigList for "localhost". */
+#define MAKE__const_void_ptr__config_list \
+    "ADz+DQA4BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUAJbG9jYWxob3N0AAA="
+#define MAKE__netlib_tls_context_with_ech__len NETLIB_NTS
+#define MAKE__netlib_tls_options_set_ech_config_list__len NETLIB_NTS
 #define MAKE__const_void_ptr__chain make_text_of(CERT_FILE)
 #define MAKE__const_void_ptr__key make_text_of(KEY_FILE)
 #define MAKE__size_t__chain_len NETLIB_NTS

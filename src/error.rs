@@ -27,6 +27,7 @@ pub struct Error {
     advice: Option<CString>,
     causes: Vec<Arc<Error>>,
     retry: Option<Arc<Retry>>,
+    ech_retry_configs: Option<Arc<[u8]>>,
     depth: usize,
 }
 
@@ -75,6 +76,7 @@ impl Error {
             advice: None,
             causes: Vec::new(),
             retry: None,
+            ech_retry_configs: None,
             depth: 0,
         }
     }
@@ -145,6 +147,12 @@ impl Error {
     /// The exhausted Retry, for `MaxRetry`.
     pub fn with_retry(mut self, retry: Arc<Retry>) -> Error {
         self.retry = Some(retry);
+        self
+    }
+
+    /// What a server that rejected Encrypted Client Hello wants used instead.
+    pub fn with_ech_retry_configs(mut self, list: Option<Arc<[u8]>>) -> Error {
+        self.ech_retry_configs = list;
         self
     }
 
@@ -220,6 +228,10 @@ impl Error {
 
     pub fn retry(&self) -> Option<&Arc<Retry>> {
         self.retry.as_ref()
+    }
+
+    pub fn ech_retry_configs(&self) -> Option<&[u8]> {
+        self.ech_retry_configs.as_deref()
     }
 
     /// The counter this failure consumes: a proxy's failure counts as what caused it.

@@ -130,6 +130,7 @@ statuses! {
     TlsTruncated        =  806 TLS_TRUNCATED       Tls      Read    "the connection ended without the TLS closing message";
     TlsHandshakeEof     =  807 TLS_HANDSHAKE_EOF   Tls      Connect "the connection ended during the TLS handshake";
     TlsIncompatible     =  808 TLS_INCOMPATIBLE    Tls      Other   "the two sides have no version, cipher suite, group or protocol in common";
+    TlsEchRejected      =  809 TLS_ECH_REJECTED    Tls      Other   "the server rejected Encrypted Client Hello";
 
     Protocol            =  900 PROTOCOL            Http     Read    "the peer broke the HTTP protocol or dropped the connection";
     IncompleteRead      =  901 INCOMPLETE_READ     Http     Read    "the body ended before its announced length";

@@ -41,6 +41,9 @@ struct session {
     int32_t alert, problem;
     size_t bytes;
     bool intact;
+    /* For the next connection, when the server wants another ECHConfigList used. */
+    netlib_tls_context *retry;
+    const netlib_tls_context *context;
 };
 
 /* Keeps what the first failure says. */
@@ -50,6 +53,15 @@ static netlib_status note(struct session *session, netlib_status status, netlib_
         session->problem = netlib_error_certificate_problem(err);
     }
     if (err != NULL) fprintf(stderr, "peer: %s\n", netlib_error_message(err, NULL));
+    size_t len = 0;
+    const uint8_t *list = netlib_error_ech_retry_configs(err, &len);
+    if (list != NULL && session->retry == NULL) {
+        netlib_error *refused = NULL;
+        if (netlib_tls_context_with_ech(session->context, list, len, &session->retry, &refused) != NETLIB_OK) {
+            fprintf(stderr, "peer: its list: %s\n", netlib_error_message(refused, NULL));
+            netlib_error_free(refused);
+        }
+    }
     netlib_error_free(err);
     return status;
 }
@@ -177,6 +189,7 @@ static void speak(struct session *session, bool client) {
     printf(" certificates=%zu", netlib_tls_stream_peer_certificate_count(session->stream));
     printf(" bytes=%zu intact=%s", session->bytes, session->intact ? "yes" : "no");
     printf(" data=%s end=%s", netlib_status_name(session->data), netlib_status_name(session->end));
+    if (session->settings->ech != NULL) printf(" ech=%d", (int)netlib_tls_stream_ech_status(session->stream));
     printf(" shutdown=%s alert=%d problem=%d\n", netlib_status_name(session->shutdown), (int)session->alert,
            (int)session->problem);
     fflush(stdout);
@@ -231,9 +244,16 @@ int main(int argc, char **argv) {
         printf("port %d\n", (int)ntohs(address.sin_port));
         fflush(stdout);
     }
+    netlib_tls_context *plain = context;
+    if (settings.ech != NULL && strcmp(settings.ech, "grease") != 0) {
+        status = netlib_tls_context_with_ech(plain, settings.ech, NETLIB_NTS, &context, &err);
+        if (status != NETLIB_OK) return complain("the list", err);
+    } else {
+        plain = netlib_tls_context_clone(context);
+    }
     for (int i = 0; i < settings.connections; i++) {
         int fd;
-        struct session session = {.settings = &settings, .alert = -1, .intact = true};
+        struct session session = {.settings = &settings, .alert = -1, .intact = true, .context = plain};
         if (settings.client) {
             fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
             if (connect(fd, (struct sockaddr *)&address, len) != 0) return complain("connecting", NULL);
@@ -246,8 +266,13 @@ int main(int argc, char **argv) {
         if (status != NETLIB_OK) return complain("the stream", err);
         speak(&session, settings.client);
         close_gently(fd);
+        if (session.retry != NULL) {
+            netlib_tls_context_free(context);
+            context = session.retry;
+        }
     }
     if (listener >= 0) close(listener);
     netlib_tls_context_free(context);
+    netlib_tls_context_free(plain);
     return 0;
 }

@@ -18,6 +18,7 @@ struct settings {
        is read; "peer-first": as "echo", and the other end closes first */
     const char *how;
     const char *page; /* the file for a page */
+    const char *ech;  /* an ECHConfigList in base64, or "grease" */
     netlib_tls_options *options;
 };
 
@@ -41,6 +42,10 @@ static inline bool settings_set(struct settings *settings, const char *name, con
     else if (strcmp(name, "name") == 0) settings->name = value;
     else if (strcmp(name, "how") == 0) settings->how = value;
     else if (strcmp(name, "page") == 0) settings->page = value;
+    else if (strcmp(name, "ech") == 0) {
+        settings->ech = value;
+        netlib_tls_options_set_ech_grease(options, strcmp(value, "grease") == 0);
+    }
     else if (strcmp(name, "ca") == 0) netlib_tls_options_add_ca_file(options, value);
     else if (strcmp(name, "identity") == 0) netlib_tls_options_set_identity_files(options, value, NULL);
     else if (strcmp(name, "alpn") == 0) netlib_tls_options_add_alpn_protocol(options, value);

@@ -15,6 +15,7 @@ use super::asked::{self, Asked};
 use super::ciphers::{self, Selection};
 use super::diagnose::Narrowed;
 use super::early::{Allowances, Watched};
+use super::ech::Ech;
 use super::engine::greeting::ServerNameCallback;
 use super::keylog::{self, KeylogFile};
 use super::names::{self, Version};
@@ -39,6 +40,8 @@ pub struct Context {
     options: Arc<TlsOptions>,
     /// An error when no server could ever be verified; a context for a server's side need not care.
     client: Result<Arc<ClientConfig>>,
+    /// Who judges servers for them.
+    verifier: Option<Arc<ServerVerifier>>,
     /// The same without resumption: sessions are remembered by server name, and these have none.
     nameless: OnceLock<Arc<ClientConfig>>,
     server: Option<Arc<ServerConfig>>,
@@ -137,13 +140,18 @@ impl Context {
         };
 
         let asked = Arc::new(Asked::default());
-        let client = match parts.client(&asked) {
+        let verifier = match parts.verifier() {
             // Kept for whoever connects with it, because a server's side does not need it.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
+        let client = match &verifier {
+            Ok(verifier) => Ok(Arc::new(parts.client(Arc::clone(verifier), &asked)?)),
+            Err(error) => Err(error.clone()),
+        };
         Ok(Context {
             client,
+            verifier: verifier.ok(),
             nameless: OnceLock::new(),
             server: parts.server(&asked)?.map(Arc::new),
             policy,
@@ -222,7 +230,7 @@ impl Context {
     }
 
     pub fn resumption(&self) -> bool {
-        self.options.resumption
+        self.options.resumption && self.options.ech.list.is_none()
     }
 
     pub fn early_data(&self) -> bool {
@@ -264,6 +272,24 @@ impl Context {
         self.keylog.as_ref().map(|keylog| keylog.path())
     }
 
+    pub(crate) fn ech(&self) -> &Ech {
+        &self.options.ech
+    }
+
+    /// The ECHConfigList that clients use, in bytes.
+    pub fn ech_config_list(&self) -> Option<&[u8]> {
+        Some(&self.options.ech.list.as_ref()?.bytes)
+    }
+
+    /// The name that an observer sees instead.
+    pub fn ech_public_name(&self) -> Option<&CStr> {
+        Some(&self.options.ech.list.as_ref()?.public_name)
+    }
+
+    pub fn ech_grease(&self) -> bool {
+        self.options.ech.grease
+    }
+
     pub(crate) fn client_config(&self, named: bool) -> Result<Arc<ClientConfig>> {
         let config = self.client.as_ref().map_err(Error::clone)?;
         if named {
@@ -281,12 +307,18 @@ impl Context {
     pub(crate) fn narrowed(&self) -> Narrowed {
         Narrowed {
             versions: self.minimum_version() == self.maximum_version(),
+            ech: self.options.ech.is_sent(),
             ciphers: self.options.ciphers.is_some(),
             groups: self.options.groups.is_some(),
         }
     }
 
     pub(crate) fn server_config(&self) -> Result<Arc<ServerConfig>> {
+        if self.options.ech.is_sent() {
+            let message =
+                "the context has Encrypted Client Hello, which is a client's: a server's has no keys for it";
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
         // Nobody would be held against them.
         if self.server.is_some() && self.pin_count() > 0 && self.options.server_mode() == VerifyMode::None {
             let message = "there are pins, but clients are asked for no certificate";
@@ -367,14 +399,21 @@ impl Parts<'_> {
         Ok(Some(Arc::clone(&self.policy)))
     }
 
-    fn client(&self, asked: &Arc<Asked>) -> Result<ClientConfig> {
-        let verifier = ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone());
+    fn verifier(&self) -> Result<ServerVerifier> {
+        Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone()))
+    }
+
+    fn client(&self, verifier: Arc<ServerVerifier>, asked: &Arc<Asked>) -> Result<ClientConfig> {
         let identity = asked::Identity { key: self.identity.clone(), asked: Arc::clone(asked) };
-        let mut config = ClientConfig::builder_with_provider(Arc::clone(&self.provider))
-            .with_protocol_versions(&self.offer.rustls_versions())
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider));
+        let builder = match self.options.ech.mode()? {
+            Some(mode) => builder.with_ech(mode),
+            None => builder.with_protocol_versions(&self.offer.rustls_versions()),
+        };
+        let mut config = builder
             .map_err(|error| internal("the client's configuration", error))?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_custom_certificate_verifier(verifier)
             .with_client_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.resumption = self.resumption();
@@ -424,7 +463,8 @@ impl Parts<'_> {
     }
 
     fn resumption(&self) -> Resumption {
-        if !self.options.resumption {
+        // Beside Encrypted Client Hello: see `ech::derived`.
+        if !self.options.resumption || self.options.ech.list.is_some() {
             return Resumption::disabled();
         }
         let tls12 =

@@ -1,11 +1,12 @@
 //! A failed session explains itself: rustls' error becomes a status, the facts, and the one setting that would
 //! change the outcome.
 
+use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible, PeerMisbehaved};
 
 use super::asked::{Request, Shown};
-use super::names;
 use super::verify::peer::Note;
+use super::{ech, names};
 use crate::error::{CertificateProblem, Error};
 use crate::status::Status;
 
@@ -15,11 +16,13 @@ pub(crate) struct Narrowed {
     pub(crate) versions: bool,
     pub(crate) ciphers: bool,
     pub(crate) groups: bool,
+    /// Encrypted Client Hello leaves TLS 1.3 alone.
+    pub(crate) ech: bool,
 }
 
 impl Narrowed {
     fn versions(self) -> Option<&'static str> {
-        self.versions.then_some(VERSIONS)
+        self.versions.then_some(if self.ech { WITHOUT_ECH } else { VERSIONS })
     }
 
     fn ciphers(self) -> Option<&'static str> {
@@ -37,6 +40,10 @@ pub(crate) struct Situation<'a> {
     pub(crate) is_server: bool,
     /// The name that the peer was to prove.
     pub(crate) name: Option<&'a str>,
+    /// The name that observers see instead, if Encrypted Client Hello was offered.
+    pub(crate) public_name: Option<&'a str>,
+    /// It was rejected: the peer is not who was asked for.
+    pub(crate) is_rejected: bool,
     pub(crate) narrowed: Narrowed,
     /// What the peer asked for, if it came so far.
     pub(crate) asked: Option<&'a Request>,
@@ -54,9 +61,17 @@ const GROUPS: &str = "to allow others: netlib_tls_options_set_key_exchange_group
 const VERSIONS: &str =
     "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version";
 
+const WITHOUT_ECH: &str = "Encrypted Client Hello needs TLS 1.3; a context without it may speak TLS 1.2";
+const RETRY_ECH: &str =
+    "to try once more, on a new connection: netlib_tls_context_with_ech and netlib_error_ech_retry_configs";
+const RETRY_WITHOUT_ECH: &str = "to connect without it, and show the name: a context without its configurations";
+
 impl Situation<'_> {
     /// "the server \"example.com\"".
     pub(crate) fn peer(&self) -> String {
+        if let (true, Some(public), Some(name)) = (self.is_rejected, self.public_name, self.name) {
+            return format!("the server \"{public}\" (which rejected Encrypted Client Hello for \"{name}\")");
+        }
         match (self.is_server, self.name) {
             (true, _) => "the client".to_owned(),
             (false, Some(name)) => format!("the server \"{name}\""),
@@ -81,6 +96,18 @@ impl Situation<'_> {
                 ),
             },
         )
+    }
+
+    /// Whether the error says that Encrypted Client Hello was rejected: rustls does at the end of the handshake, the judge
+    /// of certificates by the name that it was asked for.
+    pub(crate) fn is_rejected(&self, error: &TlsError, note: Option<&Note>) -> bool {
+        let judged = match note {
+            Some(Note::Refused(refusal)) => refusal.server.as_deref(),
+            _ => None,
+        };
+        let is_public = |name: &str| self.public_name.is_some_and(|public| public.eq_ignore_ascii_case(name));
+        matches!(error, TlsError::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(_)))
+            || judged.is_some_and(|judged| is_public(judged) && self.name != Some(judged))
     }
 
     /// `note` is what the judge of certificates left.
@@ -126,6 +153,9 @@ impl Situation<'_> {
                 Error::new(Status::TlsIncompatible, format!("{peer} and this side have no ALPN protocol in common"))
                     .with_tls_alert(u8::from(AlertDescription::NoApplicationProtocol))
                     .with_advice(Some(PROTOCOLS))
+            }
+            TlsError::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(configs)) => {
+                self.rejected(configs.as_deref())
             }
             TlsError::PeerIncompatible(why) => self.incompatible(why),
             // What a server does that has gone back to TLS 1.2 since the session that is resumed.
@@ -194,9 +224,10 @@ impl Situation<'_> {
             45 => ("by its clock this side's certificate has expired or is not yet valid", own),
             48 => ("it does not know the authority of this side's certificate, or lacks a certificate between", own),
             42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
-            70 if self.narrowed.versions => {
-                ("it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", Some(VERSIONS))
-            }
+            70 if self.narrowed.versions => (
+                "it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
+                self.narrowed.versions(),
+            ),
             70 => ("it offers neither TLS 1.2 nor TLS 1.3", None),
             112 => ("it has no site of the name that was asked for", None),
             116 => ("it asks for a certificate", Some(A_CERTIFICATE)),
@@ -222,6 +253,20 @@ impl Situation<'_> {
             format!("its first byte is 0x{:02x}", bytes.first().copied().unwrap_or(0))
         };
         Error::new(Status::NotTls, format!("{} does not speak TLS on this connection: {looks}", self.peer()))
+    }
+
+    /// The other server, whose certificate was verified, may have said how the next attempt can succeed.
+    fn rejected(&self, configs: Option<&[EchConfigPayload]>) -> Error {
+        let (name, public) = (self.name.unwrap_or(""), self.public_name.unwrap_or(""));
+        let (what, advice) = match configs {
+            Some(_) => ("sent other configurations to use instead", RETRY_ECH),
+            None => ("sent none to use instead", RETRY_WITHOUT_ECH),
+        };
+        let message = format!("the server \"{public}\" rejected Encrypted Client Hello for \"{name}\", and {what}");
+        Error::new(Status::TlsEchRejected, message)
+            .with_tls_alert(u8::from(AlertDescription::EncryptedClientHelloRequired))
+            .with_advice(Some(advice))
+            .with_ech_retry_configs(configs.map(ech::retry_list))
     }
 
     fn incompatible(&self, why: &PeerIncompatible) -> Error {
@@ -282,6 +327,8 @@ mod tests {
         Situation {
             is_server: false,
             name: Some("a.example"),
+            public_name: None,
+            is_rejected: false,
             narrowed: Narrowed::default(),
             asked: None,
             handshaking: true,

@@ -16,6 +16,7 @@ use rustls_pki_types::{IpAddr, Ipv4Addr, ServerName};
 use super::asked::Request;
 use super::context::Context;
 use super::diagnose::Situation;
+use super::ech::EchStatus;
 use super::pool::Filled;
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
@@ -36,6 +37,7 @@ pub(crate) struct Engine {
     is_server: bool,
     /// The name that the server must prove.
     name: Option<String>,
+    ech: EchStatus,
     /// What the peer asked for.
     asked: Option<Request>,
     /// What there is to do before the session may see anything.
@@ -85,9 +87,10 @@ impl Engine {
     /// A client's side. Without a name, only if the context does not check names.
     pub(crate) fn client(context: &Arc<Context>, server_hostname: Option<&str>) -> Result<Engine> {
         let server_hostname = server_hostname.filter(|name| !name.is_empty());
-        let (session, name) = match server_hostname {
-            Some(host) => {
-                let name = server_name::parse(host)?;
+        let name = server_hostname.map(server_name::parse).transpose()?;
+        let ech = context.ech().begun(name.as_ref())?;
+        let (session, name) = match name {
+            Some(name) => {
                 let text = name.to_str().into_owned();
                 (Session::client(context.client_config(true)?, name)?, Some(text))
             }
@@ -102,7 +105,7 @@ impl Engine {
                 (Session::client(context.client_config(false)?, nobody)?, None)
             }
         };
-        let mut engine = Engine::new(context, session, false, name);
+        let mut engine = Engine { ech, ..Engine::new(context, session, false, name) };
         let allowed = context.allowances().and_then(Notes::take).unwrap_or(0);
         engine.early = Early::allowing(usize::try_from(allowed).unwrap_or(usize::MAX));
         Ok(engine)
@@ -121,6 +124,7 @@ impl Engine {
             session,
             is_server,
             name,
+            ech: EchStatus::NotOffered,
             asked: None,
             greeting: None,
             moment: Moment::of(context, is_server),
@@ -158,6 +162,10 @@ impl Engine {
             (Some(name), _) | (None, Some(Request::Session { name: Some(name), .. })) => Some(name),
             _ => None,
         }
+    }
+
+    pub(crate) fn ech_status(&self) -> EchStatus {
+        self.ech
     }
 
     /// Works on what is there. True: the handshake is done. False: it needs more input, once the output is sent; or, if
@@ -361,6 +369,10 @@ impl Engine {
         }
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
         times.map(Notes::take);
+        // A server that rejects ends the handshake: with it rustls lets nothing go on.
+        if self.ech == EchStatus::Offered && !self.is_handshaking() {
+            self.ech = EchStatus::Accepted;
+        }
         // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
         if was_handshaking && let Some(request) = self.context.asked().take() {
             self.asked = Some(request);
@@ -446,11 +458,14 @@ impl Engine {
         }
     }
 
-    fn explain(&self, failure: Failure) -> Error {
+    fn explain(&mut self, failure: Failure) -> Error {
         match failure {
             Failure::Own(error) => error,
             Failure::Tls(error) => {
                 let note = self.context.notes().take();
+                if self.ech == EchStatus::Offered && self.situation().is_rejected(&error, note.as_ref()) {
+                    self.ech = EchStatus::Rejected;
+                }
                 self.situation().explain(&error, note)
             }
         }
@@ -468,6 +483,12 @@ impl Engine {
         Situation {
             is_server: self.is_server,
             name: self.name.as_deref(),
+            public_name: self
+                .context
+                .ech_public_name()
+                .and_then(|name| name.to_str().ok())
+                .filter(|_| !self.is_server),
+            is_rejected: self.ech == EchStatus::Rejected,
             narrowed: self.context.narrowed(),
             asked: self.asked.as_ref().filter(|_| self.may_be_judged()),
             handshaking: self.is_handshaking(),

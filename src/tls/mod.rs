@@ -22,6 +22,7 @@ mod ciphers;
 mod diagnose;
 mod early;
 mod groups;
+pub(crate) mod ech;
 mod identity;
 mod key;
 mod keylog;
@@ -38,6 +39,7 @@ mod x509;
 
 pub use certificate::Certificate;
 pub use context::Context;
+pub use ech::EchStatus;
 pub use engine::early::EarlyData;
 pub use engine::greeting::{Choice, ServerNameCallback};
 pub use engine::memory::MemoryEngine;

@@ -12,6 +12,7 @@ use super::engine::greeting::ServerNameCallback;
 pub(crate) use versions::Offer;
 
 use super::ciphers::Selection;
+use super::ech::{ConfigList, Ech};
 use super::groups::{self, Group};
 use super::key::Password;
 use super::names::Version;
@@ -51,6 +52,8 @@ pub(crate) mod setter {
     pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
     pub(crate) const GROUPS: &str = "netlib_tls_options_set_key_exchange_groups";
     pub(crate) const EARLY_DATA: &str = "netlib_tls_options_set_early_data";
+    pub(crate) const ECH_CONFIG_LIST: &str = "netlib_tls_options_set_ech_config_list";
+    pub(crate) const ECH_GREASE: &str = "netlib_tls_options_set_ech_grease";
     pub(crate) const KEYLOG_FILE: &str = "netlib_tls_options_set_keylog_file";
     pub(crate) const IDENTITY: &str = "netlib_tls_options_set_identity";
     pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
@@ -90,6 +93,7 @@ pub struct TlsOptions {
     pub(crate) ciphers: Option<Selection>,
     /// Not empty.
     pub(crate) groups: Option<Vec<Group>>,
+    pub(crate) ech: Ech,
     pub(crate) keylog: KeylogSetting,
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
@@ -120,6 +124,7 @@ impl Default for TlsOptions {
             early_data: false,
             ciphers: None,
             groups: None,
+            ech: Ech::default(),
             keylog: KeylogSetting::Environment,
             alpn: Vec::new(),
             identity: None,
@@ -278,6 +283,16 @@ impl TlsOptions {
     pub fn set_key_exchange_groups(&mut self, list: Option<&[u8]>) -> Result<()> {
         self.groups = list.filter(|list| !list.is_empty()).map(groups::parse).transpose()?;
         Ok(())
+    }
+
+    /// `None`: none.
+    pub fn set_ech_config_list(&mut self, list: Option<&[u8]>) -> Result<()> {
+        self.ech.list = list.map(ConfigList::parse).transpose()?.map(Arc::new);
+        Ok(())
+    }
+
+    pub fn set_ech_grease(&mut self, on: bool) {
+        self.ech.grease = on;
     }
 
     /// `None`: nowhere, whatever SSLKEYLOGFILE says.

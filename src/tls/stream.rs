@@ -27,6 +27,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::context::Context;
+use super::ech::EchStatus;
 use super::engine::early::EarlyData;
 use super::engine::{Engine, Read};
 use super::info::SessionInfo;
@@ -403,6 +404,10 @@ impl Stream {
             let _ = self.info.set(Box::new(info));
         }
         self.info.get().map(Box::as_ref)
+    }
+
+    pub fn ech_status(&self) -> EchStatus {
+        self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {

@@ -43,6 +43,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/transport.rs",
             "tls/engine.rs",
             "tls/early.rs",
+            "tls/ech.rs",
             "tls/context.rs",
             "tls/urllib3.rs",
         ]

@@ -4,6 +4,7 @@ pub mod certificate;
 pub mod chain;
 pub mod context;
 pub mod early;
+pub mod ech;
 pub mod engine;
 pub mod identity;
 pub mod openssl;

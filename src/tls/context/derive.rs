@@ -4,11 +4,13 @@ use std::ffi::CString;
 use std::sync::{Arc, OnceLock};
 
 use rustls::ClientConfig;
+use rustls::crypto::CryptoProvider;
 
 use super::Context;
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::TlsOptions;
+use crate::tls::ech::{self, ConfigList};
 use crate::tls::options::setter;
 
 /// What urllib3 offers, whatever the context offers.
@@ -20,7 +22,11 @@ impl Context {
     /// too, so that none is set in vain; beside pins of the context it would not be clear whether both must match.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
-        let Some(context) = context else {
+        let hiding = match (context, &options.ech.list) {
+            (Some(context), Some(list)) => Some(context.with_config_list(list)?),
+            _ => None,
+        };
+        let Some(context) = hiding.as_ref().or(context) else {
             let mut options = options.clone();
             if options.alpn.is_empty() {
                 options.alpn = http();
@@ -54,6 +60,32 @@ impl Context {
             combined.key_password.clone_from(&options.key_password);
         }
         Context::of(Arc::new(combined)).map(Arc::new)
+    }
+
+    /// The same context whose clients encrypt their ClientHello for who has made `list`, bytes or base64. It reads no file.
+    pub fn with_ech(&self, list: &[u8]) -> Result<Context> {
+        self.with_config_list(&Arc::new(ConfigList::parse(list)?)).map(Arc::unwrap_or_clone)
+    }
+
+    fn with_config_list(&self, list: &Arc<ConfigList>) -> Result<Arc<Context>> {
+        let mut options = TlsOptions::clone(&self.options);
+        options.ech.list = Some(Arc::clone(list));
+        let base = self.client.as_ref().map_err(Error::clone)?;
+        let offer = self.offer.for_ech()?;
+        let mut provider = CryptoProvider::clone(base.crypto_provider());
+        provider.cipher_suites.clone_from(&offer.suites);
+        let made = match (&self.verifier, options.ech.mode()?) {
+            (Some(verifier), Some(mode)) => ech::derived(base, provider, Arc::clone(verifier), mode),
+            _ => Err(rustls::Error::General("there is nothing to derive from".to_owned())),
+        };
+        let config = made.map_err(|error| super::internal("the client's configuration", error))?;
+        let mut derived = self.clone();
+        derived.client = Ok(Arc::new(config));
+        derived.nameless = OnceLock::new();
+        derived.http = OnceLock::new();
+        derived.offer = Arc::new(offer);
+        derived.options = Arc::new(options);
+        Ok(Arc::new(derived))
     }
 
     /// The same context offering http/1.1; made once.

@@ -7,6 +7,7 @@ use super::early::EarlyData;
 use super::{Engine, Read};
 use crate::error::Result;
 use crate::tls::context::Context;
+use crate::tls::ech::EchStatus;
 use crate::tls::info::SessionInfo;
 use crate::tls::stream::Io;
 
@@ -56,6 +57,10 @@ impl MemoryEngine {
 
     pub fn output_pending(&self) -> usize {
         self.engine.output_len()
+    }
+
+    pub fn ech_status(&self) -> EchStatus {
+        self.engine.ech_status()
     }
 
     pub fn handshake(&mut self) -> Result<Io> {

@@ -63,6 +63,19 @@ impl Offer {
         self.versions.iter().map(supported).collect()
     }
 
+    /// What of it is left beside Encrypted Client Hello, an extension of TLS 1.3, with which rustls offers nothing older.
+    pub(crate) fn for_ech(&self) -> Result<Offer> {
+        let is_fit = |suite: &&SupportedCipherSuite| suite.tls13().is_some();
+        let suites: Vec<_> = self.suites.iter().filter(is_fit).copied().collect();
+        let is_usable = |group: &&Group| group.usable_for_version(Version::Tls13.to_rustls());
+        let groups: Vec<_> = self.groups.iter().filter(is_usable).copied().collect();
+        if suites.is_empty() || groups.is_empty() {
+            let message = "Encrypted Client Hello needs TLS 1.3, which the other options exclude";
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(Offer { versions: vec![Version::Tls13], suites, groups })
+    }
+
     pub(crate) fn minimum(&self) -> Version {
         self.versions.iter().copied().min().unwrap_or(Version::Tls12)
     }
@@ -111,7 +124,11 @@ impl TlsOptions {
         }
         let is_usable = |group: &Group| offer.versions.iter().any(|v| group.usable_for_version(v.to_rustls()));
         offer.groups = groups.iter().copied().filter(is_usable).collect();
-        Ok(offer)
+        if !self.ech.is_sent() {
+            return Ok(offer);
+        }
+        let setter = if self.ech.list.is_some() { setter::ECH_CONFIG_LIST } else { setter::ECH_GREASE };
+        offer.for_ech().map_err(|error| error.prefixed(setter))
     }
 
     fn range(&self) -> Result<(Version, Version)> {

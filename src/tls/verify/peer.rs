@@ -39,6 +39,14 @@ pub(crate) struct ClientVerifier {
     hints: Vec<DistinguishedName>,
 }
 
+/// As whom a server is judged: when it rejects Encrypted Client Hello, not as the one that was asked for.
+#[derive(Clone, Copy, Default)]
+struct Whose<'a> {
+    server: Option<&'a ServerName<'a>>,
+    /// The certificate must have the name.
+    checks: bool,
+}
+
 /// What a judge is made of beside its policy.
 #[derive(Clone)]
 pub(crate) struct Means {
@@ -71,7 +79,7 @@ impl Judge {
         end_entity: &CertificateDer<'_>,
         others: &[CertificateDer<'_>],
         purpose: Purpose,
-        name: Option<&ServerName<'_>>,
+        Whose { server, checks }: Whose<'_>,
         now: UnixTime,
     ) -> std::result::Result<(), rustls::Error> {
         let Some(policy) = &self.policy else { return Ok(()) };
@@ -84,8 +92,11 @@ impl Judge {
             }
             _ => now,
         };
+        let name = server.filter(|_| checks);
         let asked = Question { end_entity, others, purpose, name, time };
-        verify(policy, &asked).map_err(|refusal| self.refuse(refusal))
+        verify(policy, &asked).map_err(|refusal| {
+            self.refuse(Refusal { server: server.map(|name| name.to_str().into_owned()), ..refusal })
+        })
     }
 
     /// That the peer holds its certificate's key is checked whatever else is not.
@@ -147,8 +158,8 @@ impl ServerCertVerifier for ServerVerifier {
         _ocsp_response: &[u8],
         now: UnixTime,
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        let name = self.check_hostname.then_some(server_name);
-        self.judge.chain(end_entity, intermediates, Purpose::Server, name, now)?;
+        let (server, checks) = (Some(server_name), self.check_hostname);
+        self.judge.chain(end_entity, intermediates, Purpose::Server, Whose { server, checks }, now)?;
         Ok(ServerCertVerified::assertion())
     }
 
@@ -190,7 +201,7 @@ impl ClientCertVerifier for ClientVerifier {
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> std::result::Result<ClientCertVerified, rustls::Error> {
-        self.judge.chain(end_entity, intermediates, Purpose::Client, None, now)?;
+        self.judge.chain(end_entity, intermediates, Purpose::Client, Whose::default(), now)?;
         Ok(ClientCertVerified::assertion())
     }
 

@@ -35,6 +35,8 @@ pub(crate) struct Refusal {
     /// "expired on …".
     pub(crate) what: String,
     pub(crate) advice: Option<&'static str>,
+    /// As whom a server was judged.
+    pub(crate) server: Option<String>,
 }
 
 impl Refusal {
@@ -51,7 +53,7 @@ impl Refusal {
             Problem::WeakKey => None,
             _ => Some(advice::ACCEPT_ANY),
         };
-        Refusal { problem, index: None, subject: None, what: what.into(), advice }
+        Refusal { problem, index: None, subject: None, what: what.into(), advice, server: None }
     }
 
     pub(crate) fn at(self, index: usize, certificate: &Certificate<'_>) -> Refusal {

@@ -78,6 +78,7 @@ pub const ALL: &[Suite] = &[
     suite("interop", "TLS with openssl and GnuTLS, both ways: each suite and key, refusals", interop::run),
     suite("interop-leaks", "some of it under valgrind", interop::valgrind),
     long("interop-all", "TLS with openssl and GnuTLS: the other combinations", interop::run_rest),
+    long("ech", "Encrypted Client Hello with a server of Go's", interop::ech::run),
     long("epoll-leaks", "examples-c/epoll against its server under valgrind", epoll::valgrind),
     long("netns", "connecting in network namespaces whose hosts are slow, refuse or are silent", netns::run),
     long("asan", "the C tests with both halves instrumented", asan::run),

@@ -363,7 +363,7 @@ pub unsafe extern "C" fn netlib_tls_context_options(context: *const netlib_tls_c
     read(context, 0, Context::option_bits)
 }
 
-/// Whether sessions are resumed at all: `netlib_tls_options_set_resumption`.
+/// Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
 ///
 /// @param context the context. May be NULL: true is returned.
 /// @return the setting.

@@ -4,6 +4,7 @@
 //! `c-tests/interop/peer.c` is netlib's end, a program against netlib.h and the library that users get. Certificates are
 //! made anew by `c-tests/interop/certs.sh`. Every wait has an end, and none of them is what makes a row right.
 
+pub mod ech;
 pub mod gnutls;
 pub mod matrix;
 pub mod mistaken;

@@ -1,0 +1,417 @@
+/* Encrypted Client Hello: lists, what is seen on the wire, servers that know nothing of it, and what they must not learn.
+ * Servers that accept, or have another list, are played in src/tls/ech/tests.rs and by suite ech. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tls_wire.h"
+
+/* Names of tests/certs/server.pem, and one that is not. */
+#define HIDDEN "hidden.wild.test"
+#define PUBLIC "localhost"
+#define ELSEWHERE "elsewhere.test"
+
+struct bytes {
+    uint8_t at[600];
+    size_t len;
+};
+
+static void put(struct bytes *to, const void *data, size_t len) {
+    memcpy(to->at + to->len, data, len);
+    to->len += len;
+}
+
+static void put_number(struct bytes *to, unsigned number) {
+    to->at[to->len++] = (uint8_t)(number >> 8);
+    to->at[to->len++] = (uint8_t)number;
+}
+
+static void put_vector(struct bytes *to, const struct bytes *data) {
+    put_number(to, (unsigned)data->len);
+    put(to, data->at, data->len);
+}
+
+/* A list of one configuration for X25519, HKDF-SHA256 and AES-128-GCM, whose key nobody has. */
+static struct bytes list_for(const char *public_name, unsigned version) {
+    static const uint8_t begin[] = {7, 0, 0x20, 0, 32}, suites[] = {0, 4, 0, 1, 0, 1, 64};
+    struct bytes contents = {{0}, 0}, config = {{0}, 0}, list = {{0}, 0};
+    put(&contents, begin, sizeof begin);
+    for (int i = 0; i < 32; i++) contents.at[contents.len++] = 9;
+    put(&contents, suites, sizeof suites);
+    contents.at[contents.len++] = (uint8_t)strlen(public_name);
+    put(&contents, public_name, strlen(public_name));
+    put_number(&contents, 0);
+    put_number(&config, version);
+    put_vector(&config, &contents);
+    put_vector(&list, &config);
+    return list;
+}
+
+static struct bytes base64_of(const struct bytes *data) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    struct bytes text = {{0}, 0};
+    for (size_t i = 0; i < data->len; i += 3) {
+        unsigned three = 0;
+        for (size_t k = 0; k < 3; k++) three = three << 8 | (i + k < data->len ? data->at[i + k] : 0);
+        for (size_t k = 0; k < 4; k++) {
+            text.at[text.len++] = (uint8_t)(i + k <= data->len ? letters[three >> (18 - 6 * k) & 63] : '=');
+        }
+    }
+    return text;
+}
+
+static netlib_tls_options *h2_options(void) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_add_alpn_protocol(options, "h2");
+    return options;
+}
+
+static void check_words(const char *words, const netlib_error *err, int line) {
+    const char *message = netlib_error_message(err, NULL);
+    bool has = message != NULL && strstr(message, words) != NULL;
+    check_report(has, __FILE__, line, words);
+    if (!has) fprintf(stderr, "    the message is: %s\n", message != NULL ? message : "(NULL)");
+}
+
+/* Of a call that fails: the status, and words of the message. The error stays. */
+#define CHECK_WORDS(expected, words, call) (CHECK_INT((expected), (call)), check_words((words), err, __LINE__))
+
+static netlib_tls_context *hiding(const netlib_tls_context *context, const char *public_name) {
+    netlib_error *err = NULL;
+    netlib_tls_context *with_ech = NULL;
+    struct bytes list = list_for(public_name, 0xfe0d);
+    CHECK_OK(netlib_tls_context_with_ech(context, list.at, list.len, &with_ech, &err));
+    return with_ech;
+}
+
+static void test_lists(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *context = context_of(h2_options()), *made = NULL;
+    struct bytes list = list_for(PUBLIC, 0xfe0d), text = base64_of(&list);
+    size_t len = 1;
+    CHECK(netlib_tls_context_ech_config_list(context, &len) == NULL && len == 0);
+    CHECK_STR(NULL, netlib_tls_context_ech_public_name(context, NULL));
+    CHECK_INT(NETLIB_TLS_1_2, netlib_tls_context_minimum_version(context));
+    for (int as_text = 0; as_text < 3; as_text++) {
+        const struct bytes *given = as_text > 0 ? &text : &list;
+        CHECK_OK(netlib_tls_context_with_ech(context, given->at, as_text == 2 ? NETLIB_NTS : given->len, &made, &err));
+        const uint8_t *kept = netlib_tls_context_ech_config_list(made, &len);
+        CHECK_INT((long long)list.len, (long long)len);
+        CHECK(kept != NULL && memcmp(kept, list.at, len) == 0);
+        CHECK_STR(PUBLIC, netlib_tls_context_ech_public_name(made, NULL));
+        CHECK_INT(NETLIB_TLS_1_3, netlib_tls_context_minimum_version(made));
+        CHECK_INT(3, (long long)netlib_tls_context_cipher_suite_count(made));
+        CHECK_STR("h2", netlib_tls_context_alpn_protocol(made, 0, NULL));
+        /* What it was made from has the list too; without it, all is as it was. */
+        netlib_tls_options *options = netlib_tls_context_to_options(made);
+        netlib_tls_context_free(made);
+        CHECK_OK(netlib_tls_context_new(options, &made, &err));
+        CHECK_STR(PUBLIC, netlib_tls_context_ech_public_name(made, NULL));
+        netlib_tls_context_free(made);
+        netlib_tls_options_set_ech_config_list(options, NULL, 0);
+        made = context_of(options);
+        CHECK(netlib_tls_context_ech_config_list(made, NULL) == NULL);
+        CHECK_INT(NETLIB_TLS_1_2, netlib_tls_context_minimum_version(made));
+        netlib_tls_context_free(made);
+    }
+    static const struct {
+        const char *text;
+        netlib_status status;
+        int64_t offset;
+        const char *says;
+    } bad[] = {
+        {"", NETLIB_INVALID_ARGUMENT, 0, "is empty"},
+        {"AEX+D?", NETLIB_INVALID_ARGUMENT, 6, "ends in the middle of the list"},
+        {"AEX+DQ=A", NETLIB_INVALID_ARGUMENT, 6, "neither a list nor base64"},
+        {"AEX+DQBB", NETLIB_INVALID_ARGUMENT, 6, "ends in the middle of the list"},
+        {"AAA=", NETLIB_INVALID_ARGUMENT, 2, "no configuration"},
+        {"AAT+CgAA", NETLIB_UNSUPPORTED, -1, "number 1 has version 0xfe0a"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_WORDS(bad[i].status, bad[i].says,
+                    netlib_tls_context_with_ech(context, bad[i].text, NETLIB_NTS, &made, &err));
+        CHECK_INT(bad[i].offset, netlib_error_offset(err));
+        CHECK(made == NULL);
+        netlib_error_free(err);
+        netlib_tls_options *options = h2_options();
+        netlib_tls_options_set_ech_config_list(options, bad[i].text, NETLIB_NTS);
+        CHECK_WORDS(bad[i].status, "netlib_tls_options_set_ech_config_list: config_list ",
+                    netlib_tls_context_new(options, &made, &err));
+        netlib_error_free(err);
+        netlib_tls_options_free(options);
+    }
+    netlib_tls_context_free(context);
+}
+
+/* What does not go together is refused by who is asked for it. */
+static void test_incompatible(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *made = NULL;
+    netlib_tls_engine *engine = NULL;
+    struct bytes list = list_for(PUBLIC, 0xfe0d);
+    for (int i = 0; i < 6; i++) {
+        netlib_tls_options *options = h2_options();
+        if (i % 3 == 0) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        if (i % 3 == 1) netlib_tls_options_set_ciphers(options, "ECDHE-RSA-AES128-GCM-SHA256:-TLS13");
+        if (i % 3 == 1) netlib_tls_options_set_options(options, NETLIB_OP_NO_TLSv1_3);
+        if (i % 3 == 2) netlib_tls_options_set_ssl_version(options, 5);
+        if (i < 3) {
+            netlib_tls_context *context = context_of(options);
+            CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_tls_context_with_ech(context, list.at, list.len, &made, &err));
+            netlib_tls_context_free(context);
+        } else {
+            if (i == 3) netlib_tls_options_set_ech_grease(options, 1);
+            if (i != 3) netlib_tls_options_set_ech_config_list(options, list.at, list.len);
+            CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_tls_context_new(options, &made, &err));
+            netlib_tls_options_free(options);
+        }
+        check_words("Encrypted Client Hello needs TLS 1.3", err, __LINE__);
+        netlib_error_free(err);
+    }
+    netlib_tls_options *options = h2_options();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_set_check_hostname(options, 0);
+    netlib_tls_context *context = context_of(options), *with_ech = hiding(context, PUBLIC);
+    CHECK_WORDS(NETLIB_INVALID_ARGUMENT, "is a client's",
+                netlib_tls_engine_server_new(with_ech, &engine, &err));
+    netlib_error_free(err);
+    static const struct {
+        const char *name, *says;
+    } nameless[] = {{"127.0.0.1", "an IP address"}, {"[::1]", "an IP address"}, {NULL, "missing"}, {"", "missing"}};
+    for (size_t i = 0; i < sizeof nameless / sizeof nameless[0]; i++) {
+        CHECK_WORDS(NETLIB_INVALID_ARGUMENT, nameless[i].says,
+                    netlib_tls_engine_client_new(with_ech, nameless[i].name, &engine, &err));
+        netlib_error_free(err);
+        CHECK_OK(netlib_tls_engine_client_new(context, nameless[i].name, &engine, &err));
+        netlib_tls_engine_free(engine);
+    }
+    netlib_tls_context_free(with_ech);
+    netlib_tls_context_free(context);
+}
+
+/* Of a ClientHello in one record: the extension's body, or NULL. */
+static const uint8_t *extension_of(const uint8_t *record, size_t len, unsigned kind, size_t *body_len) {
+    size_t at = 5 + 4 + 2 + 32;
+    at += 1 + record[at];
+    at += 2 + (size_t)(record[at] << 8 | record[at + 1]);
+    at += 1 + record[at];
+    at += 2;
+    while (at + 4 <= len) {
+        *body_len = (size_t)(record[at + 2] << 8 | record[at + 3]);
+        if ((unsigned)(record[at] << 8 | record[at + 1]) == kind) return record + at + 4;
+        at += 4 + *body_len;
+    }
+    CHECK_INT((long long)len, (long long)at);
+    return NULL;
+}
+
+static void check_server_name(const char *expected, const uint8_t *record, size_t len) {
+    char name[256] = "";
+    size_t body_len = 0;
+    const uint8_t *body = extension_of(record, len, 0, &body_len);
+    CHECK(body != NULL && body_len > 5 && body_len < sizeof name);
+    memcpy(name, body + 5, body_len - 5);
+    CHECK_STR(expected, name);
+}
+
+/* How a session ends with a server of netlib, which knows nothing of it. */
+static const struct ending {
+    const char *public_name; /* NULL: none; "": GREASE */
+    const char *name;
+    bool pinned, unnamed;
+    netlib_status status, server;
+    int32_t ech, alert;
+    const char *says, *advice;
+} endings[] = {
+    {NULL, HIDDEN, false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_NOT_OFFERED, -1, NULL, NULL},
+    {"", HIDDEN, false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_GREASE, -1, NULL, NULL},
+    {"", "127.0.0.1", false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_GREASE, -1, NULL, NULL},
+    {PUBLIC, HIDDEN, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
+     "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent none to use instead",
+     "to connect without it"},
+    /* The certificate is asked for the public name, whether or not it has the other one. */
+    {PUBLIC, ELSEWHERE, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
+     "for \"elsewhere.test\"", "to connect without it"},
+    {ELSEWHERE, HIDDEN, false, false, NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 42,
+     "the server \"elsewhere.test\" (which rejected Encrypted Client Hello for \"hidden.wild.test\")", ""},
+    {ELSEWHERE, HIDDEN, false, true, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
+     "rejected Encrypted Client Hello", "to connect without it"},
+    /* So are the pins. */
+    {PUBLIC, HIDDEN, true, false, NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 46,
+     "the server \"localhost\" (which rejected", "netlib_tls_options_add_pin"},
+    /* The server's own name in the open is no secret, and the public name nothing else. */
+    {PUBLIC, PUBLIC, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
+     "rejected Encrypted Client Hello", "to connect without it"},
+};
+
+static netlib_tls_context *client_of(const struct ending *row) {
+    netlib_tls_options *options = h2_options();
+    if (row->public_name != NULL && row->public_name[0] == '\0') netlib_tls_options_set_ech_grease(options, 1);
+    if (row->unnamed) netlib_tls_options_set_check_hostname(options, 0);
+    if (row->pinned) {
+        netlib_tls_options_add_pin(options, "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=");
+    }
+    netlib_tls_context *context = context_of(options);
+    CHECK_INT(row->public_name != NULL && row->public_name[0] == '\0', netlib_tls_context_ech_grease(context));
+    if (row->public_name == NULL || row->public_name[0] == '\0') return context;
+    netlib_tls_context *with_ech = hiding(context, row->public_name);
+    netlib_tls_context_free(context);
+    return with_ech;
+}
+
+static void test_ending(const struct ending *row) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_of(row), *server = server_context("server");
+    struct wire wire = {client_engine(client, row->name), server_engine(server), 20000, 0, 0};
+    bool is_hidden = row->public_name != NULL && row->public_name[0] != '\0' && strcmp(row->public_name, row->name) != 0;
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
+    static uint8_t sent[20000];
+    size_t sent_len = drain_all(wire.client, sent, sizeof sent);
+    size_t len = 0;
+    CHECK_INT(row->public_name != NULL, extension_of(sent, sent_len, 0xfe0d, &len) != NULL);
+    if (strcmp(row->name, "127.0.0.1") != 0) check_server_name(is_hidden ? row->public_name : row->name, sent, sent_len);
+    if (is_hidden) CHECK(memmem(sent, sent_len, row->name, strlen(row->name)) == NULL);
+    CHECK_INT(row->ech == NETLIB_ECH_REJECTED ? NETLIB_ECH_OFFERED : row->ech, netlib_tls_engine_ech_status(wire.client));
+    CHECK_INT((long long)sent_len, (long long)feed_all(wire.server, sent, sent_len));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
+    CHECK_INT(NETLIB_ECH_NOT_OFFERED, netlib_tls_engine_ech_status(wire.server));
+    struct bytes answer;
+    while ((answer.len = drain_all(wire.server, answer.at, sizeof answer.at)) > 0) {
+        (void)feed_all(wire.client, answer.at, answer.len);
+    }
+    netlib_status status = netlib_tls_engine_handshake(wire.client, &err);
+    CHECK_INT(row->status, status);
+    CHECK_INT(row->ech, netlib_tls_engine_ech_status(wire.client));
+    CHECK_INT(row->alert, err != NULL ? netlib_error_tls_alert(err) : -1);
+    if (row->says != NULL) {
+        check_words(row->says, err, __LINE__);
+        CHECK(strstr(netlib_error_advice(err, NULL) != NULL ? netlib_error_advice(err, NULL) : "", row->advice) != NULL);
+        CHECK(netlib_error_ech_retry_configs(err, &len) == NULL && len == 0);
+        CHECK_STR(NULL, netlib_tls_engine_server_name(wire.client, NULL));
+        /* It is over, and stays so. */
+        netlib_error *again = NULL;
+        CHECK_INT(row->status, netlib_tls_engine_write(wire.client, "GET", 3, &len, &again));
+        CHECK_STR(netlib_error_message(err, NULL), netlib_error_message(again, NULL));
+        netlib_error_free(again);
+    }
+    netlib_error_free(err);
+    sent_len = drain_all(wire.client, sent, sizeof sent);
+    if (is_hidden) CHECK(memmem(sent, sent_len, row->name, strlen(row->name)) == NULL);
+    (void)feed_all(wire.server, sent, sent_len);
+    err = NULL;
+    (void)netlib_tls_engine_handshake(wire.server, NULL);
+    char byte;
+    status = netlib_tls_engine_read(wire.server, &byte, 1, &len, &err);
+    CHECK_INT(row->server == NETLIB_OK ? NETLIB_WANT_READ : row->server, status);
+    if (err != NULL) CHECK_INT(row->alert, netlib_error_tls_alert(err));
+    netlib_error_free(err);
+    free_wire(&wire);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+/* A rejected client does not show who it is, whatever the server asks for. */
+static void test_own_certificate(void) {
+    netlib_error *err = NULL;
+    netlib_tls_options *options = h2_options();
+    netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
+    netlib_tls_context *context = context_of(options), *with_ech = hiding(context, PUBLIC);
+    options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_OPTIONAL);
+    netlib_tls_context *server = context_of(options);
+    for (int hides = 0; hides < 2; hides++) {
+        struct wire wire = {client_engine(hides ? with_ech : context, HIDDEN), server_engine(server), 20000, 0, 0};
+        struct shaken came = shake_wire(&wire);
+        CHECK_INT(hides ? NETLIB_TLS_ECH_REJECTED : NETLIB_OK, came.client);
+        CHECK_INT(NETLIB_OK, came.server);
+        CHECK_INT(hides ? 0 : 1, (long long)netlib_tls_engine_peer_certificate_count(wire.server));
+        char byte;
+        size_t n = 0;
+        CHECK_INT(hides ? NETLIB_TLS_ALERT : NETLIB_WANT_READ, netlib_tls_engine_read(wire.server, &byte, 1, &n, &err));
+        if (hides) check_words("121 (ech_required)", err, __LINE__);
+        netlib_error_free(err);
+        err = NULL;
+        free_wire(&wire);
+    }
+    netlib_tls_context_free(server);
+    netlib_tls_context_free(with_ech);
+    netlib_tls_context_free(context);
+}
+
+/* Sessions of the context without it stay where they are, and are resumed there; no other is. */
+static void test_sessions(void) {
+    netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
+    netlib_tls_context *server = server_context("server");
+    bool resumed[3];
+    for (int i = 0; i < 3; i++) {
+        struct wire wire = {client_engine(context, HIDDEN), server_engine(server), 20000, 0, 0};
+        char got[10];
+        CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+        CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+        resumed[i] = netlib_tls_engine_is_resumed(wire.client);
+        free_wire(&wire);
+        struct wire rejected = {client_engine(with_ech, HIDDEN), server_engine(server), 20000, 0, 0};
+        struct shaken came = shake_wire(&rejected);
+        CHECK_INT(NETLIB_TLS_ECH_REJECTED, came.client);
+        free_wire(&rejected);
+    }
+    CHECK(!resumed[0] && resumed[1] && resumed[2]);
+    CHECK(netlib_tls_context_resumption(context) && !netlib_tls_context_resumption(with_ech));
+    netlib_error *err = NULL;
+    netlib_tls_engine *engine = client_engine(with_ech, HIDDEN);
+    static uint8_t sent[20000];
+    size_t len = 0;
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(engine, &err));
+    CHECK(extension_of(sent, drain_all(engine, sent, sizeof sent), 41, &len) == NULL);
+    netlib_tls_engine_free(engine);
+    netlib_tls_context_free(server);
+    netlib_tls_context_free(with_ech);
+    netlib_tls_context_free(context);
+}
+
+/* Over a descriptor, and in urllib3's way, which has no stream to ask when it fails. */
+static void test_streams(void) {
+    netlib_error *err = NULL;
+    netlib_tls_stream *stream = NULL;
+    netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
+    struct pair pair = unix_pair();
+    CHECK_OK(netlib_tls_wrap_fd(with_ech, pair.near, HIDDEN, &stream, &err));
+    CHECK_INT(NETLIB_ECH_OFFERED, netlib_tls_stream_ech_status(stream));
+    close(pair.far);
+    CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_stream_handshake(stream, &err));
+    CHECK_INT(NETLIB_ECH_OFFERED, netlib_tls_stream_ech_status(stream));
+    netlib_tls_stream_free(stream);
+    close(pair.near);
+    /* The options' list counts beside a context, and instead of the context's. */
+    struct bytes list = list_for(PUBLIC, 0xfe0d);
+    netlib_tls_context *elsewhere = hiding(context, ELSEWHERE);
+    const netlib_tls_context *given[] = {context, elsewhere};
+    for (int i = 0; i < 2; i++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        netlib_tls_options_set_ech_config_list(options, list.at, list.len);
+        netlib_limit *now = NULL;
+        CHECK_OK(netlib_limit_new(0.0, &now, &err));
+        pair = unix_pair();
+        CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED,
+                     netlib_ssl_wrap_socket(pair.near, options, given[i], HIDDEN, now, &stream, &err));
+        static uint8_t sent[20000];
+        ssize_t len = recv(pair.far, sent, sizeof sent, MSG_DONTWAIT);
+        if (len > 0) check_server_name(PUBLIC, sent, (size_t)len);
+        close_pair(pair);
+        netlib_limit_free(now);
+        netlib_tls_options_free(options);
+    }
+    netlib_tls_context_free(elsewhere);
+    netlib_tls_context_free(with_ech);
+    netlib_tls_context_free(context);
+}
+
+int main(void) {
+    test_lists();
+    test_incompatible();
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) test_ending(&endings[i]);
+    test_own_certificate();
+    test_sessions();
+    test_streams();
+    return report("tls ech");
+}

@@ -1,0 +1,193 @@
+//! Encrypted Client Hello: the server's name hidden from who watches the connection.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::tls::engine::netlib_tls_engine;
+use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
+use crate::ffi::args::{arg, arg_bool, arg_bytes};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_bytes, lend_text, read};
+use crate::ffi::{guard, options as builder};
+use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
+
+/// What became of Encrypted Client Hello in a session: `netlib_tls_stream_ech_status`. As OpenSSL's
+/// SSL_ech_get1_status.
+#[repr(C)]
+pub enum netlib_ech_status {
+    /// The ClientHello had no such extension. Also of every server's session.
+    NETLIB_ECH_NOT_OFFERED = 0,
+    /// The ClientHello had one that means nothing: `netlib_tls_options_set_ech_grease`.
+    NETLIB_ECH_GREASE = 1,
+    /// The server has not answered yet, or the handshake failed before it was known what the answer means.
+    NETLIB_ECH_OFFERED = 2,
+    /// The server has read the encrypted ClientHello: nobody between has seen the name.
+    NETLIB_ECH_ACCEPTED = 3,
+    /// It could not read it. Nobody has seen the name, and there is no session.
+    NETLIB_ECH_REJECTED = 4,
+}
+
+/// Gives clients an ECHConfigList, with which they encrypt their ClientHello (Encrypted Client Hello, RFC 9849): who
+/// watches the connection reads the list's public name in place of the server's. A list is for one name: it is the
+/// `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460), which is best asked over TLS, or the
+/// name can be read there. `netlib_tls_context_with_ech` is the same for a context that there is already. As OpenSSL's
+/// SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
+///
+/// Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
+/// exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the context.
+/// It resumes no sessions (`netlib_tls_context_resumption`): rustls 0.23 would show a session's ticket to whoever can forge
+/// a HelloRetryRequest, by which the server can be found out. Whoever watches still sees the application protocols (ALPN), the public name, the server's address, and how much is
+/// sent when.
+///
+/// A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake proves, by the same
+/// rules as else, that the server is the one of the public name, sends no certificate of this side's, and ends with
+/// `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
+/// `netlib_error_ech_retry_configs`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param config_list the list: its bytes, or these in base64, as dig and curl have them. Copied. Of its configurations
+///        the first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
+///        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
+///        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
+///        `NETLIB_UNSUPPORTED`. May be NULL: none.
+/// @param len its length in bytes, or `NETLIB_NTS`. Ignored when `config_list` is NULL.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
+    options: *mut netlib_tls_options,
+    config_list: *const c_void,
+    len: usize,
+) {
+    builder::set(options, "netlib_tls_options_set_ech_config_list", |options: &mut TlsOptions| {
+        options.set_ech_config_list(if config_list.is_null() { None } else { Some(arg_bytes!(config_list, len)) })
+    });
+}
+
+/// Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one (GREASE,
+/// RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked of
+/// the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
+/// speaks TLS 1.3 alone, and servers that do not will refuse it.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param on 0 or 1.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_tls_options, on: i32) {
+    builder::set(options, "netlib_tls_options_set_ech_grease", |options: &mut TlsOptions| {
+        options.set_ech_grease(arg_bool!(on));
+        Ok(())
+    });
+}
+
+/// Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
+/// `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
+/// single connection.
+///
+/// @param context the context. It stays as it is. Not NULL.
+/// @param config_list the list: its bytes, or these in base64. Copied. Not NULL.
+/// @param len its length in bytes, or `NETLIB_NTS`.
+/// @param with_ech out, owned: free it with `netlib_tls_context_free`. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes
+///         TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
+///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_with_ech(
+    context: *const netlib_tls_context,
+    config_list: *const c_void,
+    len: usize,
+    with_ech: *mut *mut netlib_tls_context,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let with_ech = outs!(with_ech);
+        let context = arg!(context);
+        with_ech.give(Arc::new(context.with_ech(arg_bytes!(config_list, len))?));
+        Ok(())
+    })
+}
+
+/// The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
+///
+/// @param context the context. May be NULL: NULL is returned.
+/// @param len out: the length in bytes. May be NULL.
+/// @return borrowed from `context`: all of the list, in bytes; NULL when there is none.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
+    context: *const netlib_tls_context,
+    len: *mut usize,
+) -> *const u8 {
+    lend_bytes(context, len, Context::ech_config_list)
+}
+
+/// The name that a context's clients show in place of the server's: the public name of the configuration that is used.
+///
+/// @param context the context. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `context`; NULL when there is no list.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
+    context: *const netlib_tls_context,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(context, len, Context::ech_public_name)
+}
+
+/// The setting `netlib_tls_options_set_ech_grease`.
+///
+/// @param context the context. May be NULL: false is returned.
+/// @return the setting.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tls_context) -> bool {
+    read(context, false, Context::ech_grease)
+}
+
+/// What became of Encrypted Client Hello, also after a failure of the handshake.
+///
+/// @param stream the stream. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
+/// @return one of `enum netlib_ech_status`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_stream) -> i32 {
+    read(stream, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |stream: &Stream| stream.ech_status() as i32)
+}
+
+/// The same of an engine.
+///
+/// @param engine the engine. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
+/// @return one of `enum netlib_ech_status`.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_engine) -> i32 {
+    read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)
+}
+
+/// The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
+/// `netlib_tls_context_with_ech` of the context without Encrypted Client Hello, and connect anew, once; a second
+/// rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned Encrypted
+/// Client Hello off: the program may connect without it, and show the name. In both cases it is the server of the public
+/// name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
+///
+/// @param error the error. May be NULL: NULL is returned.
+/// @param len out: the length in bytes. May be NULL.
+/// @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_ech_retry_configs(error: *const netlib_error, len: *mut usize) -> *const u8 {
+    lend_bytes(error, len, |error| error.ech_retry_configs())
+}
