@@ -88,7 +88,7 @@ impl Engine {
             // Reading from a slice fails only if the reader is full.
             if acceptor.read_tls(&mut rest).is_err() {
                 let failure = Error::new(Status::TlsProtocol, "the client's first message is too large");
-                return Err(self.fail(failure));
+                return Err(self.complain(failure));
             }
             match acceptor.accept() {
                 Ok(None) => {}
@@ -99,10 +99,13 @@ impl Engine {
                     break;
                 }
                 Err((error, mut alert)) => {
-                    let failure = self.explain(Failure::Tls(error));
                     let mut record = Vec::new();
                     // Writing into a vector cannot fail.
                     let _ = alert.write_all(&mut record);
+                    if record.is_empty() {
+                        return Err(self.refuse(Failure::Tls(error)));
+                    }
+                    let failure = self.explain(Failure::Tls(error));
                     let told = self.outgoing.add_plain(&record);
                     self.incoming = None;
                     return Err(self.fail(told.err().unwrap_or(failure)));
