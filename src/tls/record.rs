@@ -313,6 +313,14 @@ impl Outgoing {
         self.queue.clear();
     }
 
+    /// The number of the alert that is queued last, if that is a fatal one in the clear.
+    pub(crate) fn plain_alert(&self) -> Option<u8> {
+        match self.queue.back()?.bytes() {
+            [.., 21, 3, _, 0, 2, 2, number] => Some(*number),
+            _ => None,
+        }
+    }
+
     /// Lets `write` write behind the last record, in a fresh buffer if the room there is too small.
     fn append(&mut self, least: usize, mut write: impl FnMut(&mut [u8]) -> Append) -> Result<()> {
         let mut needed = least;

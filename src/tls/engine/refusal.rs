@@ -17,12 +17,16 @@ impl Engine {
     pub(super) fn refuse(&mut self, failure: Failure) -> Error {
         // Who has ended the session himself is not told of it, and what fails here is not his fault.
         let is_theirs = matches!(&failure, Failure::Tls(error) if !matches!(error, TlsError::AlertReceived(_)));
-        let error = self.explain(failure);
+        let mut error = self.explain(failure);
         if is_theirs && !self.session.state().wants_write() {
             return self.complain(error);
         }
         let records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
         self.session.take_alert(records, &mut self.outgoing);
+        // rustls does not tell which alert it sends, and not every error says it.
+        if is_theirs && let Some(number) = self.outgoing.plain_alert() {
+            error = error.with_tls_alert(number);
+        }
         self.incoming = None;
         self.fail(error)
     }
