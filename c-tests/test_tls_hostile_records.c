@@ -209,10 +209,11 @@ static void play_row(const struct row *row, const char *where) {
 
 static void every_row_at_every_moment(void) {
     static const char *const all = "2cF 2cM 2cD 2sF 2sM 2sD 3cF 3cM 3cD 3sF 3sM 3sD";
-    unsigned played = 0;
+    unsigned played = 0, seen = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (under_valgrind() && rows[i].times > 100) continue;
         for (const char *where = strcmp(rows[i].where, "all") == 0 ? all : rows[i].where; *where != '\0'; where += where[3] == ' ' ? 4 : 3) {
+            if (under_valgrind() && seen++ % 4 != 0) continue;
             play_row(&rows[i], where);
             played++;
         }
