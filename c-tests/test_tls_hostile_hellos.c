@@ -308,11 +308,49 @@ static void every_row(const struct row *rows, size_t count, enum side side, cons
     }
 }
 
+/* The end of the connection after every byte: of the hello, and of the one that answers a HelloRetryRequest. */
+static size_t every_end(const struct row *rows, size_t count, enum side side, const netlib_tls_context *context) {
+    static uint8_t hello[ROOM], message[ROOM], first[ROOM], second[ROOM];
+    size_t ends = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t whole = write_message(rows[i].message, (const uint8_t *)"", message);
+        if (whole > 2000 || (rows[i].status != NETLIB_WANT_READ && rows[i].then == NULL)) continue;
+        for (size_t cut = 0, more = 1; more; cut += under_valgrind() ? 37 : 1) {
+            struct scene scene = {.side = side, .moment = FIRST};
+            struct came came = {.status = NETLIB_WANT_READ};
+            const uint8_t *id = (const uint8_t *)"";
+            netlib_error *err = NULL;
+            scene.victim = side == CLIENT ? client_engine(context, "localhost") : server_engine(context);
+            if (side == CLIENT) {
+                CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(scene.victim, &err));
+                drain_all(scene.victim, hello, sizeof hello);
+                id = hello + 43;
+            }
+            size_t len = write_message(rows[i].message, id, message), then = 0;
+            len = write_records(message, len, 16384, first);
+            if (rows[i].then != NULL) then = write_message(rows[i].then, id, message), then = write_records(message, then, 16384, second);
+            more = cut + 1 < len + then;
+            CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, first, cut < len ? cut : len, &came));
+            if (cut > len && cut < len + then) CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, second, cut - len, &came));
+            CHECK_OK(netlib_tls_engine_feed_end(scene.victim, &err));
+            for (int again = 0; again < 2; again++) CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(scene.victim, &err));
+            netlib_tls_engine_free(scene.victim);
+            ends++;
+        }
+    }
+    return ends;
+}
+
 int main(void) {
+    size_t ends = 0;
     add_contexts();
     every_row(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++) every_row(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
     CHECK(asked > 0);
+    ends += every_end(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
+    for (int i = 0; i < 2; i++) ends += every_end(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
+    printf("%zu hellos to clients, %zu to servers, twice; %zu ends in the middle of one\n", sizeof to_clients / sizeof to_clients[0],
+           sizeof to_servers / sizeof to_servers[0], ends);
     netlib_tls_context_free(client);
     for (int i = 0; i < 2; i++) netlib_tls_context_free(servers[i]);
     return report("tls hostile hellos");
