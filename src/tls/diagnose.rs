@@ -50,6 +50,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) handshaking: bool,
     /// What the peer sent, when nothing of it was a TLS record.
     pub(crate) first_bytes: Option<&'a [u8]>,
+    /// No record that came is left: what is wrong is inside the last one.
+    pub(crate) is_all_opened: bool,
 }
 
 const A_CERTIFICATE: &str = "to present one: netlib_tls_options_set_identity";
@@ -140,9 +142,21 @@ impl Situation<'_> {
                 InvalidMessage::InvalidContentType
                 | InvalidMessage::UnknownProtocolVersion
                 | InvalidMessage::MessageTooLarge,
-            ) if self.first_bytes.is_some() => self.not_tls(self.first_bytes.unwrap_or(&[])),
-            TlsError::InvalidMessage(what) => protocol(format!("{peer} sent a malformed TLS message: {what:?}"))
-                .with_tls_alert(u8::from(AlertDescription::from(*what))),
+            ) if self.first_bytes.is_some_and(|bytes| !begins_as_tls(bytes)) => {
+                self.not_tls(self.first_bytes.unwrap_or(&[]))
+            }
+            TlsError::InvalidMessage(what) => {
+                // Where rustls sends another alert than it says that it would.
+                let alert = match what {
+                    InvalidMessage::InvalidKeyUpdate => AlertDescription::IllegalParameter,
+                    what => AlertDescription::from(*what),
+                };
+                protocol(format!("{peer} sent a malformed TLS message: {what:?}")).with_tls_alert(u8::from(alert))
+            }
+            TlsError::DecryptError if self.handshaking && self.is_all_opened => {
+                protocol(format!("{peer} ended the TLS handshake with a wrong Finished message"))
+                    .with_tls_alert(u8::from(AlertDescription::DecryptError))
+            }
             TlsError::DecryptError => protocol(format!(
                 "a record from {peer} could not be decrypted: it was altered on the way, or the peer is faulty"
             ))
@@ -319,6 +333,11 @@ impl Situation<'_> {
     }
 }
 
+/// Whether this is the beginning of a record, which may be wrong in its length.
+fn begins_as_tls(bytes: &[u8]) -> bool {
+    matches!(bytes, [20..=23, 3, ..])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,6 +352,7 @@ mod tests {
             asked: None,
             handshaking: true,
             first_bytes: None,
+            is_all_opened: false,
         }
     }
 

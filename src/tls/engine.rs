@@ -7,6 +7,7 @@ pub mod greeting;
 pub mod memory;
 mod network;
 mod questions;
+mod refusal;
 
 use std::sync::Arc;
 
@@ -57,6 +58,8 @@ pub(crate) struct Engine {
     /// Plaintext that found no room in its reader's buffer.
     spill: Option<Filled>,
     outgoing: Outgoing,
+    /// Bytes of records since the last plaintext.
+    fruitless: usize,
     received_any: bool,
     received_record: bool,
     peer_closed: bool,
@@ -136,6 +139,7 @@ impl Engine {
             exhausted: true,
             spill: None,
             outgoing: Outgoing::new(Arc::clone(context.pool())),
+            fruitless: 0,
             received_any: false,
             received_record: false,
             peer_closed: false,
@@ -377,16 +381,6 @@ impl Engine {
         if was_handshaking && let Some(request) = self.context.asked().take() {
             self.asked = Some(request);
         }
-        let step = match outcome {
-            Ok(step) => self.note_early(step),
-            Err(failure) => {
-                let failure = self.explain(failure);
-                let records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
-                self.session.take_alert(records, &mut self.outgoing);
-                self.incoming = None;
-                return Err(self.fail(failure));
-            }
-        };
         if let Some(incoming) = &mut self.incoming {
             incoming.consume(consumed);
             if incoming.is_empty() {
@@ -394,6 +388,10 @@ impl Engine {
             }
         }
         self.received_record |= consumed > 0;
+        let step = match outcome {
+            Ok(step) => self.note_early(step),
+            Err(failure) => return Err(self.refuse(failure)),
+        };
         // Elsewhere than at the end of the input rustls holds nothing: it opens plaintext, and changes keys, only
         // between whole handshake messages.
         let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
@@ -405,6 +403,9 @@ impl Engine {
         self.held = if step == Step::Blocked && record::holds_a_record(left) { left.len() } else { 0 };
         self.exhausted = step == Step::Blocked;
         self.peer_closed |= step == Step::PeerClosed;
+        if !was_handshaking {
+            self.count_fruitless(consumed, delivered > 0 || self.spill.is_some())?;
+        }
         Ok((delivered, step))
     }
 
@@ -493,6 +494,7 @@ impl Engine {
             asked: self.asked.as_ref().filter(|_| self.may_be_judged()),
             handshaking: self.is_handshaking(),
             first_bytes: (!self.received_record).then_some(bytes),
+            is_all_opened: bytes.is_empty(),
         }
     }
 }

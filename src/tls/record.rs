@@ -19,7 +19,7 @@ use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, TransmitTls
 use rustls::{ClientConfig, CommonState, ServerConfig};
 use rustls_pki_types::ServerName;
 
-use super::pool::{Filled, Pool};
+use super::pool::{BUFFER_SIZE, Filled, Pool};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -149,6 +149,27 @@ impl Session {
             }
             let _ = self.receive(held, out, |_| Ok(()));
         }
+    }
+
+    /// Tells the peer that the session is over where rustls refuses something and says nothing: shown what cannot begin
+    /// a record, it queues the alert decode_error, under the keys of the moment. True: there is one.
+    pub(crate) fn complain(&mut self, out: &mut Outgoing) -> Result<bool> {
+        // Longer than all that rustls can hold, because it goes on behind that; no handshake message either.
+        let mut nonsense = Vec::new();
+        nonsense
+            .try_reserve_exact(BUFFER_SIZE + HEADER_SIZE)
+            .map_err(|_| Error::new(Status::OutOfMemory, "no memory for an alert"))?;
+        nonsense.resize(BUFFER_SIZE + HEADER_SIZE, 0xff);
+        // Handshake messages that it has not looked at come first, one a call.
+        for _ in 0..8 {
+            if self.state().wants_write() {
+                break;
+            }
+            let _ = self.receive(&mut nonsense, out, |_| Ok(()));
+        }
+        let is_queued = self.state().wants_write();
+        self.take_alert(&mut nonsense, out);
+        Ok(is_queued)
     }
 
     fn transmit(
@@ -376,6 +397,14 @@ impl Outgoing {
 
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
+    }
+
+    /// The number of the alert that is queued last, if that is a fatal one in the clear.
+    pub(crate) fn plain_alert(&self) -> Option<u8> {
+        match self.queue.back()?.bytes() {
+            [.., 21, 3, _, 0, 2, 2, number] => Some(*number),
+            _ => None,
+        }
     }
 
     /// Lets `write` write behind the last record, in a fresh buffer if the room there is too small.

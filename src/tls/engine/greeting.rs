@@ -30,6 +30,7 @@ pub type ServerNameCallback = Arc<dyn Fn(Option<&CStr>) -> Result<Choice> + Send
 
 /// The type of records that carry handshake messages.
 const HANDSHAKE: u8 = 22;
+const DECODE_ERROR: u8 = 50;
 const INTERNAL_ERROR: u8 = 80;
 
 /// How far it has come.
@@ -88,7 +89,7 @@ impl Engine {
             // Reading from a slice fails only if the reader is full.
             if acceptor.read_tls(&mut rest).is_err() {
                 let failure = Error::new(Status::TlsProtocol, "the client's first message is too large");
-                return Err(self.fail(failure));
+                return Err(self.end_greeting(DECODE_ERROR, failure));
             }
             match acceptor.accept() {
                 Ok(None) => {}
@@ -99,13 +100,16 @@ impl Engine {
                     break;
                 }
                 Err((error, mut alert)) => {
-                    let failure = self.explain(Failure::Tls(error));
                     let mut record = Vec::new();
                     // Writing into a vector cannot fail.
                     let _ = alert.write_all(&mut record);
-                    let told = self.outgoing.add_plain(&record);
-                    self.incoming = None;
-                    return Err(self.fail(told.err().unwrap_or(failure)));
+                    let failure = self.explain(Failure::Tls(error));
+                    let number = match (record.last(), failure.tls_alert()) {
+                        (Some(number), _) => *number,
+                        (None, Some(number)) => number,
+                        (None, None) => DECODE_ERROR,
+                    };
+                    return Err(self.end_greeting(number, failure));
                 }
             }
         }
@@ -153,8 +157,13 @@ impl Engine {
             }
             Err(error) => (INTERNAL_ERROR, error),
         };
+        self.end_greeting(alert, error);
+    }
+
+    /// Nothing is encrypted yet, nor has the session seen anything: the alert is written by hand.
+    fn end_greeting(&mut self, alert: u8, error: Error) -> Error {
         self.incoming = None;
         let told = self.outgoing.add_plain(&[21, 3, 3, 0, 2, 2, alert]);
-        self.fail(told.err().unwrap_or(error.with_tls_alert(alert)));
+        self.fail(told.err().unwrap_or(error.with_tls_alert(alert)))
     }
 }

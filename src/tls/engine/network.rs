@@ -24,7 +24,7 @@ impl Engine {
                 self.peer()
             );
             let failure = Error::new(Status::TlsProtocol, message);
-            return Err(self.fail(failure));
+            return Err(self.complain(failure));
         }
         self.lent = input.bytes().len();
         self.held_copy.clear();

@@ -29,7 +29,15 @@ impl Stream {
                 }
                 Err(fault) => return self.not_received(fault, terms),
             }
-            let mut input = self.lock()?.engine.lend_input()?;
+            let lent = self.lock()?.engine.lend_input();
+            let mut input = match lent {
+                Ok(input) => input,
+                Err(error) => {
+                    // The alert that tells the peer why.
+                    let _ = self.send_without_waiting(terms);
+                    return Err(error);
+                }
+            };
             let room = input.space().len();
             let received = self.transport.receive(input.space(), terms);
             if let Ok(Io::Done(count)) = received {

@@ -1,0 +1,306 @@
+/* A peer with a script, for an engine of netlib's as its victim. The session is brought to a moment by an honest peer, whose
+ * keys the script then has; from there on every record is what the script says, in the clear or sealed. */
+#ifndef NETLIB_TEST_HOSTILE_PEER_H
+#define NETLIB_TEST_HOSTILE_PEER_H
+
+#include "hostile_keys.h"
+#include "tls_wire.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+
+enum side { CLIENT, SERVER };
+enum version { V12, V13 };
+
+/* Where the script begins.
+ * FIRST: a client has sent its hello; a server has nothing yet.
+ * MIDDLE: of TLS 1.3, keys have just been agreed on: a client has the ServerHello, a server has answered. Of TLS 1.2, a
+ * client has answered the server's first flight, a server the hello.
+ * DONE: the handshake is done; of what a server sends then, tickets, nothing has been sent. */
+enum moment { FIRST, MIDDLE, DONE };
+
+static const char *const side_names[] = {"client", "server"}, *const version_names[] = {"1.2", "1.3"},
+                         *const moment_names[] = {"first", "middle", "done"};
+
+static netlib_tls_context *contexts[2][2]; /* by version and side */
+static int key_log = -1;
+
+static inline void set_up(void) {
+    int ends[2] = {-1, -1};
+    char path[64];
+    CHECK(pipe(ends) == 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0);
+    key_log = ends[0];
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
+    for (int i = 0; i < 4; i++) {
+        enum version version = i % 2 == 0 ? V12 : V13;
+        enum side side = i / 2 == 0 ? CLIENT : SERVER;
+        netlib_tls_options *options = client_options();
+        if (side == SERVER) {
+            netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+            netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+            netlib_tls_options_set_keylog_file(options, path);
+        }
+        netlib_tls_options_set_resumption(options, 0);
+        netlib_tls_options_set_ciphers(options, "TLS_CHACHA20_POLY1305_SHA256:ECDHE-ECDSA-CHACHA20-POLY1305");
+        netlib_tls_options_set_minimum_version(options, version == V12 ? NETLIB_TLS_1_2 : NETLIB_TLS_1_3);
+        netlib_tls_options_set_maximum_version(options, version == V12 ? NETLIB_TLS_1_2 : NETLIB_TLS_1_3);
+        contexts[version][side] = context_of(options);
+    }
+    close(ends[1]);
+}
+
+static inline void tear_down(void) {
+    for (int i = 0; i < 4; i++) netlib_tls_context_free(contexts[i % 2][i / 2]);
+    close(key_log);
+}
+
+struct scene {
+    enum version version;
+    enum side side; /* the victim's */
+    enum moment moment;
+    netlib_tls_engine *victim, *peer;
+    struct keys seal, open;
+};
+
+enum { ROOM = 100000 };
+
+/* The secret after a label of the log; the last one, because one session at a time is logged. */
+static inline bool logged(const char *log, const char *label, uint8_t *secret, size_t len) {
+    const char *at = NULL;
+    for (const char *next = log; (next = strstr(next, label)) != NULL; next++) at = next;
+    if (at == NULL || (at = strchr(at, ' ')) == NULL || (at = strchr(at + 1, ' ')) == NULL) return false;
+    for (size_t i = 0; i < len; i++) {
+        unsigned byte = 0;
+        if (sscanf(at + 1 + 2 * i, "%2x", &byte) != 1) return false;
+        secret[i] = (uint8_t)byte;
+    }
+    return true;
+}
+
+static inline void take_keys(struct scene *scene, const uint8_t client_random[32], const uint8_t server_random[32]) {
+    char log[4096];
+    uint8_t secret[2][48], block[88];
+    ssize_t n = read(key_log, log, sizeof log - 1);
+    log[n > 0 ? n : 0] = '\0';
+    if (scene->moment == FIRST) return;
+    struct keys *client = scene->side == CLIENT ? &scene->open : &scene->seal, *server = scene->side == CLIENT ? &scene->seal : &scene->open;
+    if (scene->version == V12) {
+        if (scene->moment != DONE && scene->side == SERVER) return;
+        CHECK(logged(log, "CLIENT_RANDOM ", secret[0], 48));
+        key_block(secret[0], server_random, client_random, block, sizeof block);
+        for (int i = 0; i < 2; i++) {
+            struct keys *keys = i == 0 ? client : server;
+            keys->is_12 = keys->are_known = true;
+            keys->seq = scene->moment == DONE || i == 0; /* after Finished */
+            memcpy(keys->key, block + 32 * i, 32);
+            memcpy(keys->iv, block + 64 + 12 * i, 12);
+        }
+        return;
+    }
+    bool is_done = scene->moment == DONE;
+    CHECK(logged(log, is_done ? "CLIENT_TRAFFIC_SECRET_0 " : "CLIENT_HANDSHAKE_TRAFFIC_SECRET ", secret[0], 32));
+    /* A server changes its own keys as soon as it has said all of its handshake. */
+    bool is_ahead = is_done || scene->side == SERVER;
+    CHECK(logged(log, is_ahead ? "SERVER_TRAFFIC_SECRET_0 " : "SERVER_HANDSHAKE_TRAFFIC_SECRET ", secret[1], 32));
+    use_secret(client, secret[0]);
+    use_secret(server, secret[1]);
+}
+
+static inline struct scene begin_scene(enum version version, enum side side, enum moment moment) {
+    struct scene scene = {.version = version, .side = side, .moment = moment};
+    netlib_tls_engine *client = client_engine(contexts[version][CLIENT], "localhost"), *server = server_engine(contexts[version][SERVER]);
+    netlib_error *err = NULL;
+    static uint8_t flight[ROOM];
+    uint8_t randoms[2][32] = {{0}, {0}};
+    scene.victim = side == CLIENT ? client : server;
+    scene.peer = side == CLIENT ? server : client;
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(client, &err));
+    size_t len = drain_all(client, flight, sizeof flight);
+    memcpy(randoms[0], flight + 11, 32);
+    if (moment != FIRST) {
+        feed_all(server, flight, len);
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(server, &err));
+        len = drain_all(server, flight, sizeof flight);
+        memcpy(randoms[1], flight + 11, 32);
+        if (side == CLIENT || moment == DONE) {
+            /* All of it, or of TLS 1.3 the ServerHello alone. */
+            bool is_part = version == V13 && moment == MIDDLE;
+            feed_all(client, flight, is_part ? 5 + ((size_t)flight[3] << 8) + flight[4] : len);
+            CHECK_STATUS(version == V13 && !is_part ? NETLIB_OK : NETLIB_WANT_READ, netlib_tls_engine_handshake(client, &err));
+            len = drain_all(client, flight, sizeof flight);
+        }
+    }
+    if (moment == DONE || (moment == MIDDLE && version == V12 && side == CLIENT)) {
+        feed_all(server, flight, len);
+        CHECK_OK(netlib_tls_engine_handshake(server, &err));
+        len = drain_all(server, flight, sizeof flight);
+        if (version == V12 && moment == DONE) {
+            feed_all(client, flight, len);
+            CHECK_OK(netlib_tls_engine_handshake(client, &err));
+        }
+    }
+    take_keys(&scene, randoms[0], randoms[1]);
+    return scene;
+}
+
+static inline void end_scene(struct scene *scene) {
+    netlib_tls_engine_free(scene->victim);
+    netlib_tls_engine_free(scene->peer);
+}
+
+/* ---- scripts ---- */
+
+static inline uint8_t hex_digit(char c) { return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10); }
+
+/* A script is words between spaces:
+ *   p22:0e000000      a record of type 22 in the clear; p22.0301:… with another version
+ *   s22:18000000      the same, sealed
+ *   s23:+9            9 zeros behind what is in the record; s23:ff+3~7: and 7 zeros of padding
+ *   r1603             these bytes as they are; r+9 zeros
+ *   k                 from here on the next keys, as after a key update
+ * What it makes, and how long that is. */
+static inline size_t write_script(struct scene *scene, const char *script, uint8_t *out) {
+    static uint8_t text[ROOM];
+    size_t at = 0;
+    for (const char *c = script; *c != '\0';) {
+        char kind = *c++;
+        unsigned type = 0, version = 0x0303;
+        size_t len = 0, padding = 0;
+        if (kind == ' ') continue;
+        if (kind == 'p' || kind == 's') {
+            while (*c >= '0' && *c <= '9') type = type * 10 + (unsigned)(*c++ - '0');
+            if (*c == '.') version = (unsigned)hex_digit(c[1]) << 12 | (unsigned)hex_digit(c[2]) << 8 | (unsigned)hex_digit(c[3]) << 4 | hex_digit(c[4]), c += 5;
+            CHECK(*c == ':');
+            c++;
+        }
+        while ((*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'f')) {
+            text[len++] = (uint8_t)(hex_digit(c[0]) << 4 | hex_digit(c[1]));
+            c += 2;
+        }
+        if (*c == '+') {
+            size_t zeros = (size_t)strtoul(c + 1, (char **)(uintptr_t)&c, 10);
+            memset(text + len, 0, zeros);
+            len += zeros;
+        }
+        if (*c == '~') padding = (size_t)strtoul(c + 1, (char **)(uintptr_t)&c, 10);
+        if (kind == 'k') {
+            next_secret(&scene->seal);
+        } else if (kind == 's') {
+            at += seal(&scene->seal, (uint8_t)type, text, len, padding, out + at);
+        } else {
+            uint8_t head[5] = {(uint8_t)type, (uint8_t)(version >> 8), (uint8_t)version, (uint8_t)(len >> 8), (uint8_t)len};
+            if (kind == 'p') memcpy(out + at, head, 5), at += 5;
+            memcpy(out + at, text, len);
+            at += len;
+        }
+    }
+    return at;
+}
+
+/* ---- what comes of it ---- */
+
+enum { NOTHING_TOLD = -1, A_WARNING = 1000 };
+
+struct came {
+    netlib_status status;
+    int32_t alert;      /* that the error names */
+    int told;           /* the last alert to the peer: its number, more A_WARNING for a warning */
+    unsigned times;     /* how often the script was played until then */
+    unsigned answers;   /* records to the peer */
+    size_t plain;       /* plaintext that came out */
+    long long grown;    /* memory in use, at most, more than at the start */
+    char message[240];
+};
+
+static inline long long memory_in_use(void) {
+    struct mallinfo2 info = mallinfo2();
+    return (long long)(info.uordblks + info.hblkhd);
+}
+
+/* Lets the victim work on what it has. */
+static inline netlib_status work(struct scene *scene, struct came *came) {
+    netlib_error *err = NULL;
+    netlib_status status;
+    static uint8_t room[20000];
+    if (scene->moment != DONE) {
+        status = netlib_tls_engine_handshake(scene->victim, &err);
+    } else {
+        size_t n = 0;
+        while ((status = netlib_tls_engine_read(scene->victim, room, sizeof room, &n, &err)) == NETLIB_OK) came->plain += n;
+    }
+    if (err != NULL) {
+        came->alert = netlib_error_tls_alert(err);
+        snprintf(came->message, sizeof came->message, "%s", netlib_error_message(err, NULL));
+        netlib_error_free(err);
+    }
+    long long grown = memory_in_use();
+    if (grown > came->grown) came->grown = grown;
+    return status;
+}
+
+/* Takes what the victim says, and looks for alerts. */
+static inline void listen_to(struct scene *scene, struct came *came) {
+    static uint8_t said[ROOM];
+    size_t len = drain_all(scene->victim, said, sizeof said);
+    for (size_t at = 0, size = 0; at + 5 <= len; at += size) {
+        uint8_t *text = said + at + 5, type = said[at];
+        size_t count = (size_t)said[at + 3] << 8 | said[at + 4];
+        size = 5 + count;
+        bool is_open = type == 21 && count == 2;
+        if (!is_open) (void)open_record(&scene->open, said + at, size, &text, &count, &type);
+        if (type == 21 && count == 2) came->told = text[0] == 2 ? text[1] : A_WARNING + text[1];
+        if (!is_open && type == 22 && count == 5 && text[0] == 24) next_secret(&scene->open);
+        came->answers++;
+    }
+}
+
+/* Feeds all of it, with work whenever there is no room for more, and then once more. */
+static inline netlib_status feed_and_work(struct scene *scene, const uint8_t *bytes, size_t len, struct came *came) {
+    netlib_status status = NETLIB_WANT_READ;
+    for (size_t done = 0, n = 0; done < len && status == NETLIB_WANT_READ; done += n) {
+        netlib_error *err = NULL;
+        status = netlib_tls_engine_feed(scene->victim, bytes + done, len - done, &n, &err);
+        if (status != NETLIB_OK) {
+            came->alert = netlib_error_tls_alert(err);
+            snprintf(came->message, sizeof came->message, "%s", netlib_error_message(err, NULL));
+            netlib_error_free(err);
+            return status;
+        }
+        status = work(scene, came);
+    }
+    return status;
+}
+
+/* Plays the script until the victim has had enough. */
+static inline struct came play(struct scene *scene, const char *script, unsigned times) {
+    struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
+    static uint8_t records[ROOM];
+    long long before = memory_in_use();
+    if (scene->moment == FIRST && scene->side == CLIENT) netlib_tls_engine_drain(scene->victim, records, sizeof records, &(size_t){0}, NULL);
+    while (came.times < times && came.status == NETLIB_WANT_READ) {
+        came.times++;
+        size_t len = write_script(scene, script, records);
+        came.status = feed_and_work(scene, records, len, &came);
+        listen_to(scene, &came);
+    }
+    came.grown = came.grown > before ? came.grown - before : 0;
+    return came;
+}
+
+/* A victim that has failed says so whatever it is asked, and has no more to say to its peer. */
+static inline void check_sticky(struct scene *scene, const struct came *came, const char *what) {
+    netlib_error *err = NULL;
+    char byte = 0;
+    size_t n = 0;
+    unsigned long failed = checks_failed;
+    CHECK_STATUS(came->status, netlib_tls_engine_handshake(scene->victim, &err));
+    CHECK_STATUS(came->status, netlib_tls_engine_read(scene->victim, &byte, 1, &n, &err));
+    CHECK_STATUS(came->status, netlib_tls_engine_write(scene->victim, "x", 1, &n, &err));
+    CHECK_STATUS(came->status, netlib_tls_engine_feed(scene->victim, "x", 1, &n, &err));
+    CHECK_STATUS(came->status, netlib_tls_engine_shutdown(scene->victim, &err));
+    CHECK_STATUS(came->status, netlib_tls_engine_handshake(scene->victim, &err));
+    CHECK_INT(0, (long long)netlib_tls_engine_output_pending(scene->victim));
+    if (checks_failed != failed) fprintf(stderr, "    %s\n", what);
+}
+
+#endif

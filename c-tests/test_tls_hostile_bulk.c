@@ -1,0 +1,250 @@
+/* Hostile peers with much to say: tickets and key updates in the middle of data both ways, messages in thousands of pieces,
+ * and chains of certificates without end. What it costs is counted: bytes, records, memory in use. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "hostile_peer.h"
+
+enum { KIB = 1024 };
+
+/* Opens what the victim says; how much data there was, all of it as at_position says. */
+static size_t hear(struct scene *scene, size_t heard, unsigned *updates) {
+    static uint8_t said[400 * KIB];
+    size_t len = drain_all(scene->victim, said, sizeof said), data = 0;
+    for (size_t at = 0, size = 0; at < len; at += size) {
+        uint8_t *text = NULL, type = 0;
+        size_t count = 0;
+        size = 5 + ((size_t)said[at + 3] << 8) + said[at + 4];
+        CHECK(open_record(&scene->open, said + at, size, &text, &count, &type));
+        if (type == 22) {
+            CHECK(count == 5 && memcmp(text, "\x18\x00\x00\x01", 5) == 0);
+            next_secret(&scene->open);
+            ++*updates;
+            continue;
+        }
+        CHECK_INT(23, type);
+        bool intact = true;
+        for (size_t i = 0; i < count; i++) intact &= text[i] == at_position(heard + data + i);
+        CHECK(intact);
+        data += count;
+    }
+    return data;
+}
+
+/* Data both ways, with new keys at every turn and tickets to a client; the victim's own change when they are asked to. */
+static void keys_and_tickets_in_the_middle_of_data(enum side side) {
+    enum { TURNS = 60 };
+    static uint8_t records[ROOM], data[16 * KIB];
+    netlib_error *err = NULL;
+    struct scene scene = begin_scene(V13, side, DONE);
+    struct came came = {.status = NETLIB_WANT_READ};
+    size_t sent = 0, written = 0, heard = 0, got = 0;
+    unsigned asked = 0, updates = 0;
+    long long before = memory_in_use();
+    for (unsigned turn = 0; turn < (under_valgrind() ? 6 : TURNS); turn++) {
+        size_t len = 0;
+        for (unsigned i = 0; i < 3; i++) {
+            size_t size = (turn * 997 + i * 5003) % sizeof data + 1;
+            for (size_t j = 0; j < size; j++) data[j] = at_position(sent + j);
+            len += seal(&scene.seal, 23, data, size, turn % 7 * 10, records + len);
+            sent += size;
+            if (side == CLIENT) len += write_script(&scene, "s22:0400001100000e1000000000000004010203040000", records + len);
+            if (i == 1) len += write_script(&scene, turn % 3 == 0 ? "s22:1800000101 k" : "s22:1800000100 k", records + len);
+        }
+        asked += turn % 3 == 0;
+        /* In pieces that are no records. */
+        for (size_t done = 0, n = 0; done < len; done += n) {
+            size_t piece = len - done < 7000 + turn ? len - done : 7000 + turn;
+            CHECK_OK(netlib_tls_engine_feed(scene.victim, records + done, piece, &n, &err));
+            for (;;) {
+                static uint8_t room[20 * KIB];
+                size_t count = 0;
+                came.status = netlib_tls_engine_read(scene.victim, room, sizeof room, &count, &err);
+                if (came.status != NETLIB_OK) break;
+                bool intact = true;
+                for (size_t i = 0; i < count; i++) intact &= room[i] == at_position(got + i);
+                CHECK(intact);
+                got += count;
+            }
+            CHECK_STATUS(NETLIB_WANT_READ, came.status);
+        }
+        for (size_t i = 0; i < 5000; i++) data[i] = at_position(written + i);
+        size_t n = 0;
+        CHECK_OK(netlib_tls_engine_write(scene.victim, data, 5000, &n, &err));
+        written += n;
+        heard += hear(&scene, heard, &updates);
+        CHECK_INT((long long)written, (long long)heard);
+    }
+    CHECK_INT((long long)sent, (long long)got);
+    CHECK_INT(asked, updates);
+    CHECK(memory_in_use() - before < 180 * KIB);
+    end_scene(&scene);
+}
+
+/* Whoever never writes answers a thousand requests for new keys with one, when he writes. */
+static void requests_are_answered_once(void) {
+    struct scene scene = begin_scene(V13, CLIENT, DONE);
+    netlib_error *err = NULL;
+    static uint8_t record[ROOM];
+    struct came came = {.status = NETLIB_WANT_READ};
+    unsigned updates = 0;
+    size_t n = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        size_t len = write_script(&scene, "s22:1800000101 k s23:41", record);
+        CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, record, len, &came));
+        CHECK_INT(0, (long long)netlib_tls_engine_output_pending(scene.victim));
+    }
+    uint8_t first = at_position(0);
+    CHECK_OK(netlib_tls_engine_write(scene.victim, &first, 1, &n, &err));
+    CHECK_INT(1, (long long)hear(&scene, 0, &updates));
+    CHECK_INT(1, updates);
+    end_scene(&scene);
+}
+
+/* Tickets without end, with a byte of data after each so that it is not the silence that ends it. The client that keeps them
+ * keeps few: small ones and such of 60,000 bytes. */
+static void tickets_that_are_kept(void) {
+    static uint8_t record[ROOM], ticket[ROOM];
+    netlib_tls_options *options = netlib_tls_context_to_options(contexts[V13][CLIENT]);
+    netlib_tls_options_set_resumption(options, 1);
+    netlib_tls_context *other = contexts[V13][CLIENT];
+    contexts[V13][CLIENT] = context_of(options);
+    for (int large = 0; large < 2; large++) {
+        struct scene scene = begin_scene(V13, CLIENT, DONE);
+        struct came came = {.status = NETLIB_WANT_READ};
+        size_t size = large ? 60000 : 200;
+        long long before = memory_in_use();
+        for (unsigned i = 0; i < (under_valgrind() ? 20 : large ? 60 : 2000) && came.status == NETLIB_WANT_READ; i++) {
+            uint8_t head[15] = {4, 0, (uint8_t)((13 + size) >> 8), (uint8_t)(13 + size), 0, 0, 14, 16, 0, 0, 0, 0, 0, (uint8_t)(size >> 8), (uint8_t)size};
+            memset(ticket, (int)i, sizeof ticket);
+            memcpy(ticket, head, sizeof head);
+            memset(ticket + sizeof head + size, 0, 2);
+            size_t len = 0, whole = sizeof head + size + 2;
+            for (size_t done = 0; done < whole; done += 16384) len += seal(&scene.seal, 22, ticket + done, whole - done < 16384 ? whole - done : 16384, 0, record + len);
+            len += write_script(&scene, "s23:41", record + len);
+            came.status = feed_and_work(&scene, record, len, &came);
+            CHECK_INT(i + 1, (long long)came.plain);
+        }
+        CHECK_STR("NETLIB_WANT_READ", netlib_status_name(came.status));
+        if (came.message[0] != '\0') fprintf(stderr, "    %s\n", came.message);
+        printf("tickets of %zu bytes: memory grown by %lld KiB\n", size, (came.grown - before) / KIB);
+        CHECK(came.grown - before < (large ? 900 : 200) * KIB);
+        end_scene(&scene);
+    }
+    netlib_tls_context_free(contexts[V13][CLIENT]);
+    contexts[V13][CLIENT] = other;
+}
+
+/* A message of 65,000 bytes in records of one byte each, byte after byte: refused when 68 KiB of records are there, each byte
+ * taken by one call. Under keys a record is longer, so it ends sooner. */
+static void a_message_in_thousands_of_pieces(void) {
+    for (int sealed = 0; sealed < 2; sealed++) {
+        struct scene scene = begin_scene(V13, CLIENT, sealed ? MIDDLE : FIRST);
+        struct came came = {.status = NETLIB_WANT_READ, .alert = -1, .told = NOTHING_TOLD};
+        static uint8_t record[ROOM];
+        size_t bytes = 0, feeds = 0;
+        long long before = memory_in_use();
+        (void)drain_all(scene.victim, record, sizeof record);
+        for (unsigned i = 0; i < 65000 && came.status == NETLIB_WANT_READ; i++) {
+            size_t len = write_script(&scene, sealed ? i == 0 ? "s22:0b00fde8" : "s22:00" : i == 0 ? "p22:0200fde8" : "p22:00", record);
+            size_t step = under_valgrind() ? len : 1;
+            for (size_t done = 0; done < len && came.status == NETLIB_WANT_READ; done += step, feeds++, bytes += step) {
+                came.status = feed_and_work(&scene, record + done, step, &came);
+            }
+        }
+        listen_to(&scene, &came);
+        CHECK_STR("NETLIB_TLS_PROTOCOL", netlib_status_name(came.status));
+        CHECK_INT(50, came.alert);
+        CHECK_INT(50, came.told);
+        CHECK(strstr(came.message, "more than 64 KiB of records without completing a handshake message") != NULL);
+        CHECK(bytes > 68 * KIB && bytes <= 68 * KIB + 50);
+        CHECK(came.grown - before < 700 * KIB);
+        printf("a message in pieces of a byte%s: refused after %zu bytes in %zu calls, memory grown by %lld KiB\n", sealed ? ", sealed" : "", bytes, feeds,
+               (came.grown - before) / KIB);
+        check_sticky(&scene, &came, "pieces");
+        end_scene(&scene);
+    }
+}
+
+static char *read_file(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 20000);
+    CHECK(file != NULL && fread(text, 1, 19999, file) > 0);
+    if (file != NULL) fclose(file);
+    return text;
+}
+
+/* The right certificate, and `copies` of an authority behind it, which helps or does not. */
+static netlib_tls_context *long_chain(const char *authority, unsigned copies, bool is_server) {
+    char *leaf = read_file(is_server ? CERTS "server.pem" : CERTS "client.pem"), *key = read_file(is_server ? CERTS "server.key" : CERTS "client.key");
+    char *ca = read_file(authority), *chain = calloc(1, strlen(leaf) + copies * strlen(ca) + 1), *end = chain + strlen(leaf);
+    memcpy(chain, leaf, strlen(leaf));
+    for (unsigned i = 0; i < copies; i++, end += strlen(ca)) memcpy(end, ca, strlen(ca));
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_identity(options, chain, strlen(chain), key, strlen(key));
+    netlib_tls_options_set_resumption(options, 0);
+    if (is_server) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    free(leaf), free(key), free(ca), free(chain);
+    return context_of(options);
+}
+
+static void chains_without_end(void) {
+    static const struct {
+        const char *authority;
+        unsigned copies;
+        netlib_status status;
+        int32_t alert;
+    } rows[] = {
+        /* Each of one name that is its issuer's too, so that the ways up are without number: counted, not walked. */
+        {CERTS "ca.pem", 10, NETLIB_CERTIFICATE_VERIFY, 46},
+        {CERTS "ca.pem", 100, NETLIB_CERTIFICATE_VERIFY, 46},
+        {CERTS "ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},
+        {CERTS "other-ca.pem", 10, NETLIB_OK, -1},
+        {CERTS "other-ca.pem", 100, NETLIB_OK, -1},
+        {CERTS "other-ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},
+    };
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
+    netlib_tls_options_set_resumption(options, 0);
+    netlib_tls_context *judge = context_of(options);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int to_server = 0; to_server < 2; to_server++) {
+            netlib_tls_context *chain = long_chain(rows[i].authority, rows[i].copies, !to_server);
+            struct wire wire = to_server ? wire_of(chain, judge, 20000) : wire_of(judge, chain, 20000);
+            long long before = memory_in_use();
+            struct shaken came = shake_wire(&wire);
+            netlib_tls_engine *victim = to_server ? wire.server : wire.client;
+            CHECK_STR(netlib_status_name(rows[i].status), netlib_status_name(to_server ? came.server : came.client));
+            CHECK_INT(rows[i].alert, to_server ? came.server_alert : came.client_alert);
+            if (rows[i].status == NETLIB_OK) {
+                CHECK_INT(rows[i].copies + 1, (long long)netlib_tls_engine_peer_certificate_count(victim));
+            } else {
+                /* The peer knows why: a server as long as it listens, a client whose handshake is done when it reads. */
+                netlib_error *err = NULL;
+                size_t n = 0;
+                netlib_status told = netlib_tls_engine_read(to_server ? wire.client : wire.server, &(char){0}, 1, &n, &err);
+                CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
+                CHECK_STATUS(NETLIB_TLS_ALERT, told);
+            }
+            long long grown = memory_in_use() - before;
+            printf("%u certificates to a %s: %s after %lu bytes, memory grown by %lld KiB\n", rows[i].copies + 1, side_names[to_server],
+                   netlib_status_name(to_server ? came.server : came.client), wire.bytes, grown / KIB);
+            CHECK(grown < 600 * KIB);
+            free_wire(&wire);
+            netlib_tls_context_free(chain);
+        }
+    }
+    netlib_tls_context_free(judge);
+}
+
+int main(void) {
+    set_up();
+    keys_and_tickets_in_the_middle_of_data(CLIENT);
+    keys_and_tickets_in_the_middle_of_data(SERVER);
+    requests_are_answered_once();
+    tickets_that_are_kept();
+    a_message_in_thousands_of_pieces();
+    chains_without_end();
+    tear_down();
+    return report("tls hostile bulk");
+}

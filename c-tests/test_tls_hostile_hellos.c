@@ -1,0 +1,357 @@
+/* Hellos that no honest peer sends: to clients, in answer to theirs, and to servers, with and without a server-name callback. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "hostile_peer.h"
+
+enum { NONE = -1 };
+
+/* Clients and servers of both versions; the last server has a callback. */
+static netlib_tls_context *client, *servers[2];
+static unsigned asked;
+
+static int32_t stay(void *ctx, const char *name, netlib_tls_context **replacement) {
+    (void)ctx, (void)name, (void)replacement;
+    asked++;
+    return 0;
+}
+
+/* A message as text: hex digits; ( ), [ ] and { } around what has its length before it in two, one and three bytes;
+ * R 32 bytes of a random value; I the session id of the client's hello; H the random value of a HelloRetryRequest; D one that
+ * ends as that of a server which could do TLS 1.3, d TLS 1.2; X a point of X25519; +n zeros; %n extensions without anything,
+ * each of another type. */
+static size_t write_message(const char *text, const uint8_t *id, uint8_t *out) {
+    static const char retry[] = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c", downgrade[] = "444f574e475244";
+    size_t at = 0, open[16], width[16], depth = 0;
+    for (const char *c = text; *c != '\0'; c++) {
+        const char *opens = strchr("([{", *c), *closes = strchr(")]}", *c);
+        if (*c == ' ') continue;
+        if (opens != NULL) {
+            open[depth] = at;
+            width[depth] = *c == '(' ? 2 : *c == '[' ? 1 : 3;
+            at += width[depth++];
+        } else if (closes != NULL) {
+            depth--;
+            size_t len = at - open[depth] - width[depth];
+            for (size_t i = 0; i < width[depth]; i++) out[open[depth] + i] = (uint8_t)(len >> (8 * (width[depth] - 1 - i)));
+        } else if (*c == 'R' || *c == 'D' || *c == 'd') {
+            memset(out + at, 7, 32);
+            for (size_t i = 0; i < 7 && *c != 'R'; i++) out[at + 24 + i] = (uint8_t)(hex_digit(downgrade[2 * i]) << 4 | hex_digit(downgrade[2 * i + 1]));
+            if (*c != 'R') out[at + 31] = *c == 'D';
+            at += 32;
+        } else if (*c == 'H') {
+            for (size_t i = 0; i < 32; i++) out[at++] = (uint8_t)(hex_digit(retry[2 * i]) << 4 | hex_digit(retry[2 * i + 1]));
+        } else if (*c == 'I') {
+            memcpy(out + at, id, 1u + id[0]);
+            at += 1u + id[0];
+        } else if (*c == 'X') {
+            memset(out + at, 0, 32);
+            out[at] = 9;
+            at += 32;
+        } else if (*c == '+') {
+            size_t times = (size_t)strtoul(c + 1, (char **)(uintptr_t)&c, 10);
+            memset(out + at, 0, times);
+            at += times;
+            c--;
+        } else if (*c == '%') {
+            size_t times = (size_t)strtoul(c + 1, (char **)(uintptr_t)&c, 10);
+            for (size_t i = 0; i < times; i++, at += 4) {
+                uint8_t empty[4] = {(uint8_t)(0x40 + (i >> 8)), (uint8_t)i, 0, 0};
+                memcpy(out + at, empty, 4);
+            }
+            c--;
+        } else {
+            out[at++] = (uint8_t)(hex_digit(c[0]) << 4 | hex_digit(c[1]));
+            c++;
+        }
+    }
+    CHECK_INT(0, (long long)depth);
+    return at;
+}
+
+/* The message in records of at most `piece` bytes. */
+static size_t write_records(const uint8_t *message, size_t len, size_t piece, uint8_t *out) {
+    size_t at = 0;
+    for (size_t done = 0; done < len; done += piece) {
+        size_t size = len - done < piece ? len - done : piece;
+        uint8_t head[5] = {22, 3, 3, (uint8_t)(size >> 8), (uint8_t)size};
+        memcpy(out + at, head, 5);
+        memcpy(out + at + 5, message + done, size);
+        at += 5 + size;
+    }
+    return at;
+}
+
+struct row {
+    const char *what, *message, *then; /* another message, if the first does not end it */
+    netlib_status status;
+    int told;
+    unsigned answers; /* records that it answers with, alerts included */
+};
+
+#define VERSION "002b(0304)"
+#define SHARE "0033(001d(X))"
+#define GROUPS "000a((001d))"
+#define SCHEMES "000d((0403))"
+#define VERSIONS "002b([0304])"
+#define SHARES "0033((001d(X)))"
+#define SECURE "0017() ff01([])"
+
+static const struct row to_clients[] = {
+    {"an answer as it should be", "02{0303 R I 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_WANT_READ, NONE, 1},
+    {"TLS 1.2 with nothing about TLS 1.3", "02{0303 R [] c02b 00 (" SECURE ")}", NULL, NETLIB_WANT_READ, NONE, 0},
+    {"TLS 1.2 of a server that could do more", "02{0303 D [] c02b 00 (" SECURE ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"TLS 1.1 of one that could do more", "02{0303 d [] c02b 00 (" SECURE ")}", NULL, NETLIB_WANT_READ, NONE, 0},
+    {"TLS 1.1", "02{0302 R [] c013 00 (" SECURE ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"SSL 3", "02{0300 R [] c013 00}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"TLS 1.3 as the old version", "02{0304 R I 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_WANT_READ, NONE, 1},
+    {"version 0x0305", "02{0303 R I 1301 00 (002b(0305)" SHARE ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"version 0x7f1c, of a draft", "02{0303 R I 1301 00 (002b(7f1c)" SHARE ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"TLS 1.2 by the extension", "02{0303 R I c02b 00 (002b(0303))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"three bytes of version", "02{0303 R I 1301 00 (002b(030400)" SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a suite that was not offered", "02{0303 R I 1304 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 40, 1},
+    {"a suite of TLS 1.2 in 1.3", "02{0303 R I c02b 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a suite of TLS 1.3 in 1.2", "02{0303 R [] 1301 00 (" SECURE ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"RC4", "02{0303 R [] 0005 00 (" SECURE ")}", NULL, NETLIB_TLS_PROTOCOL, 40, 1},
+    {"compression", "02{0303 R I 1301 01 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"another session id", "02{0303 R [07+31] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_WANT_READ, NONE, 1},
+    {"no session id", "02{0303 R [] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_WANT_READ, NONE, 1},
+    {"a session id of 33 bytes", "02{0303 R [+33] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a session id longer than the message", "02{0303 R ff00 1301 00}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"an extension that nobody asked for", "02{0303 R I 1301 00 (" VERSION SHARE "fffe(00))}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
+    {"the same in TLS 1.2", "02{0303 R [] c02b 00 (" SECURE "fffe(00))}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
+    {"an extension of another message", "02{0303 R I 1301 00 (" VERSION SHARE "0010(([6832]))) }", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
+    {"protocols that nobody offered", "02{0303 R [] c02b 00 (" SECURE "0010(([687474702f312e31])))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an extension twice", "02{0303 R I 1301 00 (" VERSION VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"no share", "02{0303 R I 1301 00 (" VERSION ")}", NULL, NETLIB_TLS_PROTOCOL, 109, 1},
+    {"a share of a group that was not offered", "02{0303 R I 1301 00 (" VERSION "0033(0100(X)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a share of P-256, for which there is none", "02{0303 R I 1301 00 (" VERSION "0033(0017(04+64)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a share of 31 bytes", "02{0303 R I 1301 00 (" VERSION "0033(001d(+31)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a share of zeros", "02{0303 R I 1301 00 (" VERSION "0033(001d(+32)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a share without anything", "02{0303 R I 1301 00 (" VERSION "0033(001d()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a post-quantum share that is cut", "02{0303 R I 1301 00 (" VERSION "0033(11ec(+1087)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a post-quantum share of zeros", "02{0303 R I 1301 00 (" VERSION "0033(11ec(+1120)))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a pre-shared key that was not offered", "02{0303 R I 1301 00 (" VERSION SHARE "0029(0000))}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
+    {"extensions longer than the message", "02{0303 R I 1301 00 ffff 002b}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a byte behind the extensions", "02{0303 R I 1301 00 (" VERSION SHARE ") 00}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"no extensions", "02{0303 R I 1301 00}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a message that ends in the middle", "02{0303 R}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"two answers", "02{0303 R I 1301 00 (" VERSION SHARE ")} 02{0303 R I 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
+    {"two answers of TLS 1.2", "02{0303 R [] c02b 00 (" SECURE ")}", "02{0303 R [] c02b 00 (" SECURE ")}", NETLIB_TLS_PROTOCOL, 10, 1},
+    {"another hello, for P-256", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", NULL, NETLIB_WANT_READ, NONE, 2},
+    {"twice", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 H I 1301 00 (" VERSION "0033(0018))}", NETLIB_TLS_PROTOCOL, 10, 3},
+    {"then an answer with another group", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R I 1301 00 (" VERSION SHARE ")}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then with another suite", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R I 1303 00 (" VERSION "0033(0017(04+64)))}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then with a point that is none", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R I 1301 00 (" VERSION "0033(0017(04+64)))}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then TLS 1.2", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", "02{0303 R [] c02b 00 (" SECURE ")}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"for a group that was offered", "02{0303 H I 1301 00 (" VERSION "0033(001d))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"for one that is not known", "02{0303 H I 1301 00 (" VERSION "0033(0100))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"for nothing", "02{0303 H I 1301 00 (" VERSION ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"with a cookie", "02{0303 H I 1301 00 (" VERSION "002c((0102)))}", NULL, NETLIB_WANT_READ, NONE, 2},
+    {"with an empty cookie", "02{0303 H I 1301 00 (" VERSION "002c(()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"with a cookie of 60,000 bytes", "02{0303 H I 1301 00 (" VERSION "002c((+60000)))}", NULL, NETLIB_WANT_READ, NONE, 5},
+    {"with another session id", "02{0303 H [+32] 1301 00 (" VERSION "0033(0017))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"with a suite that was not offered", "02{0303 H I 1304 00 (" VERSION "0033(0017))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"of TLS 1.2", "02{0303 H I c02b 00 (0033(0017))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an extension that nobody asked for in it", "02{0303 H I 1301 00 (" VERSION "0033(0017)fffe())}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
+    {"a client's hello", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
+    {"a certificate", "0b{[]{}}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"15,000 extensions", "02{0303 R I 1301 00 (" VERSION SHARE "%15000)}", NULL, NETLIB_TLS_PROTOCOL, 110, 1},
+};
+
+static const struct row to_servers[] = {
+    {"a hello as it should be", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"of TLS 1.2", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES SECURE "000b([00]))}", NULL, NETLIB_WANT_READ, NONE, 1},
+    {"without the extended master secret", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES "ff01([]))}", NULL, NETLIB_WANT_READ, NONE, 1},
+    {"with GREASE everywhere", "01{0303 R [+32] (0a0a1301) [00] (1a1a() 002b([2a2a0304]) 000a((3a3a001d)) 000d((4a4a0403)) 0033((3a3a(00)001d(X))) 5a5a(00))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"TLS 1.1 only", "01{0302 R [] (c013) [00] (" GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"SSL 3 only", "01{0300 R [] (0005) [00]}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"versions without one in common", "01{0303 R [] (1301) [00] (002b([03020301])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"versions of drafts", "01{0303 R [] (1301) [00] (002b([7f1c])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
+    {"no versions", "01{0303 R [] (1301) [00] (002b([])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"half a version", "01{0303 R [] (1301) [00] (002b([03])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"no suite in common", "01{0303 R [] (0005000a) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"no suites", "01{0303 R [] () [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"half a suite", "01{0303 R [] (130113) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"30,000 suites", "01{0303 R [] (+60000 1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"compression only", "01{0303 R [] (1301) [01] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 47, 1},
+    {"no compression, not even none", "01{0303 R [] (1301) [] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a session id of 33 bytes", "01{0303 R [+33] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"no groups", "01{0303 R [] (1301) [00] (" VERSIONS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"no group in common", "01{0303 R [] (1301) [00] (" VERSIONS "000a((0100))" SCHEMES "0033((0100(X))))}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"no signature schemes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"none that this key can make", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS "000d((0503))" SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, NONE, 3},
+    {"no shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"an empty list of shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NULL, NETLIB_WANT_READ, NONE, 2},
+    {"then a share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NETLIB_WANT_READ, NONE, 4},
+    {"then none again", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then another group", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (1301) [00] (" VERSIONS "000a((0017))" SCHEMES "0033((0017(04+64))))}", NETLIB_TLS_PROTOCOL, 47, 3},
+    {"then TLS 1.2", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES SECURE ")}", NETLIB_TLS_INCOMPATIBLE, 70, 3},
+    {"a share twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(X)001d(X))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"1,500 empty shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((+6000)))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a share of 31 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(+31))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a share of zeros", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(+32))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an empty share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d())))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a post-quantum share of zeros", "01{0303 R [] (1301) [00] (" VERSIONS "000a((11ec))" SCHEMES "0033((11ec(+1216))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a post-quantum share that is cut", "01{0303 R [] (1301) [00] (" VERSIONS "000a((11ec))" SCHEMES "0033((11ec(+1215))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an extension twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe()fffe())}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"versions twice", "01{0303 R [] (1301) [00] (" VERSIONS VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an extension of 60,000 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+60000))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"all that a message may have", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+65423))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"one byte more", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fffe(+65424))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"15,000 extensions", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "%15000)}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"padding", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0015(+16000))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"names: none in the list", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000(()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"an empty name", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00())))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"two names", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(612e6578)00(622e6578))))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a name with a NUL", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(610062))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a name that is none", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(2e2e))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"an address", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(3132372e302e302e31))))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"a name of 300 bytes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00(+300))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a name of another kind", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((07(6162))))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a name longer than its list", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0000((00ffff61)))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"no protocols", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"an empty protocol", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(([])))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"no protocol in common", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(([6162])))}", NULL, NETLIB_TLS_INCOMPATIBLE, NONE, 3},
+    {"a pre-shared key that is not the last", "01{0303 R [] (1301) [00] (0029(((61)00000000) ([+32]))" VERSIONS GROUPS SCHEMES SHARES "002d([01]))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"a pre-shared key of nonsense", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)([+32])))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"without a binder", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)()))}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"with two binders", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002d([01])0029(((61)00000000)([+32][+32])))}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
+    {"without the modes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0029(((61)00000000)([+32])))}", NULL, NETLIB_TLS_PROTOCOL, 109, 1},
+    {"early data", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002a())}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"a cookie that nobody gave", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "002c((0102)))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"Encrypted Client Hello of nonsense", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "fe0d(000001000101(+32)(+100)))}", NULL, NETLIB_WANT_READ, NONE, 3},
+    {"extensions longer than the message", "01{0303 R [] (1301) [00] ffff 002b}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a byte behind the extensions", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ") 00}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"no extensions", "01{0303 R [] (1301) [00]}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"a message that ends in the middle", "01{0303 R}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"two hellos in one record", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")} 01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
+    {"a server's hello", "02{0303 R [] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
+    {"a client's key exchange", "10{[+32]}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
+};
+
+/* What the callback's server answers otherwise: its reader of the first message is rustls' other one, which sends another alert
+ * for these, and keeps as much of the message as of its records. */
+static const struct row by_callback[] = {
+    {"an extension twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"versions twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a pre-shared key that is not the last", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"all that a message may have", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+};
+
+static const struct row *expected_of(const struct row *row, const netlib_tls_context *context) {
+    for (size_t i = 0; context == servers[1] && i < sizeof by_callback / sizeof by_callback[0]; i++) {
+        if (strcmp(by_callback[i].what, row->what) == 0) return &by_callback[i];
+    }
+    return row;
+}
+
+static void add_contexts(void) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_resumption(options, 0);
+    netlib_tls_options_add_alpn_protocol(options, "h2");
+    client = context_of(options);
+    for (int i = 0; i < 2; i++) {
+        options = client_options();
+        netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+        netlib_tls_options_add_alpn_protocol(options, "h2");
+        if (i == 1) netlib_tls_options_set_servername_callback(options, stay, NULL);
+        servers[i] = context_of(options);
+    }
+}
+
+static struct came answer_to(struct scene *scene, const struct row *row, size_t piece) {
+    struct came came = {.status = NETLIB_WANT_READ, .alert = NONE, .told = NONE};
+    static uint8_t hello[ROOM], message[ROOM], records[7 * ROOM];
+    const uint8_t *id = (const uint8_t *)"";
+    netlib_error *err = NULL;
+    if (scene->side == CLIENT) {
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(scene->victim, &err));
+        drain_all(scene->victim, hello, sizeof hello);
+        id = hello + 43;
+    }
+    for (int i = 0; i < 2 && came.status == NETLIB_WANT_READ; i++) {
+        const char *text = i == 0 ? row->message : row->then;
+        if (text == NULL) break;
+        size_t len = write_message(text, id, message);
+        came.times++;
+        came.status = feed_and_work(scene, records, write_records(message, len, piece, records), &came);
+        listen_to(scene, &came);
+    }
+    return came;
+}
+
+/* Each row whole, and in records of 1, 2 and 5 bytes where that is not too much. */
+static void every_row(const struct row *rows, size_t count, enum side side, const netlib_tls_context *context) {
+    static const size_t pieces[] = {16384, 1, 2, 5};
+    for (size_t i = 0; i < count; i++) {
+        static uint8_t message[ROOM];
+        size_t len = write_message(rows[i].message, (const uint8_t *)"", message);
+        for (size_t j = 0; j < (under_valgrind() ? 1 : 4) && (j == 0 || (len < 2000 && strstr(rows[i].message, "} 0") == NULL)); j++) {
+            unsigned long failed = checks_failed;
+            struct scene scene = {.side = side, .moment = FIRST};
+            scene.victim = side == CLIENT ? client_engine(context, "localhost") : server_engine(context);
+            long long before = memory_in_use();
+            struct came came = answer_to(&scene, &rows[i], pieces[j]);
+            const struct row *expected = expected_of(&rows[i], context);
+            CHECK_STR(netlib_status_name(expected->status), netlib_status_name(came.status));
+            CHECK_INT(expected->told, came.told);
+            CHECK_INT(expected->answers, came.answers);
+            /* What is told under keys cannot be read here. */
+            CHECK(came.alert == NONE || came.told == NONE || came.alert == came.told);
+            CHECK(came.status != NETLIB_TLS_PROTOCOL || came.told >= 0);
+            CHECK(came.grown - before < 400 * 1024);
+            if (came.status != NETLIB_WANT_READ) check_sticky(&scene, &came, rows[i].what);
+            if (checks_failed != failed) fprintf(stderr, "    %s to a %s, in pieces of %zu: %s\n", rows[i].what, side_names[side], pieces[j], came.message);
+            netlib_tls_engine_free(scene.victim);
+        }
+    }
+}
+
+/* The end of the connection after every byte: of the hello, and of the one that answers a HelloRetryRequest. */
+static size_t every_end(const struct row *rows, size_t count, enum side side, const netlib_tls_context *context) {
+    static uint8_t hello[ROOM], message[ROOM], first[ROOM], second[ROOM];
+    size_t ends = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t whole = write_message(rows[i].message, (const uint8_t *)"", message);
+        if (whole > 2000 || (rows[i].status != NETLIB_WANT_READ && rows[i].then == NULL)) continue;
+        for (size_t cut = 0, more = 1; more; cut += under_valgrind() ? 37 : 1) {
+            struct scene scene = {.side = side, .moment = FIRST};
+            struct came came = {.status = NETLIB_WANT_READ};
+            const uint8_t *id = (const uint8_t *)"";
+            netlib_error *err = NULL;
+            scene.victim = side == CLIENT ? client_engine(context, "localhost") : server_engine(context);
+            if (side == CLIENT) {
+                CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(scene.victim, &err));
+                drain_all(scene.victim, hello, sizeof hello);
+                id = hello + 43;
+            }
+            size_t len = write_message(rows[i].message, id, message), then = 0;
+            len = write_records(message, len, 16384, first);
+            if (rows[i].then != NULL) then = write_message(rows[i].then, id, message), then = write_records(message, then, 16384, second);
+            more = cut + 1 < len + then;
+            CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, first, cut < len ? cut : len, &came));
+            if (cut > len && cut < len + then) CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, second, cut - len, &came));
+            CHECK_OK(netlib_tls_engine_feed_end(scene.victim, &err));
+            for (int again = 0; again < 2; again++) CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(scene.victim, &err));
+            netlib_tls_engine_free(scene.victim);
+            ends++;
+        }
+    }
+    return ends;
+}
+
+int main(void) {
+    size_t ends = 0;
+    add_contexts();
+    every_row(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
+    for (int i = 0; i < 2; i++) every_row(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
+    CHECK(asked > 0);
+    ends += every_end(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
+    for (int i = 0; i < 2; i++) ends += every_end(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
+    printf("%zu hellos to clients, %zu to servers, twice; %zu ends in the middle of one\n", sizeof to_clients / sizeof to_clients[0],
+           sizeof to_servers / sizeof to_servers[0], ends);
+    netlib_tls_context_free(client);
+    for (int i = 0; i < 2; i++) netlib_tls_context_free(servers[i]);
+    return report("tls hostile hellos");
+}

@@ -1,0 +1,263 @@
+/* Hostile peers, record by record: what is wrong is refused with the right status and told to the peer by the right alert,
+ * at every moment of a session, and floods end after a number of records that is the same every time. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "hostile_peer.h"
+
+enum { NONE = -1 };
+
+struct row {
+    const char *what, *where; /* version, victim's side, moment: "3cD" is a client whose handshake of TLS 1.3 is done */
+    const char *script;
+    unsigned times;
+    netlib_status status;
+    int32_t alert; /* that the error names */
+    int told;      /* that the peer gets */
+    unsigned ends; /* which time ended it */
+    size_t plain;  /* how much plaintext came out */
+};
+
+static const struct row rows[] = {
+    {"an empty handshake record", "all", "p22:", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"an empty alert", "all", "p21:", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"an empty change_cipher_spec", "all", "p20:", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"an empty record of data in the clear", "2cF 2cM 2sF 2sM 3cF 3sF", "p23:", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"an empty record of data in the clear", "2cD 2sD 3cM 3cD 3sM 3sD", "p23:", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"data in the clear", "2cF 2cM 2sF 2sM 3cF 3sF", "p23:68656c6c6f", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"data in the clear", "2cD 2sD 3cM 3cD 3sM 3sD", "p23:68656c6c6f", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"data in the clear, as long as a sealed record", "2cF 2cM 2sF 2sM 3cF 3sF", "p23:+40", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"data in the clear, as long as a sealed record", "2cD 2sD 3cM 3cD 3sM 3sD", "p23:+40", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"4 bytes more than a record in the clear may have", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:02004000+16384", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"4 bytes more than a record in the clear may have", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:02004000+16384", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a header of 18,432 bytes", "all", "r1603034800", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a header of 65,535 bytes", "all", "r160303ffff", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a header of data of 18,433 bytes", "all", "r1703034801", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"the version of SSL 2", "2cF 2sF 3cF 3sF", "p22.0200:02000000", 1, NETLIB_NOT_TLS, 50, 50, 1, 0},
+    {"the version of SSL 2", "2cM 2cD 2sM 2sD 3cM 3cD 3sM 3sD", "p22.0200:02000000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a version that there is not", "2cF 2sF 3cF 3sF", "p22.0401:02000000", 1, NETLIB_NOT_TLS, 50, 50, 1, 0},
+    {"a version that there is not", "2cM 2cD 2sM 2sD 3cM 3cD 3sM 3sD", "p22.0401:02000000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"records of type 0", "2cF 2sF 3cF 3sF", "p0:01", 1, NETLIB_NOT_TLS, 50, 50, 1, 0},
+    {"records of type 0", "2cM 2cD 2sM 2sD 3cM 3cD 3sM 3sD", "p0:01", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"heartbeat", "2cF 2cM 2sF 2sM 3cF 3sF", "p24:0100", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"heartbeat", "2cD 2sD 3cM 3cD 3sM 3sD", "p24:0100", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a type that there is not", "2cF 2sF 3cF 3sF", "p25:01", 1, NETLIB_NOT_TLS, 50, 50, 1, 0},
+    {"a type that there is not", "2cM 2cD 2sM 2sD 3cM 3cD 3sM 3sD", "p25:01", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"type 255", "2cF 2sF 3cF 3sF", "p255:01", 1, NETLIB_NOT_TLS, 50, 50, 1, 0},
+    {"type 255", "2cM 2cD 2sM 2sD 3cM 3cD 3sM 3sD", "p255:01", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"the hello of SSL 2", "2cF 2sF 3cF 3sF", "r800103", 1, NETLIB_NOT_TLS, 50, 50, 1, 0},
+    {"the hello of SSL 2", "2cM 2cD 2sM 2sD 3cM 3cD 3sM 3sD", "r800103", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"change_cipher_spec out of its place", "2cF 2cD 2sF 2sM 2sD 3cF 3cD 3sF 3sD", "p20:01", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"change_cipher_spec out of its place", "2cM 3cM 3sM", "p20:01", 1, NETLIB_WANT_READ, NONE, NONE, 1, 0},
+    {"a flood of change_cipher_spec", "2cF 2cD 2sF 2sM 2sD 3cF 3cD 3sF 3sD", "p20:01", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a flood of change_cipher_spec", "2cM", "p20:01", 100, NETLIB_TLS_PROTOCOL, 10, 10, 2, 0},
+    {"a flood of change_cipher_spec", "3cM 3sM", "p20:01", 100, NETLIB_TLS_PROTOCOL, 50, 50, 3, 0},
+    {"another change_cipher_spec", "2cF 2cM 2cD 2sF 2sM 2sD 3cF 3cD 3sF 3sD", "p20:02", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"another change_cipher_spec", "3cM 3sM", "p20:02", 1, NETLIB_TLS_PROTOCOL, NONE, 10, 1, 0},
+    {"one of two bytes", "2cF 2cM 2cD 2sF 2sM 2sD 3cF 3cD 3sF 3sD", "p20:0101", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"one of two bytes", "3cM 3sM", "p20:0101", 1, NETLIB_TLS_PROTOCOL, NONE, 10, 1, 0},
+    {"a message of 16 MiB", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:0bffffff", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a message of 16 MiB", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:0bffffff", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a message of 65,535 bytes, of which nothing comes", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:0b00ffff", 1, NETLIB_WANT_READ, NONE, NONE, 1, 0},
+    {"a message of 65,535 bytes, of which nothing comes", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:0b00ffff", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a message of 65,536 bytes", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:0b010000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a message of 65,536 bytes", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:0b010000", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a flood of hello_request", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:00000000", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a flood of hello_request", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:00000000", 100, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"Finished in the clear", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:14000020+32", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"Finished in the clear", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:14000020+32", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a message that there is not", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:ff000000", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a message that there is not", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:ff000000", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a warning inside a message", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:02 p21:0164", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a warning inside a message", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:02 p21:0164", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"change_cipher_spec inside a message", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:02 p20:01", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"change_cipher_spec inside a message", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:02 p20:01", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"data inside a message", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:02 p23:41", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"data inside a message", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:02 p23:41", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a message of which nothing is there but the head, in two pieces", "2cF 2cM 2sF 2sM 3cF 3sF", "p22:02 p22:000000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a message of which nothing is there but the head, in two pieces", "2cD 2sD 3cM 3cD 3sM 3sD", "p22:02 p22:000000", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"half an alert", "2cF 2cM 2sF 2sM 3cF 3cM 3sF 3sM", "p21:02", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"half an alert", "2cD 2sD 3cD 3sD", "p21:02", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"an alert and a byte", "2cF 2cM 2sF 2sM 3cF 3sF", "p21:022800", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"an alert and a byte", "2cD 2sD 3cM 3cD 3sM 3sD", "p21:022800", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"two alerts in a record", "2cF 2cM 2sF 2sM 3cF 3sF", "p21:01000100", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"two alerts in a record", "2cD 2sD 3cM 3cD 3sM 3sD", "p21:01000100", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a flood of user_canceled", "2cF 2cM 2sF 2sM 3cF 3cM 3sF 3sM", "p21:015a", 100, NETLIB_TLS_PROTOCOL, 50, 50, 5, 0},
+    {"a flood of user_canceled", "2cD 2sD 3cD 3sD", "p21:015a", 100, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a flood of close_notify", "2cF 2cM 2sF 2sM 3cF 3sF", "p21:0100", 100, NETLIB_TLS_PROTOCOL, 50, 50, 5, 0},
+    {"a flood of close_notify", "2cD 2sD 3cD 3sD", "p21:0100", 100, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"a flood of close_notify", "3cM 3sM", "p21:0100", 100, NETLIB_TLS_HANDSHAKE_EOF, 0, 50, 1, 0},
+    {"sealed empty handshake records", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:", 100, NETLIB_TLS_PROTOCOL, 50, 50, 33, 0},
+    {"a sealed empty alert", "2cD 2sD 3cM 3cD 3sM 3sD", "s21:", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a flood of empty data", "2cD 2sD 3cD 3sD", "s23:", 100, NETLIB_TLS_PROTOCOL, 50, 50, 33, 0},
+    {"a flood of empty data", "3cM 3sM", "s23:", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"the same, padded", "2cD 2sD 3cD 3sD", "s23:~100", 100, NETLIB_TLS_PROTOCOL, 50, 50, 33, 0},
+    {"the same, padded", "3cM 3sM", "s23:~100", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"empty data with some between", "2cD 2sD 3cD 3sD", "s23: s23:41", 100, NETLIB_WANT_READ, NONE, NONE, 100, 100},
+    {"empty data with some between", "3cM 3sM", "s23: s23:41", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a sealed change_cipher_spec", "2cD 2sD", "s20:01", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a sealed change_cipher_spec", "3cM 3cD 3sM 3sD", "s20:01", 1, NETLIB_TLS_PROTOCOL, NONE, 10, 1, 0},
+    {"sealed heartbeat", "2cD 2sD 3cM 3cD 3sM 3sD", "s24:01", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"nothing but zeros", "2cD 2sD 3cM 3cD 3sM 3sD", "s0:", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"many zeros", "2cD 2sD 3cM 3cD 3sM 3sD", "s0:+16384", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"as much as a record may have", "2cD 2sD 3cD 3sD", "s23:+16384", 1, NETLIB_WANT_READ, NONE, NONE, 1, 16384},
+    {"as much as a record may have", "3cM 3sM", "s23:+16384", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"one byte more", "2cD 2sD 3cM 3cD 3sM 3sD", "s23:+16385", 1, NETLIB_TLS_PROTOCOL, 22, 22, 1, 0},
+    {"one byte of padding too many", "2cD 2sD", "s23:+16384~1", 1, NETLIB_WANT_READ, NONE, NONE, 1, 16384},
+    {"one byte of padding too many", "3cM 3cD 3sM 3sD", "s23:+16384~1", 1, NETLIB_TLS_PROTOCOL, 22, 22, 1, 0},
+    {"2^14 + 1,024 bytes", "2cD 2sD 3cM 3cD 3sM 3sD", "s23:+17408", 1, NETLIB_TLS_PROTOCOL, 22, 22, 1, 0},
+    {"as much padding as there may be", "2cD 2sD 3cD 3sD", "s23:41~16383", 1, NETLIB_WANT_READ, NONE, NONE, 1, 1},
+    {"as much padding as there may be", "3cM 3sM", "s23:41~16383", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a sealed message of 16 MiB", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:0bffffff", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"of 65,536 bytes", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:0b010000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"of 65,535 bytes, of which nothing comes", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:0b00ffff", 1, NETLIB_WANT_READ, NONE, NONE, 1, 0},
+    {"a flood of sealed hello_request", "2cD", "s22:00000000", 100, NETLIB_TLS_PROTOCOL, 50, 50, 2, 0},
+    {"a flood of sealed hello_request", "2sD 3cM 3cD 3sM 3sD", "s22:00000000", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"an alert inside a sealed message", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:180000 s21:015a", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"data inside a sealed message", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:180000 s23:41", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a hello of 4 bytes", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:0200000403030000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a wrong Finished", "2cD 2sD 3cM 3cD 3sD", "s22:14000020+32", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a wrong Finished", "3sM", "s22:14000020+32", 1, NETLIB_TLS_PROTOCOL, 51, 51, 1, 0},
+    {"a wrong Finished of TLS 1.2", "2cM", "p20:01 s22:1400000c+12", 1, NETLIB_TLS_PROTOCOL, 51, 51, 1, 0},
+    {"an empty Certificate", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:0b000000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"an empty CertificateRequest", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:0d000000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"the end of early data that there is not", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:05000000", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"an extension that nobody asked for", "2cD 2sD 3cD 3sM 3sD", "s22:080000080006fffe00020000", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"an extension that nobody asked for", "3cM", "s22:080000080006fffe00020000", 1, NETLIB_TLS_PROTOCOL, NONE, 110, 1, 0},
+    {"a compressed certificate that nobody asked for", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:080000020000 s22:190000080001000000000000", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"no certificate at all", "2cD 2sD 3cD 3sM 3sD", "s22:080000020000 s22:0b00000400000000 s22:0f000004040300000000", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"no certificate at all", "3cM", "s22:080000020000 s22:0b00000400000000 s22:0f000004040300000000", 1, NETLIB_CERTIFICATE_VERIFY, 50, 50, 1, 0},
+    {"Finished instead of a certificate", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:080000020000 s22:14000020+32", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"EncryptedExtensions twice", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:080000020000 s22:080000020000", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"several messages in a record", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:0800000200000800000200000b000004", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"sealed close_notify", "2cD 2sD 3cD 3sD", "s21:0100", 1, NETLIB_END_OF_STREAM, NONE, NONE, 1, 0},
+    {"sealed close_notify", "3cM 3sM", "s21:0100", 1, NETLIB_TLS_HANDSHAKE_EOF, 0, 50, 1, 0},
+    {"the same as a fatal alert", "2cD 2sD 3cD 3sD", "s21:0200", 1, NETLIB_END_OF_STREAM, NONE, NONE, 1, 0},
+    {"the same as a fatal alert", "3cM 3sM", "s21:0200", 1, NETLIB_TLS_HANDSHAKE_EOF, 0, NONE, 1, 0},
+    {"data after it", "2cD 2sD 3cD 3sD", "s23:68656c6c6f s21:0100 s23:68656c6c6f", 1, NETLIB_END_OF_STREAM, NONE, NONE, 1, 5},
+    {"data after it", "3cM 3sM", "s23:68656c6c6f s21:0100 s23:68656c6c6f", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"two sealed alerts in a record", "2cD 2sD 3cM 3cD 3sM 3sD", "s21:01000100", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a flood of sealed user_canceled", "2cD 2sD 3cM 3cD 3sM 3sD", "s21:015a", 100, NETLIB_TLS_PROTOCOL, 50, 50, 5, 0},
+    {"a flood of sealed no_renegotiation", "2cD 2sD", "s21:0164", 100, NETLIB_TLS_PROTOCOL, 50, 50, 5, 0},
+    {"a flood of sealed no_renegotiation", "3cM 3cD 3sM 3sD", "s21:0164", 100, NETLIB_TLS_ALERT, 100, 50, 1, 0},
+    {"an empty key update", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:18000000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"one that asks for what there is not", "2cD 2sD 3cM 3sM", "s22:1800000102", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"one that asks for what there is not", "3cD 3sD", "s22:1800000102", 1, NETLIB_TLS_PROTOCOL, 47, 47, 1, 0},
+    {"one of two bytes", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:180000020000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"two in a record", "2cD 2sD 3cM 3sM", "s22:18000001001800000100", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"two in a record", "3cD 3sD", "s22:18000001001800000100", 1, NETLIB_TLS_PROTOCOL, NONE, 10, 1, 0},
+    {"one in two pieces", "2cD 2sD 3cM 3sM", "s22:180000 s22:0100 k s23:68656c6c6f", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"one in two pieces", "3cD 3sD", "s22:180000 s22:0100 k s23:68656c6c6f", 1, NETLIB_WANT_READ, NONE, NONE, 1, 5},
+    {"one after which the old keys go on", "2cD 2sD 3cM 3sM", "s22:1800000100 s23:68656c6c6f", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"one after which the old keys go on", "3cD 3sD", "s22:1800000100 s23:68656c6c6f", 1, NETLIB_TLS_PROTOCOL, 20, 20, 1, 0},
+    {"one", "2cD 2sD 3cM 3sM", "s22:1800000100 k s23:68656c6c6f", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"one", "3cD 3sD", "s22:1800000100 k s23:68656c6c6f", 1, NETLIB_WANT_READ, NONE, NONE, 1, 5},
+    {"a flood", "2cD 2sD 3cM 3sM", "s22:1800000100 k", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a flood", "3cD 3sD", "s22:1800000100 k", 100, NETLIB_TLS_PROTOCOL, 50, 50, 33, 0},
+    {"a flood that asks for new keys", "2cD 2sD 3cM 3sM", "s22:1800000101 k", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a flood that asks for new keys", "3cD 3sD", "s22:1800000101 k", 100, NETLIB_TLS_PROTOCOL, 50, 50, 33, 0},
+    {"with data between", "2cD 2sD 3cM 3sM", "s22:1800000101 k s23:41", 100, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"with data between", "3cD 3sD", "s22:1800000101 k s23:41", 100, NETLIB_WANT_READ, NONE, NONE, 100, 100},
+    {"a ticket of zeros", "2cD 2sD 3cM 3cD 3sM 3sD", "s22:04000010+16", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a ticket", "2cD 2sD", "s22:0400001100000e1000000000000004010203040000", 1, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a ticket", "3cM 3sM 3sD", "s22:0400001100000e1000000000000004010203040000", 1, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a ticket", "3cD", "s22:0400001100000e1000000000000004010203040000", 1, NETLIB_WANT_READ, NONE, NONE, 1, 0},
+    {"a flood of tickets", "2cD 2sD", "s22:0400001100000e1000000000000004010203040000", 10000, NETLIB_TLS_PROTOCOL, 50, 50, 1, 0},
+    {"a flood of tickets", "3cM 3sM 3sD", "s22:0400001100000e1000000000000004010203040000", 10000, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"a flood of tickets", "3cD", "s22:0400001100000e1000000000000004010203040000", 10000, NETLIB_TLS_PROTOCOL, 50, 50, 6097, 0},
+    {"key updates and empty data in turn", "2cD 2sD 3cM 3sM", "s22:1800000101 k s23:", 10000, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"key updates and empty data in turn", "3cD 3sD", "s22:1800000101 k s23:", 10000, NETLIB_TLS_PROTOCOL, 50, 50, 5350, 0},
+    {"the same, with data", "2cD 2sD 3cM 3sM", "s22:1800000101 k s23: s23:41", 2000, NETLIB_TLS_PROTOCOL, 10, 10, 1, 0},
+    {"the same, with data", "3cD 3sD", "s22:1800000101 k s23: s23:41", 2000, NETLIB_WANT_READ, NONE, NONE, 2000, 2000},
+};
+
+/* A session that goes on works: its next data comes out, or before the handshake is done its end is one in the middle. */
+static void check_alive(struct scene *scene, const struct row *row) {
+    netlib_error *err = NULL;
+    char got[8];
+    size_t n = 0;
+    if (scene->moment == DONE && strstr(row->script, "0b00ffff") == NULL) {
+        struct came came = play(scene, "s23:70696e67", 1);
+        CHECK_INT(NETLIB_WANT_READ, came.status);
+        CHECK_INT(4, (long long)came.plain);
+        CHECK_OK(netlib_tls_engine_write(scene->victim, "pong", 4, &n, &err));
+    }
+    CHECK_OK(netlib_tls_engine_feed_end(scene->victim, &err));
+    netlib_status end = scene->moment == DONE ? NETLIB_TLS_TRUNCATED : NETLIB_TLS_HANDSHAKE_EOF;
+    CHECK_STATUS(end, netlib_tls_engine_read(scene->victim, got, sizeof got, &n, &err));
+    CHECK_STATUS(end, netlib_tls_engine_read(scene->victim, got, sizeof got, &n, &err));
+}
+
+static void play_row(const struct row *row, const char *where) {
+    unsigned long failed = checks_failed;
+    struct scene scene = begin_scene(where[0] == '3' ? V13 : V12, where[1] == 's' ? SERVER : CLIENT,
+                                     where[2] == 'F' ? FIRST : where[2] == 'M' ? MIDDLE : DONE);
+    struct came came = play(&scene, row->script, row->times);
+    CHECK_STR(netlib_status_name(row->status), netlib_status_name(came.status));
+    CHECK_INT(row->alert, came.alert);
+    CHECK_INT(row->told, came.told);
+    CHECK_INT(row->ends, came.times);
+    CHECK_INT((long long)row->plain, (long long)came.plain);
+    /* A record and an answer, in buffers of 68 KiB each, and what an error and its words take. */
+    CHECK(came.grown < 180 * 1024);
+    /* Who breaks the protocol is told so. */
+    CHECK((came.status != NETLIB_TLS_PROTOCOL && came.status != NETLIB_NOT_TLS) || came.told >= 0);
+    if (came.status == NETLIB_WANT_READ) check_alive(&scene, row);
+    else if (came.status != NETLIB_END_OF_STREAM) check_sticky(&scene, &came, row->what);
+    if (checks_failed != failed) fprintf(stderr, "    %s at %.3s: %s; grown by %lld\n", row->what, where, came.message, came.grown);
+    end_scene(&scene);
+}
+
+static void every_row_at_every_moment(void) {
+    static const char *const all = "2cF 2cM 2cD 2sF 2sM 2sD 3cF 3cM 3cD 3sF 3sM 3sD";
+    unsigned played = 0, seen = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (under_valgrind() && rows[i].times > 100) continue;
+        for (const char *where = strcmp(rows[i].where, "all") == 0 ? all : rows[i].where; *where != '\0'; where += where[3] == ' ' ? 4 : 3) {
+            if (under_valgrind() && seen++ % 4 != 0) continue;
+            play_row(&rows[i], where);
+            played++;
+        }
+    }
+    printf("%u scripts played\n", played);
+}
+
+/* Each alert, of each level, before the handshake and in the session. */
+static void every_alert(void) {
+    unsigned played = 0;
+    static const unsigned levels[] = {1, 2, 0, 3, 255};
+    for (unsigned i = 0; i < 5 * 256; i++) {
+        unsigned level = levels[i / 256], number = i % 256;
+        bool is_known = number == 0 || number == 10 || number == 40 || number == 90 || number == 255;
+        if (under_valgrind() && !is_known) continue;
+        for (int where = 0; where < 8; where++) {
+            enum version version = where % 2 == 0 ? V12 : V13;
+            enum side side = where / 2 % 2 == 0 ? CLIENT : SERVER;
+            enum moment moment = where < 4 ? FIRST : DONE;
+            if (moment == DONE && !is_known && (level != 2 || number % 8 != 0)) continue;
+            struct scene scene = begin_scene(version, side, moment);
+            char script[20];
+            snprintf(script, sizeof script, "%s21:%02x%02x", moment == FIRST ? "p" : "s", level, number);
+            struct came came = play(&scene, script, 1);
+            netlib_status status = moment == FIRST && number == 0 ? NETLIB_TLS_HANDSHAKE_EOF : NETLIB_TLS_ALERT;
+            int told = level == 1 || level == 2 ? NONE : 47;
+            if (level == 1 && (version == V12 || moment == FIRST || number == 90)) status = NETLIB_WANT_READ;
+            else if (level == 1) told = 50;
+            if (moment == DONE && number == 0 && (level == 1 || level == 2)) status = NETLIB_END_OF_STREAM, told = NONE;
+            else if (moment == DONE && number == 0) status = NETLIB_TLS_TRUNCATED;
+            CHECK_INT(status, came.status);
+            CHECK_INT(status == NETLIB_WANT_READ || status == NETLIB_END_OF_STREAM ? NONE : (int)number, came.alert);
+            CHECK_INT(told, came.told);
+            end_scene(&scene);
+            played++;
+        }
+    }
+    printf("%u alerts\n", played);
+}
+
+int main(void) {
+    set_up();
+    every_row_at_every_moment();
+    every_alert();
+    tear_down();
+    return report("tls hostile records");
+}
