@@ -10,11 +10,12 @@ use zeroize::Zeroizing;
 
 use super::key::{self, Password};
 use super::options::setter;
-use super::pem;
+use super::{pem, pkcs12};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// Where an identity is read from. A missing key stands in the same place as the chain. Copies share the bytes.
+/// Where an identity is read from. A missing key stands in the same place as the chain. Copies share the bytes. That it
+/// is PKCS#12 is seen from the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },
@@ -58,6 +59,18 @@ fn pair(
     password: Option<&Password>,
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>> {
+    if pkcs12::is_one(chain) {
+        // A program with one path for both may say it twice.
+        if key != chain {
+            let message = format!("{chain_name} is PKCS#12, which has its key in it: no other key can be given");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        return pkcs12::load(chain, chain_name, password, provider);
+    }
+    if pkcs12::is_one(key) {
+        let message = format!("{key_name} is PKCS#12: it is given in place of the chain, and no key with it");
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
     let certificates = pem::certificates(chain, chain_name)?;
     let key = key::load(key, key_name, password, provider)?;
     let identity = CertifiedKey::new(certificates, key);

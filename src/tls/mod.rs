@@ -29,6 +29,7 @@ mod keylog;
 mod names;
 mod pem;
 mod pins;
+mod pkcs12;
 mod pool;
 mod record;
 mod server_name;

@@ -1,15 +1,20 @@
 //! Private keys in every form in which they are written down: PEM or DER; PKCS#8, PKCS#1 or SEC1; encrypted as PKCS#8
 //! ([`pkcs8`]) or the old way of PEM ([`traditional`]). What is secret is wiped when dropped.
+//!
+//! What opens them opens PKCS#12 too: passwords, ways to encrypt ([`scheme`]), and why not ([`Refusal`]).
 
-mod names;
+pub(super) mod names;
+mod password;
+pub(super) mod pbes1;
+pub(super) mod pbes2;
 mod pkcs8;
+pub(super) mod scheme;
 mod shape;
 mod traditional;
 
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::mem;
 use std::sync::Arc;
 
@@ -18,45 +23,21 @@ use rustls::crypto::CryptoProvider;
 use rustls::sign::SigningKey;
 use zeroize::Zeroizing;
 
+pub(crate) use self::password::Password;
+pub(super) use self::password::Spelling;
+use self::scheme::Effort;
 use self::shape::Shape;
 use super::{pem, x509};
 use crate::error::{Error, Result, shown};
 use crate::memory;
 use crate::status::Status;
 
-/// The longest password, which is OpenSSL's too.
-const MAX_PASSWORD: usize = 1024;
-
 /// DER or text that is secret.
-type Secret = Zeroizing<Vec<u8>>;
-
-/// What opens an encrypted key. It is never shown.
-#[derive(Clone)]
-pub(crate) struct Password(Secret);
-
-impl Password {
-    pub(crate) fn new(bytes: &[u8]) -> Result<Password> {
-        if bytes.len() > MAX_PASSWORD {
-            let message = format!("password must have at most {MAX_PASSWORD} bytes; it has {}", bytes.len());
-            return Err(Error::new(Status::InvalidArgument, message));
-        }
-        Ok(Password(Zeroizing::new(memory::copy(bytes, "password")?)))
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Password")
-    }
-}
+pub(super) type Secret = Zeroizing<Vec<u8>>;
 
 /// Why a key is not opened. [`Refusal::error`] says of what.
 #[derive(Debug)]
-enum Refusal {
+pub(super) enum Refusal {
     /// What stands there is no key of a form known here.
     Absent(String),
     Malformed(String),
@@ -67,33 +48,45 @@ enum Refusal {
     OutOfMemory(Error),
 }
 
-type Opened<T> = std::result::Result<T, Refusal>;
+pub(super) type Opened<T> = std::result::Result<T, Refusal>;
 
 impl Refusal {
-    fn malformed(why: impl Into<String>) -> Refusal {
+    pub(super) fn malformed(why: impl Into<String>) -> Refusal {
         Refusal::Malformed(why.into())
     }
 
     fn error(self, what: &str) -> Error {
+        self.error_of("private key", what)
+    }
+
+    /// `thing` is what was to be opened, `what` the name of the input that it is in.
+    pub(super) fn error_of(self, thing: &str, what: &str) -> Error {
         match self {
             Refusal::Absent(why) => Error::new(Status::InvalidPem, format!("{what} {why}")),
             Refusal::Malformed(why) => {
-                Error::new(Status::InvalidPem, format!("the private key in {what} is malformed: {why}"))
+                Error::new(Status::InvalidPem, format!("the {thing} in {what} is malformed: {why}"))
             }
             Refusal::Unsupported(why) => {
-                let message = format!("the private key in {what} is encrypted in a way that is not supported: {why}");
+                let message = format!("the {thing} in {what} is encrypted in a way that is not supported: {why}");
                 Error::new(Status::Unsupported, message)
             }
             Refusal::PasswordRequired => {
-                let message = format!("the private key in {what} is encrypted, and no password was given");
+                let message = format!("the {thing} in {what} is encrypted, and no password was given");
                 let advice = "to give the password: netlib_tls_options_set_key_password";
                 Error::new(Status::PasswordRequired, message).with_advice(Some(advice))
             }
             Refusal::WrongPassword => {
-                Error::new(Status::WrongPassword, format!("the password does not open the private key in {what}"))
+                Error::new(Status::WrongPassword, format!("the password does not open the {thing} in {what}"))
             }
             Refusal::OutOfMemory(error) => error.prefixed(what),
         }
+    }
+}
+
+impl From<Error> for Refusal {
+    /// Of what may run out of memory and fails in no other way.
+    fn from(error: Error) -> Refusal {
+        Refusal::OutOfMemory(error)
     }
 }
 
@@ -105,7 +98,11 @@ pub(crate) fn load(
     password: Option<&Password>,
     provider: &CryptoProvider,
 ) -> Result<Arc<dyn SigningKey>> {
-    let mut der = find(bytes, password).map_err(|refusal| refusal.error(what))?;
+    ready(find(bytes, password).map_err(|refusal| refusal.error(what))?, what, provider)
+}
+
+/// The key in `der`, ready to sign.
+pub(super) fn ready(mut der: Secret, what: &str, provider: &CryptoProvider) -> Result<Arc<dyn SigningKey>> {
     let no_key = || Refusal::malformed("it is none of PKCS#8, PKCS#1 and SEC1").error(what);
     let shape = Shape::of(&der).ok_or_else(no_key)?;
     let unusable = shape.unusable(&der);
@@ -155,10 +152,19 @@ fn find(bytes: &[u8], password: Option<&Password>) -> Opened<Secret> {
 }
 
 fn open(der: Secret, password: Option<&Password>) -> Opened<Secret> {
-    if pkcs8::is_encrypted(&der) { pkcs8::decrypt(&der, password) } else { Ok(der) }
+    if !pkcs8::is_encrypted(&der) {
+        return Ok(der);
+    }
+    let spellings = password.map(|password| Spelling::all(Some(password))).transpose()?;
+    pkcs8::decrypt(&der, spellings.as_deref(), &mut Effort::new())
 }
 
-fn copy(bytes: &[u8]) -> Opened<Secret> {
+/// The PKCS#8 in `der`, which is encrypted.
+pub(super) fn open_pkcs8(der: &[u8], spellings: &[Spelling], effort: &mut Effort) -> Opened<Secret> {
+    pkcs8::decrypt(der, Some(spellings), effort)
+}
+
+pub(super) fn copy(bytes: &[u8]) -> Opened<Secret> {
     memory::copy(bytes, "a private key").map(Zeroizing::new).map_err(Refusal::OutOfMemory)
 }
 

@@ -17,7 +17,7 @@ pub(super) mod oid {
     pub(in super::super) const P521: ObjectIdentifier = oid("1.3.132.0.35");
 }
 
-const NAMES: [(&str, &str); 38] = [
+const NAMES: [(&str, &str); 46] = [
     // Encryption with a password.
     ("1.2.840.113549.1.5.1", "pbeWithMD2AndDES-CBC"),
     ("1.2.840.113549.1.5.3", "pbeWithMD5AndDES-CBC"),
@@ -46,6 +46,14 @@ const NAMES: [(&str, &str); 38] = [
     ("1.2.410.200046.1.1.12", "ARIA-256-CBC"),
     ("2.16.840.1.101.3.4.1.6", "AES-128-GCM"),
     ("2.16.840.1.101.3.4.1.46", "AES-256-GCM"),
+    ("1.2.840.113549.2.5", "MD5"),
+    ("2.16.840.1.101.3.4.2.5", "SHA-512/224"),
+    ("2.16.840.1.101.3.4.2.6", "SHA-512/256"),
+    ("2.16.840.1.101.3.4.2.7", "SHA3-224"),
+    ("2.16.840.1.101.3.4.2.8", "SHA3-256"),
+    ("2.16.840.1.101.3.4.2.9", "SHA3-384"),
+    ("2.16.840.1.101.3.4.2.10", "SHA3-512"),
+    ("1.2.643.7.1.1.2.2", "Streebog-256"),
     ("1.2.840.113549.2.6", "HMAC-MD5"),
     ("1.2.840.113549.2.12", "HMAC-SHA512-224"),
     ("1.2.840.113549.2.13", "HMAC-SHA512-256"),
@@ -62,7 +70,7 @@ const NAMES: [(&str, &str); 38] = [
 ];
 
 /// The name, where it has one here, and the number.
-pub(super) fn shown_oid(oid: ObjectIdentifier) -> String {
+pub(in crate::tls) fn shown_oid(oid: ObjectIdentifier) -> String {
     let number = oid.to_string();
     match NAMES.iter().find(|(known, _)| *known == number) {
         Some((_, name)) => format!("{name} ({number})"),

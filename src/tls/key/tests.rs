@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rustls::crypto::aws_lc_rs;
 
+use super::password::MAX_PASSWORD;
 use super::*;
 
 const SERVER: &[u8] = include_bytes!("../../../tests/certs/server-key.der");

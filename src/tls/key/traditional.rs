@@ -1,11 +1,10 @@
 //! PEM that is encrypted the old way (RFC 1421, as OpenSSL has it): headers before the text say the cipher and its
 //! initialization vector, and MD5 makes the key of the password. It is weak, and it is in use.
 
-use cbc::cipher::block_padding::Pkcs7;
-use cbc::cipher::{BlockCipherDecrypt, BlockModeDecrypt, KeyInit, KeyIvInit};
 use md5::{Digest, Md5};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::scheme::decrypt_cbc;
 use super::{Opened, Password, Refusal, Secret, opened};
 use crate::error::shown;
 use crate::tls::pem::split_line;
@@ -57,11 +56,6 @@ impl Cipher {
             Cipher::DesEde3 => decrypt_cbc::<des::TdesEde3>(key, iv, buffer),
         }
     }
-}
-
-fn decrypt_cbc<C: BlockCipherDecrypt + KeyInit>(key: &[u8], iv: &[u8], buffer: &mut [u8]) -> Option<usize> {
-    let decryptor = cbc::Decryptor::<C>::new_from_slices(key, iv).ok()?;
-    decryptor.decrypt_padded::<Pkcs7>(buffer).ok().map(<[u8]>::len)
 }
 
 /// The headers of a section's body, if it has any, and its base64 text. What is not encrypted may have others.

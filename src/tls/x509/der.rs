@@ -1,4 +1,11 @@
-//! A cursor over DER, which knows where it is.
+//! A cursor over DER, which knows where it is; and over BER, where a format asks for no more than that.
+
+use std::ops::Deref;
+
+use zeroize::Zeroizing;
+
+use crate::error::Result as Fallible;
+use crate::memory;
 
 /// What could not be read, and at which byte of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +19,8 @@ pub(crate) struct Malformed {
 pub(crate) struct Der<'a> {
     rest: &'a [u8],
     at: usize,
+    /// Whether lengths may be indefinite.
+    is_ber: bool,
 }
 
 /// One element: its tag, all its bytes, its content, and where that begins.
@@ -20,7 +29,25 @@ pub(crate) struct Element<'a> {
     pub(crate) tag: u8,
     pub(crate) whole: &'a [u8],
     pub(crate) content: &'a [u8],
-    at: usize,
+    pub(crate) at: usize,
+    is_ber: bool,
+}
+
+/// The bytes of an OCTET STRING, which may be secret.
+pub(crate) enum Octets<'a> {
+    Whole(&'a [u8]),
+    Joined(Zeroizing<Vec<u8>>),
+}
+
+impl Deref for Octets<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Octets::Whole(bytes) => bytes,
+            Octets::Joined(bytes) => bytes,
+        }
+    }
 }
 
 pub(crate) mod tag {
@@ -41,6 +68,8 @@ pub(crate) mod tag {
     pub(crate) const BMP_STRING: u8 = 0x1e;
     pub(crate) const SEQUENCE: u8 = 0x30;
     pub(crate) const SET: u8 = 0x31;
+    /// In the tag of an element that is made of others.
+    pub(crate) const CONSTRUCTED: u8 = 0x20;
 
     /// `[number]` around whole elements.
     pub(crate) const fn explicit(number: u8) -> u8 {
@@ -55,7 +84,13 @@ pub(crate) mod tag {
 
 impl<'a> Der<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Der<'a> {
-        Der { rest: bytes, at: 0 }
+        Der { rest: bytes, at: 0, is_ber: false }
+    }
+
+    /// Elements whose lengths may be indefinite, as everything's in them. What is read of them costs its size once for
+    /// each such element around it.
+    pub(crate) fn ber(bytes: &'a [u8], at: usize) -> Der<'a> {
+        Der { rest: bytes, at, is_ber: true }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -66,29 +101,23 @@ impl<'a> Der<'a> {
         Malformed { what, at: self.at }
     }
 
-    /// `None` at the end, and where no whole element is. Lengths of more than four bytes, indefinite lengths and tags of
-    /// more than one byte are in no certificate.
+    /// `None` at the end, and where no whole element is. Lengths of more than four bytes and tags of more than one byte
+    /// are in no certificate.
     pub(crate) fn next(&mut self) -> Option<Element<'a>> {
-        let (&tag, rest) = self.rest.split_first()?;
-        let (&first, rest) = rest.split_first()?;
-        if tag & 0x1f == 0x1f {
-            return None;
-        }
-        let (len, rest) = match usize::from(first) {
-            len @ ..0x80 => (len, rest),
-            0x80 | 0x85.. => return None,
-            count => {
-                let (bytes, rest) = rest.split_at_checked(count & 0x7f)?;
-                (bytes.iter().fold(0usize, |len, byte| len << 8 | usize::from(*byte)), rest)
+        let (tag, len, rest) = header(self.rest)?;
+        let (content, after) = match len {
+            Some(len) => rest.split_at_checked(len)?,
+            None if self.is_ber => {
+                let (content, end) = rest.split_at_checked(indefinite(rest)?)?;
+                (content, end.get(END_OF_CONTENTS..)?)
             }
+            None => return None,
         };
-        let (content, after) = rest.split_at_checked(len)?;
-        let header = self.rest.len() - rest.len();
-        let whole = self.rest.get(..header + len)?;
-        let element = Element { tag, whole, content, at: self.at + header };
-        self.rest = after;
+        let whole = self.rest.get(..self.rest.len() - after.len())?;
+        let at = self.at + self.rest.len() - rest.len();
         self.at += whole.len();
-        Some(element)
+        self.rest = after;
+        Some(Element { tag, whole, content, at, is_ber: self.is_ber })
     }
 
     /// The next element if it has this tag; else nothing is taken.
@@ -117,7 +146,32 @@ impl<'a> Der<'a> {
 
 impl<'a> Element<'a> {
     pub(crate) fn inside(&self) -> Der<'a> {
-        Der { rest: self.content, at: self.at }
+        Der { rest: self.content, at: self.at, is_ber: self.is_ber }
+    }
+
+    /// An OCTET STRING's bytes. BER may have it in parts, which are such strings again, or of more parts; the tag of the
+    /// whole says whether it has. `None` for what is none.
+    pub(crate) fn octets(&self) -> Fallible<Option<Octets<'a>>> {
+        if self.tag & tag::CONSTRUCTED == 0 {
+            return Ok(Some(Octets::Whole(self.content)));
+        }
+        let mut joined = Zeroizing::new(Vec::new());
+        memory::reserve(&mut joined, self.content.len(), "a string")?;
+        let mut rest = self.content;
+        // All its parts, whatever they are in, stand one after the other.
+        while let Some((tag, len, after)) = header(rest) {
+            rest = match (tag, len) {
+                (tag::OCTET_STRING, Some(len)) => {
+                    let Some((part, after)) = after.split_at_checked(len) else { return Ok(None) };
+                    joined.extend_from_slice(part);
+                    after
+                }
+                (tag, _) if tag == tag::OCTET_STRING | tag::CONSTRUCTED => after,
+                (0, Some(0)) => after,
+                _ => return Ok(None),
+            };
+        }
+        Ok(rest.is_empty().then_some(Octets::Joined(joined)))
     }
 
     pub(crate) fn malformed(&self, what: &'static str) -> Malformed {
@@ -127,7 +181,7 @@ impl<'a> Element<'a> {
     /// A BIT STRING's bytes, without the one that counts the unused bits; a cursor, for those that hold elements.
     pub(crate) fn bits(&self) -> Option<Der<'a>> {
         let (unused, bytes) = self.content.split_first()?;
-        (*unused < 8).then_some(Der { rest: bytes, at: self.at + 1 })
+        (*unused < 8).then_some(Der { rest: bytes, at: self.at + 1, is_ber: self.is_ber })
     }
 
     /// An INTEGER's magnitude without leading zeros.
@@ -139,6 +193,47 @@ impl<'a> Element<'a> {
     /// BER's BOOLEAN: anything but 0 is true.
     pub(crate) fn is_true(&self) -> bool {
         self.content.iter().any(|byte| *byte != 0)
+    }
+}
+
+/// What an element begins with: its tag, the length of its content, `None` if that is indefinite, and what follows.
+pub(crate) fn header(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
+    let (&tag, rest) = bytes.split_first()?;
+    let (&first, rest) = rest.split_first()?;
+    if tag & 0x1f == 0x1f {
+        return None;
+    }
+    match usize::from(first) {
+        len @ ..0x80 => Some((tag, Some(len), rest)),
+        0x80 => (tag & tag::CONSTRUCTED != 0).then_some((tag, None, rest)),
+        0x85.. => None,
+        count => {
+            let (bytes, rest) = rest.split_at_checked(count & 0x7f)?;
+            Some((tag, Some(bytes.iter().fold(0usize, |len, byte| len << 8 | usize::from(*byte))), rest))
+        }
+    }
+}
+
+/// An element of no tag and no length, behind a content of indefinite length.
+const END_OF_CONTENTS: usize = 2;
+
+/// How long the content is that `bytes` begins with and that an end-of-contents ends.
+fn indefinite(bytes: &[u8]) -> Option<usize> {
+    let (mut rest, mut open) = (bytes, 1usize);
+    loop {
+        let (tag, len, after) = header(rest)?;
+        rest = match (tag, len) {
+            (0, Some(0)) if open == 1 => return Some(bytes.len() - rest.len()),
+            (0, Some(0)) => {
+                open -= 1;
+                after
+            }
+            (_, None) => {
+                open += 1;
+                after
+            }
+            (_, Some(len)) => after.get(len..)?,
+        };
     }
 }
 
@@ -197,5 +292,48 @@ mod tests {
         assert_eq!((seven.content, seven.at), (&[7][..], 4));
         assert_eq!(inside.read(tag::SET, "nine").unwrap_err(), Malformed { what: "nine", at: 5 });
         assert_eq!(inside.end("the end"), Err(Malformed { what: "the end", at: 5 }));
+    }
+
+    #[test]
+    fn lengths_that_are_indefinite() {
+        let bytes = [tag::SEQUENCE, 0x80, tag::SET, 0x80, tag::INTEGER, 1, 0, 0, 0, tag::INTEGER, 1, 7, 0, 0, 9];
+        assert!(Der::new(&bytes).next().is_none());
+        let mut all = Der::ber(&bytes, 100);
+        let outer = all.next().unwrap();
+        assert_eq!((outer.whole, outer.content, outer.at), (&bytes[..14], &bytes[2..12], 102));
+        assert_eq!((all.bytes(), all.malformed("").at), (&[9][..], 114));
+        let mut inside = outer.inside();
+        let set = inside.next().unwrap();
+        assert_eq!((set.tag, set.content, set.at), (tag::SET, &[tag::INTEGER, 1, 0][..], 104));
+        assert_eq!(inside.next().unwrap().content, [7]);
+        assert!(inside.is_empty());
+        for len in 0..14 {
+            assert!(Der::ber(&bytes[..len], 0).next().is_none(), "{len}");
+        }
+        // Only what is made of elements has an end among them.
+        assert!(Der::ber(&[tag::OCTET_STRING, 0x80, 0, 0], 0).next().is_none());
+        let nested = [[tag::SEQUENCE, 0x80].repeat(100_000), [0, 0].repeat(100_000)].concat();
+        assert_eq!(Der::ber(&nested, 0).next().unwrap().whole.len(), nested.len());
+    }
+
+    #[test]
+    fn strings_in_parts() {
+        let joined = |bytes: &[u8]| {
+            let element = Der::ber(bytes, 0).next().unwrap();
+            element.octets().unwrap().map(|octets| octets.to_vec())
+        };
+        for (bytes, expected) in [
+            (&[4, 2, 1, 2][..], Some(&[1, 2][..])),
+            (&[0x80, 2, 1, 2], Some(&[1, 2])),
+            (&[0x24, 0x80, 4, 1, 1, 4, 1, 2, 0, 0], Some(&[1, 2])),
+            (&[0x24, 6, 4, 1, 1, 4, 1, 2], Some(&[1, 2])),
+            (&[0xa0, 0x80, 0x24, 0x80, 4, 1, 1, 0, 0, 0x24, 3, 4, 1, 2, 0, 0], Some(&[1, 2])),
+            (&[0x24, 0], Some(&[])),
+            (&[0x24, 3, 5, 1, 1], None),
+            (&[0x24, 3, 4, 2, 1], None),
+            (&[0x24, 1, 4], None),
+        ] {
+            assert_eq!(joined(bytes).as_deref(), expected, "{bytes:?}");
+        }
     }
 }
