@@ -6,7 +6,6 @@
 //!   the slice of every later call; see [`holds_a_record`].
 //! - After an error nothing may be processed again: only the alert that it queued may be taken out.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustls::client::UnbufferedClientConnection;
@@ -14,6 +13,7 @@ use rustls::server::UnbufferedServerConnection;
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, UnbufferedStatus};
 use rustls::{ClientConfig, CommonState, ServerConfig};
 use rustls_pki_types::ServerName;
+use smallvec::SmallVec;
 
 use super::pool::{Filled, Pool};
 use crate::error::{Error, Result};
@@ -240,9 +240,9 @@ pub(crate) fn holds_a_record(left: &[u8]) -> bool {
     whole_record(left).is_some()
 }
 
-/// Records to send, in order.
+/// Records to send, in order. Mostly they are in one buffer, and few at the most.
 pub(crate) struct Outgoing {
-    queue: VecDeque<Filled>,
+    queue: SmallVec<[Filled; 1]>,
     pool: Arc<Pool>,
 }
 
@@ -254,7 +254,7 @@ enum Append {
 
 impl Outgoing {
     pub(crate) fn new(pool: Arc<Pool>) -> Outgoing {
-        Outgoing { queue: VecDeque::new(), pool }
+        Outgoing { queue: SmallVec::new(), pool }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -279,12 +279,12 @@ impl Outgoing {
 
     /// The next bytes to send; what of them could not be sent goes back with [`Outgoing::push_back`].
     pub(crate) fn pop(&mut self) -> Option<Filled> {
-        self.queue.pop_front()
+        (!self.queue.is_empty()).then(|| self.queue.remove(0))
     }
 
     pub(crate) fn push_back(&mut self, rest: Filled) {
         if !rest.is_empty() {
-            self.queue.push_front(rest);
+            self.queue.insert(0, rest);
         }
     }
 
@@ -297,15 +297,15 @@ impl Outgoing {
         let mut needed = least;
         // The second turn has a fresh buffer, or room of the size that was asked for.
         for _ in 0..3 {
-            if self.queue.back_mut().is_none_or(|last| last.space().len() < needed.max(1)) {
-                self.queue.push_back(Filled::new(self.pool.borrow()?));
+            if self.queue.last_mut().is_none_or(|last| last.space().len() < needed.max(1)) {
+                self.queue.push(Filled::new(self.pool.borrow()?));
             }
-            let Some(last) = self.queue.back_mut() else { break };
+            let Some(last) = self.queue.last_mut() else { break };
             match write(last.space()) {
                 Append::Written(written) => {
                     last.add(written);
                     if last.is_empty() {
-                        self.queue.pop_back();
+                        self.queue.pop();
                     }
                     return Ok(());
                 }
