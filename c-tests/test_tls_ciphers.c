@@ -90,6 +90,33 @@ static void as_openssl_selects(void) {
     "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, TLS_AES_128_GCM_SHA256"
 #define SETTER "netlib_tls_options_set_ciphers: "
 
+/* Unless a string says otherwise the fastest is first, which depends on the processor: both orders are a unit test's. */
+static void fastest_first(void) {
+    static const char with_aes[] =
+        "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 "
+        "ECDHE-ECDSA-AES128-GCM-SHA256 ECDHE-RSA-AES128-GCM-SHA256 ECDHE-ECDSA-AES256-GCM-SHA384 "
+        "ECDHE-RSA-AES256-GCM-SHA384 ECDHE-ECDSA-CHACHA20-POLY1305 ECDHE-RSA-CHACHA20-POLY1305";
+    static const char without[] =
+        "TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 "
+        "ECDHE-ECDSA-CHACHA20-POLY1305 ECDHE-RSA-CHACHA20-POLY1305 ECDHE-ECDSA-AES128-GCM-SHA256 "
+        "ECDHE-RSA-AES128-GCM-SHA256 ECDHE-ECDSA-AES256-GCM-SHA384 ECDHE-RSA-AES256-GCM-SHA384";
+    netlib_tls_context *context = context_of(bare_options());
+    const char *expected = strcmp(offered(context), without) == 0 ? without : with_aes;
+#if defined __x86_64__ || defined __i386__
+    expected = __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul") ? with_aes : without;
+#endif
+    CHECK_STR(expected, offered(context));
+    netlib_tls_context_free(context);
+    /* As OpenSSL has it. */
+    netlib_tls_options *options = bare_options();
+    netlib_tls_options_set_ciphers(options, "DEFAULT");
+    context = context_of(options);
+    CHECK_STR(ALL13 " ECDHE-ECDSA-AES256-GCM-SHA384 ECDHE-RSA-AES256-GCM-SHA384 ECDHE-ECDSA-CHACHA20-POLY1305 "
+                    "ECDHE-RSA-CHACHA20-POLY1305 ECDHE-ECDSA-AES128-GCM-SHA256 ECDHE-RSA-AES128-GCM-SHA256",
+              offered(context));
+    netlib_tls_context_free(context);
+}
+
 static void versions_and_suites_go_together(void) {
     static const struct {
         const char *string;
@@ -232,6 +259,7 @@ static void handshakes_obey(void) {
 
 int main(void) {
     as_openssl_selects();
+    fastest_first();
     versions_and_suites_go_together();
     defaults_and_names();
     handshakes_obey();

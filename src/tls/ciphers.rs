@@ -3,12 +3,15 @@
 //! OpenSSL keeps all its suites in one list and changes their order word by word; what is active at the end is what was
 //! selected. The same is done here with fewer suites: how two of them come to stand depends on no third one.
 
+mod preference;
 mod words;
 
 use std::ffi::{CStr, CString};
 
 use rustls::crypto::CryptoProvider;
 use rustls::{CipherSuite, SupportedCipherSuite};
+
+pub(crate) use preference::Processor;
 
 use super::names::{self, Version};
 use crate::error::{Error, Result, shown};
@@ -90,23 +93,17 @@ impl Selection {
     }
 }
 
-/// The suites of `version` that are offered; the provider's own order when nothing was selected.
+/// The suites of `version` that are offered; in the order that is best for the processor when nothing was selected.
 pub(crate) fn offered(
     provider: &CryptoProvider,
     selection: Option<&Selection>,
     version: Version,
+    processor: Processor,
 ) -> Vec<SupportedCipherSuite> {
     let of_version = |suite: &&SupportedCipherSuite| Version::from_rustls(suite.version().version) == Some(version);
     let all = || provider.cipher_suites.iter().filter(of_version);
-    match selection {
-        None => all().copied().collect(),
-        Some(selection) => selection
-            .suites
-            .iter()
-            .filter_map(|wanted| all().find(|suite| suite.suite() == *wanted))
-            .copied()
-            .collect(),
-    }
+    let wanted = selection.map_or_else(|| processor.order(), |selection| &selection.suites);
+    wanted.iter().filter_map(|wanted| all().find(|suite| suite.suite() == *wanted)).copied().collect()
 }
 
 /// What the sign before a word does.

@@ -23,7 +23,7 @@ use super::pool::Pool;
 use super::trust::{self, Environment};
 use super::verify::Policy;
 use super::verify::peer::{ClientVerifier, Means, Notes, ServerVerifier, Times};
-use super::{crl, identity};
+use super::{crl, groups, identity};
 use crate::callback::WallClock;
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -80,6 +80,7 @@ impl Context {
         let mut provider = aws_lc_rs::default_provider();
         let offer = options.offer(&provider)?;
         provider.cipher_suites.clone_from(&offer.suites);
+        provider.kx_groups.clone_from(&offer.groups);
         let provider = Arc::new(provider);
         let password = options.key_password.as_ref();
         let identity =
@@ -230,6 +231,15 @@ impl Context {
         self.offer.suites.get(index).and_then(|suite| ciphers::openssl_name(suite.suite()))
     }
 
+    pub fn key_exchange_group_count(&self) -> usize {
+        self.offer.groups.len()
+    }
+
+    /// A group's name in the IANA registry.
+    pub fn key_exchange_group(&self, index: usize) -> Option<&'static CStr> {
+        self.offer.groups.get(index).and_then(|group| groups::name(*group))
+    }
+
     /// Words of the cipher string that name nothing here.
     pub fn unknown_ciphers(&self) -> Option<&CStr> {
         self.options.ciphers.as_ref().and_then(Selection::unknown)
@@ -256,11 +266,12 @@ impl Context {
         Ok(Arc::clone(nameless))
     }
 
-    /// What a caller has taken from the versions and suites that there are.
+    /// What a caller has taken from the versions, suites and groups that there are.
     pub(crate) fn narrowed(&self) -> Narrowed {
         Narrowed {
             versions: self.minimum_version() == self.maximum_version(),
             ciphers: self.options.ciphers.is_some(),
+            groups: self.options.groups.is_some(),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::status::Status;
 pub(crate) struct Narrowed {
     pub(crate) versions: bool,
     pub(crate) ciphers: bool,
+    pub(crate) groups: bool,
 }
 
 impl Narrowed {
@@ -23,6 +24,10 @@ impl Narrowed {
 
     fn ciphers(self) -> Option<&'static str> {
         self.ciphers.then_some(CIPHERS)
+    }
+
+    fn groups(self) -> Option<&'static str> {
+        self.groups.then_some(GROUPS)
     }
 }
 
@@ -44,6 +49,7 @@ const A_CERTIFICATE: &str = "to present one: netlib_tls_options_set_identity";
 const OWN_CERTIFICATE: &str = "to present another certificate: netlib_tls_options_set_identity";
 const PROTOCOLS: &str = "to offer others: netlib_tls_options_add_alpn_protocol";
 const CIPHERS: &str = "to allow others: netlib_tls_options_set_ciphers";
+const GROUPS: &str = "to allow others: netlib_tls_options_set_key_exchange_groups";
 const VERSIONS: &str =
     "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version";
 
@@ -175,7 +181,7 @@ impl Situation<'_> {
         match number {
             40 | 71 if self.handshaking => {
                 let parameters = "the two sides have no version, cipher suite or parameters in common";
-                (parameters, self.narrowed.ciphers().or(self.narrowed.versions()))
+                (parameters, self.narrowed.ciphers().or(self.narrowed.groups()).or(self.narrowed.versions()))
             }
             44 => ("it has found this side's certificate among the revoked ones", own),
             45 => ("by its clock this side's certificate has expired or is not yet valid", own),
@@ -239,7 +245,7 @@ impl Situation<'_> {
             PeerIncompatible::NoKxGroupsInCommon
             | PeerIncompatible::NamedGroupsExtensionRequired
             | PeerIncompatible::KeyShareExtensionRequired => {
-                (common("key-exchange group"), AlertDescription::HandshakeFailure, None)
+                (common("key-exchange group"), AlertDescription::HandshakeFailure, self.narrowed.groups())
             }
             PeerIncompatible::NoSignatureSchemesInCommon
             | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon

@@ -20,6 +20,7 @@ mod asked;
 mod chain;
 mod ciphers;
 mod diagnose;
+mod groups;
 mod identity;
 mod key;
 mod keylog;

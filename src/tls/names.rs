@@ -44,6 +44,13 @@ impl Version {
         }
     }
 
+    pub(crate) fn to_rustls(self) -> ProtocolVersion {
+        match self {
+            Version::Tls12 => ProtocolVersion::TLSv1_2,
+            Version::Tls13 => ProtocolVersion::TLSv1_3,
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Version::Tls12 => "TLS 1.2",

@@ -12,6 +12,7 @@ use super::engine::greeting::ServerNameCallback;
 pub(crate) use versions::Offer;
 
 use super::ciphers::Selection;
+use super::groups::{self, Group};
 use super::key::Password;
 use super::names::Version;
 use super::pins::Pin;
@@ -48,6 +49,7 @@ pub(crate) mod setter {
     pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
     pub(crate) const OPTIONS: &str = "netlib_tls_options_set_options";
     pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
+    pub(crate) const GROUPS: &str = "netlib_tls_options_set_key_exchange_groups";
     pub(crate) const KEYLOG_FILE: &str = "netlib_tls_options_set_keylog_file";
     pub(crate) const IDENTITY: &str = "netlib_tls_options_set_identity";
     pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
@@ -84,6 +86,8 @@ pub struct TlsOptions {
     pub(crate) bits: i64,
     pub(crate) resumption: bool,
     pub(crate) ciphers: Option<Selection>,
+    /// Not empty.
+    pub(crate) groups: Option<Vec<Group>>,
     pub(crate) keylog: KeylogSetting,
     pub(crate) alpn: Vec<Vec<u8>>,
     pub(crate) identity: Option<identity::Source>,
@@ -112,6 +116,7 @@ impl Default for TlsOptions {
             bits: bits::DEFAULT,
             resumption: true,
             ciphers: None,
+            groups: None,
             keylog: KeylogSetting::Environment,
             alpn: Vec::new(),
             identity: None,
@@ -241,6 +246,12 @@ impl TlsOptions {
     pub fn set_ciphers(&mut self, string: Option<&[u8]>) -> Result<()> {
         let string = string.filter(|string| !string.is_empty());
         self.ciphers = string.map(Selection::parse).transpose()?;
+        Ok(())
+    }
+
+    /// `None` and the empty string: the default groups.
+    pub fn set_key_exchange_groups(&mut self, list: Option<&[u8]>) -> Result<()> {
+        self.groups = list.filter(|list| !list.is_empty()).map(groups::parse).transpose()?;
         Ok(())
     }
 

@@ -14,8 +14,10 @@ fn every_suite_of_the_provider_is_in_a_table() {
     }
     let all = Selection::parse(b"ALL").unwrap();
     for (version, count) in [(Version::Tls12, 6), (Version::Tls13, 3)] {
-        assert_eq!(offered(&provider, None, version).len(), count);
-        assert_eq!(offered(&provider, Some(&all), version).len(), count);
+        for processor in [Processor::WithAes, Processor::WithoutAes] {
+            assert_eq!(offered(&provider, None, version, processor).len(), count);
+            assert_eq!(offered(&provider, Some(&all), version, processor).len(), count);
+        }
     }
 }
 

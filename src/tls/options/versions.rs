@@ -1,5 +1,5 @@
-//! Which versions and cipher suites are offered: what minimum and maximum, the old exact version, the option bits and
-//! the cipher string leave together.
+//! Which versions, cipher suites and groups are offered: what minimum and maximum, the old exact version, the option
+//! bits, the cipher string and the list of groups leave together.
 
 use rustls::crypto::CryptoProvider;
 use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
@@ -7,7 +7,8 @@ use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
 use super::{TlsOptions, bits, setter};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::ciphers;
+use crate::tls::ciphers::{self, Processor};
+use crate::tls::groups::{self, Group};
 use crate::tls::names::Version;
 
 /// Python's PROTOCOL_…, which urllib3 takes as `ssl_version`.
@@ -42,13 +43,15 @@ impl Method {
     }
 }
 
-/// What is offered to the peer. Neither list is empty.
+/// What is offered to the peer. No list is empty.
 #[derive(Debug)]
 pub(crate) struct Offer {
     /// The newest first.
     pub(crate) versions: Vec<Version>,
     /// The most wanted first.
     pub(crate) suites: Vec<SupportedCipherSuite>,
+    /// The most wanted first.
+    pub(crate) groups: Vec<Group>,
 }
 
 impl Offer {
@@ -71,6 +74,10 @@ impl Offer {
 
 impl TlsOptions {
     pub(crate) fn offer(&self, provider: &CryptoProvider) -> Result<Offer> {
+        self.offer_on(Processor::here(), provider)
+    }
+
+    fn offer_on(&self, processor: Processor, provider: &CryptoProvider) -> Result<Offer> {
         let (minimum, maximum) = self.range()?;
         let excluded = |version: &Version| {
             let bit = if *version == Version::Tls12 { bits::NO_TLS12 } else { bits::NO_TLS13 };
@@ -82,9 +89,16 @@ impl TlsOptions {
             let message = format!("{} is excluded, and no other version is allowed", minimum.name());
             return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::OPTIONS));
         }
-        let mut offer = Offer { versions: Vec::new(), suites: Vec::new() };
-        for version in &allowed {
-            let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version);
+        let groups = self.groups.clone().unwrap_or_else(groups::usual);
+        let has_group = |version: &&Version| groups.iter().any(|group| group.usable_for_version(version.to_rustls()));
+        let names = || allowed.iter().map(|version| version.name()).collect::<Vec<_>>().join(" and ");
+        if !allowed.iter().any(|version| has_group(&version)) {
+            let message = format!("groups has none for {}, and no other version is allowed", names());
+            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::GROUPS));
+        }
+        let mut offer = Offer { versions: Vec::new(), suites: Vec::new(), groups: Vec::new() };
+        for version in allowed.iter().filter(has_group) {
+            let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version, processor);
             // What could not be agreed on is not offered.
             if !suites.is_empty() {
                 offer.versions.push(*version);
@@ -92,10 +106,11 @@ impl TlsOptions {
             }
         }
         if offer.versions.is_empty() {
-            let names: Vec<_> = allowed.iter().map(|version| version.name()).collect();
-            let message = format!("ciphers selects none of {}, and no other version is allowed", names.join(" and "));
+            let message = format!("ciphers selects none of {}, and no other version is allowed", names());
             return Err(Error::new(Status::NoCipherSuites, message).prefixed(setter::CIPHERS));
         }
+        let is_usable = |group: &Group| offer.versions.iter().any(|v| group.usable_for_version(v.to_rustls()));
+        offer.groups = groups.iter().copied().filter(is_usable).collect();
         Ok(offer)
     }
 
@@ -114,5 +129,49 @@ impl TlsOptions {
             return Err(invalid(message).prefixed(setter::MINIMUM_VERSION));
         }
         Ok((minimum, maximum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tls::names;
+
+    #[test]
+    fn the_fastest_suite_is_first_unless_a_string_says_otherwise() {
+        const WITH_AES: &str = "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 \
+                                TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 \
+                                TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 \
+                                TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 \
+                                TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256";
+        const WITHOUT: &str = "TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 \
+                               TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 \
+                               TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 \
+                               TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 \
+                               TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384";
+        const OPENSSLS: &str = "TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256";
+        let provider = rustls::crypto::aws_lc_rs::default_provider();
+        for (processor, ciphers, expected) in [
+            (Processor::WithAes, None, WITH_AES.to_owned()),
+            (Processor::WithoutAes, None, WITHOUT.to_owned()),
+            (Processor::WithAes, Some("TLS_CHACHA20_POLY1305_SHA256"), "TLS_CHACHA20_POLY1305_SHA256".to_owned()),
+            (
+                Processor::WithAes,
+                Some("aRSA+AESGCM"),
+                format!("{OPENSSLS} TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            ),
+            (
+                Processor::WithoutAes,
+                Some("aRSA+AESGCM"),
+                format!("{OPENSSLS} TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            ),
+        ] {
+            let mut options = TlsOptions::default();
+            options.set_ciphers(ciphers.map(str::as_bytes)).unwrap();
+            let offer = options.offer_on(processor, &provider).unwrap();
+            let suites =
+                offer.suites.iter().map(|suite| names::cipher_suite(suite.suite()).unwrap().to_str().unwrap());
+            assert_eq!(suites.collect::<Vec<_>>().join(" "), expected, "{processor:?} {ciphers:?}");
+        }
     }
 }

@@ -323,6 +323,34 @@ pub unsafe extern "C" fn netlib_tls_context_unknown_ciphers(
     lend_text(context, len, Context::unknown_ciphers)
 }
 
+/// How many groups for the key exchange are offered.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_key_exchange_group_count(context: *const netlib_tls_context) -> usize {
+    read(context, 0, Context::key_exchange_group_count)
+}
+
+/// One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` gives it.
+///
+/// @param context the context. May be NULL: NULL is returned.
+/// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed: a constant.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_key_exchange_group(
+    context: *const netlib_tls_context,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(context, len, |context| context.key_exchange_group(index))
+}
+
 /// The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
 /// `SSLContext.options` has only what was set.)
 ///

@@ -8,18 +8,19 @@ use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
 /// The cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
-/// suites that exist here, all with forward secrecy and an AEAD.
+/// suites that exist here, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
+/// ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
 ///
 /// Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
 /// ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
 /// joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that for good,
-/// after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them.
+/// after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them, in OpenSSL's order.
 /// "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is accepted is
 /// about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
 ///
-/// The string is about TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only
-/// those named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
-/// A version left without a suite is not offered.
+/// The order is then the string's. It is about TLS 1.2. The suites of TLS 1.3 stay, in OpenSSL's order, unless one is
+/// named ("TLS_AES_128_GCM_SHA256"): then only those named are offered, in that order; after `!` or `-` a name removes
+/// one. (OpenSSL has another setting for them.) A version left without a suite is not offered.
 ///
 /// As in OpenSSL, a word for a suite that does not exist here selects nothing, and so does a misspelt one: ask
 /// `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose
@@ -34,6 +35,33 @@ use crate::tls::TlsOptions;
 pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls_options, ciphers: *const c_char) {
     builder::set(options, "netlib_tls_options_set_ciphers", |options: &mut TlsOptions| {
         options.set_ciphers(arg_cstr_opt!(ciphers).map(CStr::to_bytes))
+    });
+}
+
+/// The groups for the key exchange, the most wanted first. As OpenSSL's SSL_CTX_set1_groups_list, Go's
+/// `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first resists
+/// a quantum computer too.
+///
+/// The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them. There are
+/// also SecP256r1MLKEM768, MLKEM768 and MLKEM1024; these three and X25519MLKEM768 belong to TLS 1.3, and a version that
+/// is left without a group is not offered. A name that does not exist here is `NETLIB_INVALID_ARGUMENT`, unless `?`
+/// stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
+///
+/// A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed, which
+/// costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a share of
+/// that one at once the next time. A server takes the client's most wanted group that is in its own list.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_set_key_exchange_groups(
+    options: *mut netlib_tls_options,
+    groups: *const c_char,
+) {
+    builder::set(options, "netlib_tls_options_set_key_exchange_groups", |options: &mut TlsOptions| {
+        options.set_key_exchange_groups(arg_cstr_opt!(groups).map(CStr::to_bytes))
     });
 }
 

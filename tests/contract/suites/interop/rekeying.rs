@@ -32,7 +32,7 @@ fn of_a_client(stage: &Stage) -> Result<(), String> {
     words.push(messages.clone());
     words.extend(stage.words("-cert {server-p256.pem} -key {server-p256.key} -cert_chain {middle.pem}"));
     let (mut server, port) = stage.openssl_server(&words)?;
-    let mut words = stage.words("client how=receive ca={root.pem}");
+    let mut words = stage.words("client how=receive ca={root.pem} ciphers=TLS_AES_256_GCM_SHA384");
     words.extend([format!("port={port}"), format!("bytes={BYTES}")]);
     let netlib = stage.netlib(words)?;
     server.line_after("CIPHER is ", false)?;
@@ -45,7 +45,8 @@ fn of_a_client(stage: &Stage) -> Result<(), String> {
 
 fn of_a_server(stage: &Stage) -> Result<(), String> {
     let messages = stage.file("messages").display().to_string();
-    let mut words = stage.words("server how=peer-first verify=none identity={server-p256-both.pem}");
+    let mut words = stage
+        .words("server how=peer-first verify=none identity={server-p256-both.pem} ciphers=TLS_AES_256_GCM_SHA384");
     words.push(format!("bytes={BYTES}"));
     let netlib = stage.netlib(words)?;
     let port = netlib.line_after("port ", false)?;
