@@ -16,6 +16,7 @@ pub mod resolve;
 pub mod policy;
 pub mod heads;
 pub mod sockets;
+pub mod tls;
 pub mod timing;
 pub mod growth;
 pub mod report;
@@ -24,17 +25,32 @@ pub mod report;
 pub const NETLIB: &str = "target/netlib/libnetlib.so";
 pub const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
 
-/// What is measured: a name, and a pass that does it so many times.
+/// What is measured: a name, and a pass that does it so many times. What `prepare` does before each pass is not measured.
 pub struct Operation {
     pub name: String,
     pub times: usize,
+    pub prepare: Box<dyn FnMut()>,
     pub pass: Box<dyn FnMut()>,
 }
 
 impl Operation {
     pub fn new(name: impl Into<String>, times: usize, pass: impl FnMut() + 'static) -> Operation {
-        Operation { name: name.into(), times, pass: Box::new(pass) }
+        Operation { name: name.into(), times, prepare: Box::new(|| ()), pass: Box::new(pass) }
     }
+
+    pub fn prepared(self, prepare: impl FnMut() + 'static) -> Operation {
+        Operation { prepare: Box::new(prepare), ..self }
+    }
+}
+
+/// What is counted of an operation, for one of its times.
+#[derive(Clone, Copy)]
+pub struct Counts {
+    pub allocations: f64,
+    /// System calls on sockets.
+    pub reads: f64,
+    pub writes: f64,
+    pub waits: f64,
 }
 
 /// Operations that are compared with each other, all with the ones called `references`. The first of these that is
@@ -70,6 +86,12 @@ pub fn sections(wanted: impl Fn(&str) -> bool) -> Result<Vec<Section>, String> {
     }
     if wanted("sockets") {
         sections.push(sockets::costs::section()?);
+    }
+    if wanted("tls") {
+        match tls::section() {
+            Ok(section) => sections.push(section),
+            Err(reason) => eprintln!("tls: skipped: {reason}"),
+        }
     }
     Ok(sections)
 }

@@ -26,7 +26,9 @@ pub fn rounds(rng: &mut Rng, operations: &mut [Operation]) -> Vec<Vec<f64>> {
     for round in 0..=ROUNDS {
         rng.shuffle(&mut order);
         for &operation in &order {
-            let time = timed(&mut operations[operation].pass) / operations[operation].times as f64;
+            let operation_at = &mut operations[operation];
+            (operation_at.prepare)();
+            let time = timed(&mut operation_at.pass) / operation_at.times as f64;
             if round > 0 {
                 times[operation].push(time);
             }

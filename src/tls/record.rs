@@ -10,7 +10,6 @@
 //! shows again and again as long as it is not answered; so it is left unanswered until it offers no early data any more.
 //! And an unbuffered session does not say what became of early data, but what it sends does: see [`ends_early_data`].
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rustls::client::{ClientConnectionData, EarlyDataError, UnbufferedClientConnection};
@@ -18,6 +17,7 @@ use rustls::server::{ServerConnectionData, UnbufferedServerConnection};
 use rustls::unbuffered::{ConnectionState, EncodeError, EncryptError, TransmitTlsData, UnbufferedStatus};
 use rustls::{ClientConfig, CommonState, ServerConfig};
 use rustls_pki_types::ServerName;
+use smallvec::SmallVec;
 
 use super::pool::{BUFFER_SIZE, Filled, Pool};
 use crate::error::{Error, Result};
@@ -347,9 +347,9 @@ pub(crate) fn holds_a_record(left: &[u8]) -> bool {
     whole_record(left).is_some()
 }
 
-/// Records to send, in order.
+/// Records to send, in order. Mostly they are in one buffer, and few at the most.
 pub(crate) struct Outgoing {
-    queue: VecDeque<Filled>,
+    queue: SmallVec<[Filled; 1]>,
     pool: Arc<Pool>,
 }
 
@@ -361,7 +361,7 @@ enum Append {
 
 impl Outgoing {
     pub(crate) fn new(pool: Arc<Pool>) -> Outgoing {
-        Outgoing { queue: VecDeque::new(), pool }
+        Outgoing { queue: SmallVec::new(), pool }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -386,12 +386,12 @@ impl Outgoing {
 
     /// The next bytes to send; what of them could not be sent goes back with [`Outgoing::push_back`].
     pub(crate) fn pop(&mut self) -> Option<Filled> {
-        self.queue.pop_front()
+        (!self.queue.is_empty()).then(|| self.queue.remove(0))
     }
 
     pub(crate) fn push_back(&mut self, rest: Filled) {
         if !rest.is_empty() {
-            self.queue.push_front(rest);
+            self.queue.insert(0, rest);
         }
     }
 
@@ -412,15 +412,15 @@ impl Outgoing {
         let mut needed = least;
         // The second turn has a fresh buffer, or room of the size that was asked for.
         for _ in 0..3 {
-            if self.queue.back_mut().is_none_or(|last| last.space().len() < needed.max(1)) {
-                self.queue.push_back(Filled::new(self.pool.borrow()?));
+            if self.queue.last_mut().is_none_or(|last| last.space().len() < needed.max(1)) {
+                self.queue.push(Filled::new(self.pool.borrow()?));
             }
-            let Some(last) = self.queue.back_mut() else { break };
+            let Some(last) = self.queue.last_mut() else { break };
             match write(last.space()) {
                 Append::Written(written) => {
                     last.add(written);
                     if last.is_empty() {
-                        self.queue.pop_back();
+                        self.queue.pop();
                     }
                     return Ok(());
                 }

@@ -94,6 +94,8 @@ struct Core {
     waiting: usize,
     /// The last receive did not fill its buffer: there is probably nothing there yet.
     drained: bool,
+    /// The descriptor does not block: a receive that might have waited for ever did not.
+    nonblocking: bool,
     /// How many bytes of records have come.
     arrived: u64,
     /// Plaintext that was encrypted but not yet counted to the writer, who passes the same bytes again.
@@ -131,6 +133,12 @@ impl Terms<'_> {
     /// The same without waiting.
     fn at_once(self) -> Self {
         Terms { blocking: false, ..self }
+    }
+
+    /// Nothing is to end a wait but what is waited for.
+    fn is_endless(self) -> bool {
+        let Settings { read_timeout, limit, .. } = self.settings;
+        self.blocking && read_timeout.is_none() && limit.is_none() && self.slow_at.is_none()
     }
 
     fn check_limit(self) -> Result<()> {
@@ -229,6 +237,7 @@ impl Stream {
                 shaken: false,
                 waiting: 0,
                 drained: true,
+                nonblocking: false,
                 arrived: 0,
                 uncounted: 0,
                 discarded: 0,

@@ -1,16 +1,18 @@
 //! Threads, told apart, and what they leave for their own later use.
 
 use std::cell::Cell;
+use std::num::NonZeroUsize;
+use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
 /// Tells threads that live at the same time apart. std's ThreadId would allocate for a thread that C has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ThreadMark(usize);
+pub(crate) struct ThreadMark(NonZeroUsize);
 
 impl ThreadMark {
     pub(crate) fn here() -> ThreadMark {
         thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
-        ThreadMark(PLACE.with(|place| std::ptr::from_ref(place).addr()))
+        ThreadMark(PLACE.with(|place| NonNull::from(place).addr()))
     }
 }
 

@@ -1,6 +1,8 @@
-//! Counts allocations: prints "section TAB group TAB operation TAB allocations per operation".
+//! Counts allocations and system calls on sockets: prints "section TAB group TAB operation", and behind further tabs the
+//! allocations, reads, writes and waits per operation.
 //!
-//! malloc and its kin of this program come before the C library's, also for the libraries that are opened later.
+//! malloc and its kin, and the calls on sockets, of this program come before the C library's, also for the libraries
+//! that are opened later.
 
 use std::ffi::c_void;
 use std::process::ExitCode;
@@ -56,6 +58,39 @@ pub extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
     unsafe { __libc_memalign(alignment, size) }
 }
 
+static READS: AtomicU64 = AtomicU64::new(0);
+static WRITES: AtomicU64 = AtomicU64::new(0);
+static WAITS: AtomicU64 = AtomicU64::new(0);
+
+/// Functions that are counted and make the system call of their name.
+macro_rules! counted {
+    ($($counter:ident $name:ident = $number:ident($($argument:ident: $type:ty),*) -> $result:ty $(, $more:expr)*;)*) => { $(
+        /// # Safety
+        /// As the C library's.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            $counter.fetch_add(1, Relaxed);
+            unsafe { libc::syscall(libc::$number, $($argument,)* $($more),*) as $result }
+        }
+    )* };
+}
+
+counted! {
+    READS read = SYS_read(fd: i32, room: *mut c_void, len: usize) -> isize;
+    READS readv = SYS_readv(fd: i32, pieces: *const libc::iovec, count: i32) -> isize;
+    READS recv = SYS_recvfrom(fd: i32, room: *mut c_void, len: usize, flags: i32) -> isize, 0_usize, 0_usize;
+    READS recvmsg = SYS_recvmsg(fd: i32, message: *mut libc::msghdr, flags: i32) -> isize;
+    WRITES write = SYS_write(fd: i32, data: *const c_void, len: usize) -> isize;
+    WRITES writev = SYS_writev(fd: i32, pieces: *const libc::iovec, count: i32) -> isize;
+    WRITES send = SYS_sendto(fd: i32, data: *const c_void, len: usize, flags: i32) -> isize, 0_usize, 0_usize;
+    WRITES sendmsg = SYS_sendmsg(fd: i32, message: *const libc::msghdr, flags: i32) -> isize;
+    WAITS poll = SYS_poll(fds: *mut libc::pollfd, count: libc::nfds_t, ms: i32) -> i32;
+}
+
+fn counts() -> [u64; 4] {
+    [&ALLOCATIONS, &READS, &WRITES, &WAITS].map(|counter| counter.load(Relaxed))
+}
+
 fn main() -> ExitCode {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let sections = match netlib_bench::sections(|name| wanted.iter().any(|wanted| wanted == name)) {
@@ -69,11 +104,17 @@ fn main() -> ExitCode {
         for group in section.groups {
             for mut operation in group.operations {
                 // What is made once and kept is not a cost of each.
+                (operation.prepare)();
                 (operation.pass)();
-                let before = ALLOCATIONS.load(Relaxed);
+                (operation.prepare)();
+                let before = counts();
                 (operation.pass)();
-                let count = (ALLOCATIONS.load(Relaxed) - before) as f64 / operation.times as f64;
-                println!("{}\t{}\t{}\t{count}", section.name, group.name, operation.name);
+                let after = counts();
+                print!("{}\t{}\t{}", section.name, group.name, operation.name);
+                for (before, after) in before.iter().zip(after) {
+                    print!("\t{}", (after - before) as f64 / operation.times as f64);
+                }
+                println!();
             }
         }
     }

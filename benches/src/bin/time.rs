@@ -6,9 +6,9 @@ use std::process::{Command, ExitCode};
 use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
-use netlib_bench::{growth, sections, sockets, urls};
+use netlib_bench::{Counts, growth, sections, sockets, tls, urls};
 
-const NAMES: &[&str] = &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping"];
+const NAMES: &[&str] = &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls"];
 
 fn main() -> ExitCode {
     match run() {
@@ -34,7 +34,7 @@ fn run() -> Result<bool, String> {
     // The order of the rounds, the same in each run.
     let mut rng = Rng::new(1);
     let agree = !wants("url") || urls::check()?;
-    let allocations = allocations(&wanted)?;
+    let counts = counts(&wanted)?;
     println!(
         "Times: ns of this thread's processor time, the median of {ROUNDS} rounds in shuffled order; ratios are made in each round\n"
     );
@@ -43,12 +43,17 @@ fn run() -> Result<bool, String> {
         for mut group in section.groups {
             let times = rounds(&mut rng, &mut group.operations);
             let rows = group.operations.into_iter().zip(times).map(|(operation, times)| Row {
-                allocations: allocations.get(&key(section.name, &group.name, &operation.name)).copied(),
+                allocations: counts.get(&key(section.name, &group.name, &operation.name)).map(|counts| counts.allocations),
                 name: operation.name,
                 times,
             });
             let rows = rows.collect();
             results.push(Measured { name: group.name, references: group.references, rows });
+        }
+        if section.name == "tls" {
+            let counts = |group: &str, rival: &str| counts.get(&key("tls", group, rival)).copied();
+            tls::print(&results, &tls::processes::measure(&mut rng)?, counts);
+            continue;
         }
         println!("{}\n", section.title);
         match section.name {
@@ -89,16 +94,18 @@ fn stopping() -> Result<(), String> {
     if status.success() { Ok(()) } else { Err("stopping failed".into()) }
 }
 
-/// Allocations per operation, counted by the program beside this one.
-fn allocations(wanted: &[String]) -> Result<HashMap<String, f64>, String> {
+/// Allocations and system calls per operation, counted by the program beside this one.
+fn counts(wanted: &[String]) -> Result<HashMap<String, Counts>, String> {
     let output = beside("count")?.args(wanted).output().map_err(|e| format!("count: {e}"))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
     let lines = String::from_utf8_lossy(&output.stdout);
     let counts = lines.lines().filter_map(|line| {
-        let (key, count) = line.rsplit_once('\t')?;
-        Some((key.to_owned(), count.parse().ok()?))
+        let mut fields = line.rsplitn(5, '\t');
+        let mut number = || fields.next()?.parse::<f64>().ok();
+        let (waits, writes, reads, allocations) = (number()?, number()?, number()?, number()?);
+        Some((fields.next()?.to_owned(), Counts { allocations, reads, writes, waits }))
     });
     Ok(counts.collect())
 }

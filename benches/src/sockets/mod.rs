@@ -1,7 +1,7 @@
 //! Connecting and waiting: what a call costs, how long a race takes, and how soon a call that blocks can be stopped.
 
 pub mod costs;
-mod peers;
+pub(crate) mod peers;
 mod phases;
 mod races;
 pub mod stopping;

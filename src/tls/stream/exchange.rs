@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use super::guarded::too_slow;
-use super::transport::Fault;
+use super::transport::{Fault, Waiting};
 use super::{Core, Held, Io, Role, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -17,11 +17,15 @@ impl Stream {
     /// Brings in bytes, or the news that there will be no more. `Some`: not without waiting, which is not wanted.
     pub(super) fn receive(&self, terms: Terms<'_>) -> Result<Option<Io>> {
         loop {
-            let (terms, drained) = {
+            let (terms, drained, waiting) = {
                 let mut core = self.lock()?;
-                (core.begin_wait(terms)?, core.drained)
+                let terms = core.begin_wait(terms)?;
+                let waits = self.transport.may_block() && terms.is_endless() && !core.nonblocking;
+                (terms, core.drained, if waits { Waiting::Inside } else { Waiting::Before })
             };
-            match self.transport.await_input(drained, terms) {
+            let awaited =
+                if waiting == Waiting::Inside { Ok(None) } else { self.transport.await_input(drained, terms) };
+            match awaited {
                 Ok(None) => {}
                 Ok(want) => {
                     self.lock()?.wait_on(terms)?;
@@ -39,7 +43,7 @@ impl Stream {
                 }
             };
             let room = input.space().len();
-            let received = self.transport.receive(input.space(), terms);
+            let received = self.transport.receive(input.space(), terms, waiting);
             if let Ok(Io::Done(count)) = received {
                 input.add(count);
             }
@@ -58,6 +62,7 @@ impl Stream {
                 }
                 Ok(want) => {
                     core.drained = true;
+                    core.nonblocking |= waiting == Waiting::Inside;
                     if !terms.blocking || !self.transport.can_wait() {
                         core.wait_on(terms)?;
                         return Ok(Some(want));

@@ -4,6 +4,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use super::exchange::is_broken;
+use super::transport::Waiting;
 use super::{Core, Held, Io, Role, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
@@ -153,7 +154,8 @@ impl Stream {
             }
             let Ok(mut input) = core.engine.lend_input() else { return error };
             drop(core);
-            let received = self.transport.receive(input.space(), terms.at_once()).map_or(0, Io::count);
+            let received =
+                self.transport.receive(input.space(), terms.at_once(), Waiting::Before).map_or(0, Io::count);
             input.add(received);
             let Ok(mut core) = self.lock() else { return error };
             core.engine.take_back(input);

@@ -1,8 +1,9 @@
 //! What carries a stream's records: a descriptor, another stream, or functions of the program. Here are all of a
 //! stream's system calls, made without its lock.
 //!
-//! A receive never waits; waiting for input is a step of its own, so that no buffer is held meanwhile. Sending waits
-//! if that is wanted. What a transport reports is explained by the stream, which knows its peer.
+//! Waiting for input is a step of its own, so that no buffer is held meanwhile; only where nothing but input is to end the
+//! wait it is the receive that waits, which saves a system call. Sending waits if that is wanted. What a transport
+//! reports is explained by the stream, which knows its peer.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -37,6 +38,15 @@ pub(super) enum Fault {
     Told(Error),
     /// The same, and nothing can be carried any more.
     Fatal(Error),
+}
+
+/// Where a receive that finds nothing waits, if that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waiting {
+    /// In a step before it, which obeys the limit and the timeout.
+    Before,
+    /// In the system call.
+    Inside,
 }
 
 type Outcome<T> = std::result::Result<T, Fault>;
@@ -76,6 +86,11 @@ impl Transport {
         }
     }
 
+    /// Whether a receive may wait by itself.
+    pub(super) fn may_block(&self) -> bool {
+        matches!(self.0, Kind::Descriptor(_))
+    }
+
     /// Before a receive: waits for something to come, if waiting is wanted and the last receive left nothing there.
     /// `Some`: something else must come first, and that cannot be waited for.
     pub(super) fn await_input(&self, drained: bool, terms: Terms<'_>) -> Outcome<Option<Io>> {
@@ -95,10 +110,11 @@ impl Transport {
         }
     }
 
-    /// Bytes into `room`, which is not empty; it does not wait.
-    pub(super) fn receive(&self, room: &mut [u8], terms: Terms<'_>) -> Outcome<Io> {
+    /// Bytes into `room`, which is not empty.
+    pub(super) fn receive(&self, room: &mut [u8], terms: Terms<'_>, waiting: Waiting) -> Outcome<Io> {
+        let flags = if waiting == Waiting::Inside { 0 } else { sys::DONT_WAIT };
         match &self.0 {
-            Kind::Descriptor(fd) => match sys::recv(*fd, room, sys::DONT_WAIT) {
+            Kind::Descriptor(fd) => match sys::recv(*fd, room, flags) {
                 Ok(0) => Ok(Io::End),
                 Ok(count) => Ok(Io::Done(count)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Io::WantRead),

@@ -1,0 +1,83 @@
+//! TLS 1.3 beside OpenSSL and rustls-ffi, each as a shared library, and beside rustls itself. All clients do the same
+//! work against one server in another process on the other processor. docs/benchmarks.md says how.
+
+mod netlib;
+mod openssl;
+mod operations;
+pub mod processes;
+mod rustls_ffi;
+pub mod server;
+mod table;
+mod unbuffered;
+
+use std::ffi::CStr;
+use std::os::fd::RawFd;
+
+pub use operations::section;
+pub use table::print;
+
+pub const NETLIB: &str = "netlib";
+pub const OPENSSL: &str = "OpenSSL";
+pub const RUSTLS_FFI: &str = "rustls-ffi";
+pub const UNBUFFERED: &str = "rustls, unbuffered";
+
+/// The order of the columns.
+pub const RIVALS: [&str; 4] = [OPENSSL, RUSTLS_FFI, UNBUFFERED, NETLIB];
+
+const RUSTLS_FFI_LIBRARY: &str = "target/bench/librustls_ffi.so";
+const RUSTLS_FFI_POST_QUANTUM: &str = "target/bench/librustls_ffi-post-quantum.so";
+
+const AUTHORITY: &CStr = c"tests/certs/ca.pem";
+const HOST: &CStr = c"localhost";
+
+/// What a client's first message has a share of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Share {
+    /// X25519 alone, which is what the server takes.
+    Classical,
+    /// As it comes: X25519MLKEM768 too, where the library has it.
+    PostQuantum,
+}
+
+/// What a program makes once: a library, and a context that trusts one authority.
+pub trait Client {
+    /// Shakes hands on a connected socket, as a client of `HOST` that verifies chain and name.
+    fn connect(&self, fd: RawFd) -> Box<dyn Session>;
+
+    /// Whose version it is.
+    fn version(&self) -> String;
+}
+
+/// After a handshake. Every call blocks; a failure ends the program.
+pub trait Session {
+    /// At least one byte.
+    fn read(&mut self, room: &mut [u8]) -> usize;
+
+    /// All of `data`.
+    fn write(&mut self, data: &[u8]);
+
+    fn is_resumed(&self) -> bool;
+
+    /// The group of the key exchange, and the cipher suite, as the library calls them.
+    fn agreed(&self) -> String;
+}
+
+impl dyn Session {
+    fn read_exact(&mut self, mut room: &mut [u8]) {
+        while !room.is_empty() {
+            let count = self.read(room);
+            room = &mut room[count..];
+        }
+    }
+}
+
+/// Loads the library and makes a context.
+pub fn client(rival: &str, share: Share) -> Result<Box<dyn Client>, String> {
+    Ok(match rival {
+        NETLIB => Box::new(netlib::Netlib::new(share)?),
+        OPENSSL => Box::new(openssl::OpenSsl::new()?),
+        RUSTLS_FFI => Box::new(rustls_ffi::RustlsFfi::new(share)?),
+        UNBUFFERED => Box::new(unbuffered::Unbuffered::new()?),
+        other => return Err(format!("no rival {other}")),
+    })
+}

@@ -1,0 +1,114 @@
+//! netlib, as its users get it.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::os::fd::RawFd;
+use std::ptr::null_mut;
+use std::rc::Rc;
+
+use super::{AUTHORITY, Client, HOST, Session, Share};
+use crate::library::Library;
+
+type Handle = *mut c_void;
+
+crate::functions!(Functions {
+    netlib_version: fn() -> *const c_char;
+    netlib_tls_options_new: fn() -> Handle;
+    netlib_tls_options_free: fn(Handle);
+    netlib_tls_options_add_ca_file: fn(Handle, *const c_char);
+    netlib_tls_context_new: fn(Handle, *mut Handle, *mut Handle) -> i32;
+    netlib_tls_wrap_fd: fn(Handle, i32, *const c_char, *mut Handle, *mut Handle) -> i32;
+    netlib_tls_stream_handshake: fn(Handle, *mut Handle) -> i32;
+    netlib_tls_stream_read: fn(Handle, *mut c_void, usize, *mut usize, *mut Handle) -> i32;
+    netlib_tls_stream_write: fn(Handle, *const c_void, usize, *mut usize, *mut Handle) -> i32;
+    netlib_tls_stream_is_resumed: fn(Handle) -> bool;
+    netlib_tls_stream_key_exchange_group: fn(Handle, *mut usize) -> *const c_char;
+    netlib_tls_stream_cipher_suite: fn(Handle, *mut usize) -> *const c_char;
+    netlib_tls_stream_free: fn(Handle);
+});
+
+const OK: i32 = 0;
+
+pub struct Netlib {
+    c: Rc<Functions>,
+    context: Handle,
+}
+
+impl Netlib {
+    pub fn new(share: Share) -> Result<Netlib, String> {
+        let c = Functions::load(crate::NETLIB)?;
+        unsafe {
+            let options = (c.netlib_tls_options_new)();
+            (c.netlib_tls_options_add_ca_file)(options, AUTHORITY.as_ptr());
+            if share == Share::Classical {
+                set_groups(options, c"X25519")?;
+            }
+            let mut context = null_mut();
+            let status = (c.netlib_tls_context_new)(options, &mut context, null_mut());
+            (c.netlib_tls_options_free)(options);
+            if status == OK { Ok(Netlib { c: Rc::new(c), context }) } else { Err(format!("netlib: status {status}")) }
+        }
+    }
+}
+
+/// Of a library that has groups.
+unsafe fn set_groups(options: Handle, groups: &CStr) -> Result<(), String> {
+    let Ok(set) = Library::open(crate::NETLIB)?.symbol("netlib_tls_options_set_groups") else { return Ok(()) };
+    unsafe { std::mem::transmute::<Handle, unsafe extern "C" fn(Handle, *const c_char)>(set)(options, groups.as_ptr()) };
+    Ok(())
+}
+
+impl Client for Netlib {
+    fn connect(&self, fd: RawFd) -> Box<dyn Session> {
+        let mut stream = null_mut();
+        unsafe {
+            let made = (self.c.netlib_tls_wrap_fd)(self.context, fd, HOST.as_ptr(), &mut stream, null_mut());
+            assert_eq!(made, OK, "netlib_tls_wrap_fd");
+            assert_eq!((self.c.netlib_tls_stream_handshake)(stream, null_mut()), OK, "netlib_tls_stream_handshake");
+        }
+        Box::new(Stream { c: Rc::clone(&self.c), stream })
+    }
+
+    fn version(&self) -> String {
+        format!("netlib {}", unsafe { CStr::from_ptr((self.c.netlib_version)()) }.to_string_lossy())
+    }
+}
+
+struct Stream {
+    c: Rc<Functions>,
+    stream: Handle,
+}
+
+impl Session for Stream {
+    fn read(&mut self, room: &mut [u8]) -> usize {
+        let mut count = 0;
+        let (at, len) = (room.as_mut_ptr().cast(), room.len());
+        let status = unsafe { (self.c.netlib_tls_stream_read)(self.stream, at, len, &mut count, null_mut()) };
+        assert_eq!(status, OK, "netlib_tls_stream_read");
+        count
+    }
+
+    fn write(&mut self, data: &[u8]) {
+        let mut count = 0;
+        let (at, len) = (data.as_ptr().cast(), data.len());
+        let status = unsafe { (self.c.netlib_tls_stream_write)(self.stream, at, len, &mut count, null_mut()) };
+        assert_eq!((status, count), (OK, len), "netlib_tls_stream_write");
+    }
+
+    fn is_resumed(&self) -> bool {
+        unsafe { (self.c.netlib_tls_stream_is_resumed)(self.stream) }
+    }
+
+    fn agreed(&self) -> String {
+        unsafe {
+            let group = (self.c.netlib_tls_stream_key_exchange_group)(self.stream, null_mut());
+            let suite = (self.c.netlib_tls_stream_cipher_suite)(self.stream, null_mut());
+            format!("{}, {}", CStr::from_ptr(group).to_string_lossy(), CStr::from_ptr(suite).to_string_lossy())
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        unsafe { (self.c.netlib_tls_stream_free)(self.stream) };
+    }
+}

@@ -1,0 +1,208 @@
+//! What is measured: a group for each operation, in it the rivals.
+
+use std::cell::RefCell;
+use std::net::TcpStream;
+use std::os::fd::AsRawFd;
+use std::rc::Rc;
+
+use super::server::{Order, RECORD, Server, Service, WIRE_RECORD, connect, order};
+use super::{Client, OPENSSL, RIVALS, RUSTLS_FFI, Session, Share, UNBUFFERED, client};
+use crate::sockets::peers::pin;
+use crate::{Group, Operation, Section};
+
+const HANDSHAKES: usize = 16;
+const ROUND_TRIPS: usize = 64;
+
+/// The rivals that are here, with a context each.
+struct Clients(Vec<(&'static str, Rc<dyn Client>)>);
+
+impl Clients {
+    fn load(share: Share) -> Clients {
+        let mut clients = Vec::new();
+        for rival in RIVALS {
+            match client(rival, share) {
+                // The same in both: it is what it is without a share.
+                Ok(_) if rival == UNBUFFERED && share == Share::PostQuantum => {}
+                Ok(client) => clients.push((rival, Rc::from(client))),
+                Err(reason) => eprintln!("{rival}: skipped: {reason}"),
+            }
+        }
+        Clients(clients)
+    }
+
+    fn group(&self, name: &str, operation: impl Fn(&'static str, &Rc<dyn Client>) -> Operation) -> Group {
+        let operations = self.0.iter().map(|(rival, client)| operation(rival, client)).collect();
+        Group { name: name.into(), references: &[OPENSSL, RUSTLS_FFI], operations }
+    }
+}
+
+/// The names of the groups, by which the goals find them.
+pub const FULL: &str = "full handshake";
+pub const FULL_POST_QUANTUM: &str = "the same, with a share of X25519MLKEM768";
+pub const RESUMED: &str = "resumed handshake";
+pub const RESUMED_POST_QUANTUM: &str = "the same, with a share of X25519MLKEM768 too";
+pub const DOWNLOAD: &str = "download, 16 KiB reads";
+pub const DOWNLOAD_AES128: &str = "the same in AES-128-GCM";
+pub const UPLOAD_16: &str = "upload, 16 KiB writes";
+pub const UPLOAD_64: &str = "upload, 64 KiB writes";
+pub const ECHO_64: &str = "round trip of 64 bytes";
+pub const ECHO_16K: &str = "round trip of 16 KiB";
+
+pub fn section() -> Result<Section, String> {
+    pin(0);
+    // The server lives as long as this process, which is its standard input's other end.
+    let server = Box::leak(Box::new(Server::start()?));
+    // Contexts of their own for what is resumed: in the others nobody has a ticket that the server would take.
+    let (classical, post_quantum) = (Clients::load(Share::Classical), Clients::load(Share::PostQuantum));
+    let (resuming, resuming_post_quantum) = (Clients::load(Share::Classical), Clients::load(Share::PostQuantum));
+    let clients = &classical;
+    let (silent, tickets) = (server.port(Service::Silent), server.port(Service::Tickets));
+    let groups = vec![
+        clients.group(FULL, |rival, client| full(rival, client, silent)),
+        post_quantum.group(FULL_POST_QUANTUM, |rival, client| full(rival, client, silent)),
+        resuming.group(RESUMED, |rival, client| resumed(rival, client, tickets)),
+        resuming_post_quantum.group(RESUMED_POST_QUANTUM, |rival, client| resumed(rival, client, tickets)),
+        clients.group(DOWNLOAD, |rival, client| download(rival, Peer::new(server, client, Service::Orders))),
+        clients.group(DOWNLOAD_AES128, |rival, client| download(rival, Peer::new(server, client, Service::Aes128))),
+        clients.group(UPLOAD_16, |rival, client| upload(rival, Peer::new(server, client, Service::Orders), RECORD)),
+        clients.group(UPLOAD_64, |rival, client| upload(rival, Peer::new(server, client, Service::Orders), 4 * RECORD)),
+        clients.group(ECHO_64, |rival, client| echo(rival, Peer::new(server, client, Service::Orders), 64)),
+        clients.group(ECHO_16K, |rival, client| echo(rival, Peer::new(server, client, Service::Orders), RECORD)),
+    ];
+    Ok(Section { name: "tls", title: "TLS", groups })
+}
+
+/// Connected sockets for a pass, made before it.
+fn sockets(port: u16) -> (Rc<RefCell<Vec<TcpStream>>>, impl FnMut()) {
+    let sockets = Rc::new(RefCell::new(Vec::new()));
+    let shared = Rc::clone(&sockets);
+    let prepare = move || {
+        let mut sockets = shared.borrow_mut();
+        sockets.clear();
+        sockets.extend((0..HANDSHAKES).map(|_| connect(port)));
+    };
+    (sockets, prepare)
+}
+
+/// From the library's own beginning of a connection until all of it is freed.
+fn full(rival: &str, client: &Rc<dyn Client>, port: u16) -> Operation {
+    let client = Rc::clone(client);
+    let (sockets, prepare) = sockets(port);
+    let pass = move || {
+        for socket in sockets.borrow().iter() {
+            let session = client.connect(socket.as_raw_fd());
+            assert!(!session.is_resumed(), "a handshake was resumed");
+        }
+    };
+    Operation::new(rival, HANDSHAKES, pass).prepared(prepare)
+}
+
+/// The same, with the byte that is read behind the next tickets.
+fn resumed(rival: &str, client: &Rc<dyn Client>, port: u16) -> Operation {
+    let client = Rc::clone(client);
+    let (sockets, prepare) = sockets(port);
+    let first = connect(port);
+    client.connect(first.as_raw_fd()).read_exact(&mut [0]);
+    let pass = move || {
+        for socket in sockets.borrow().iter() {
+            let mut session = client.connect(socket.as_raw_fd());
+            session.read_exact(&mut [0]);
+            assert!(session.is_resumed(), "a handshake was not resumed");
+        }
+    };
+    Operation::new(rival, HANDSHAKES, pass).prepared(prepare)
+}
+
+/// A session that stays, and its socket.
+struct Peer {
+    session: Box<dyn Session>,
+    socket: TcpStream,
+    /// How much fits the socket's buffers at once.
+    batch: usize,
+}
+
+impl Peer {
+    fn new(server: &Server, client: &Rc<dyn Client>, service: Service) -> Rc<RefCell<Peer>> {
+        let socket = server.connect(service);
+        let session = client.connect(socket.as_raw_fd());
+        let mut room = 0_i32;
+        let mut len = 4;
+        unsafe {
+            let option = (&raw mut room).cast();
+            libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUF, option, &mut len);
+        }
+        let batch = (room as usize / 4).clamp(4 * RECORD, 64 * RECORD) / (4 * RECORD) * (4 * RECORD);
+        Rc::new(RefCell::new(Peer { session, socket, batch }))
+    }
+
+    fn order(&mut self, what: Order, bytes: usize) {
+        self.session.write(&order(what, bytes));
+    }
+
+    /// Until so many bytes of records have come. Not counted.
+    fn wait_for(&self, bytes: usize) {
+        let mut there = 0_i32;
+        for _ in 0..20_000 {
+            unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::FIONREAD, &mut there) };
+            if there as usize >= bytes {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_micros(50));
+        }
+        panic!("of {bytes} bytes {there} came");
+    }
+}
+
+/// Everything has come when the reading begins.
+fn download(rival: &str, peer: Rc<RefCell<Peer>>) -> Operation {
+    let batch = peer.borrow().batch;
+    let shared = Rc::clone(&peer);
+    let prepare = move || {
+        let mut peer = shared.borrow_mut();
+        peer.order(Order::Send, batch);
+        peer.wait_for(batch / RECORD * WIRE_RECORD);
+    };
+    let mut room = vec![0; RECORD];
+    let pass = move || {
+        let session = &mut peer.borrow_mut().session;
+        let mut left = batch;
+        while left > 0 {
+            left -= session.read(&mut room);
+        }
+    };
+    Operation::new(rival, batch / RECORD, pass).prepared(prepare)
+}
+
+fn upload(rival: &str, peer: Rc<RefCell<Peer>>, size: usize) -> Operation {
+    let batch = peer.borrow().batch;
+    let shared = Rc::clone(&peer);
+    let mut before = false;
+    let prepare = move || {
+        let mut peer = shared.borrow_mut();
+        if std::mem::replace(&mut before, true) {
+            // All of the pass before has been read.
+            peer.session.read_exact(&mut [0]);
+        }
+        peer.order(Order::Take, batch);
+    };
+    let data = vec![0x5A; size];
+    let pass = move || {
+        let session = &mut peer.borrow_mut().session;
+        for _ in 0..batch / size {
+            session.write(&data);
+        }
+    };
+    Operation::new(rival, batch / RECORD, pass).prepared(prepare)
+}
+
+fn echo(rival: &str, peer: Rc<RefCell<Peer>>, size: usize) -> Operation {
+    peer.borrow_mut().order(Order::Echo, size);
+    let (data, mut room) = (vec![0x5A; size], vec![0; size]);
+    Operation::new(rival, ROUND_TRIPS, move || {
+        let session = &mut peer.borrow_mut().session;
+        for _ in 0..ROUND_TRIPS {
+            session.write(&data);
+            session.read_exact(&mut room);
+        }
+    })
+}

@@ -1,0 +1,179 @@
+//! The server: a process of its own, on the other processor, the same for all clients. It is OpenSSL's, so that no
+//! client meets its own kind.
+
+use std::ffi::CStr;
+use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use super::openssl::{Accepted, Acceptor};
+use crate::sockets::peers::pin;
+
+pub const RECORD: usize = 16 * 1024;
+/// A record on the wire: its header, the type of its content and the tag are beside the plaintext.
+pub const WIRE_RECORD: usize = RECORD + 5 + 1 + 16;
+
+/// What a connection to a port is for.
+#[derive(Clone, Copy)]
+pub enum Service {
+    /// A handshake after which nothing comes, no ticket either.
+    Silent,
+    /// Tickets and a byte come.
+    Tickets,
+    /// What `Order`s say, in AES-256-GCM.
+    Orders,
+    /// The same in AES-128-GCM.
+    Aes128,
+}
+
+const SERVICES: [Service; 4] = [Service::Silent, Service::Tickets, Service::Orders, Service::Aes128];
+
+/// What a client asks for: a letter and a number.
+pub enum Order {
+    /// So many bytes, in records that are full.
+    Send = b'S' as isize,
+    /// To take so many bytes, and to send one then.
+    Take = b'T' as isize,
+    /// From now on, pieces of so many bytes back.
+    Echo = b'E' as isize,
+}
+
+pub fn order(order: Order, bytes: usize) -> [u8; 9] {
+    let mut text = [order as u8; 9];
+    text[1..].copy_from_slice(&(bytes as u64).to_le_bytes());
+    text
+}
+
+/// The process, while this lives.
+pub struct Server {
+    child: Child,
+    ports: Vec<u16>,
+}
+
+impl Server {
+    pub fn start() -> Result<Server, String> {
+        let mut child = program()?
+            .arg("server")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|e| format!("the TLS server: {e}"))?;
+        let mut line = String::new();
+        let stdout = child.stdout.take().ok_or("the TLS server has no output")?;
+        BufReader::new(stdout).read_line(&mut line).map_err(|e| e.to_string())?;
+        let ports: Vec<u16> = line.split_whitespace().filter_map(|port| port.parse().ok()).collect();
+        if ports.len() != SERVICES.len() {
+            return Err("the TLS server did not start".into());
+        }
+        Ok(Server { child, ports })
+    }
+
+    pub fn port(&self, service: Service) -> u16 {
+        self.ports[service as usize]
+    }
+
+    pub fn connect(&self, service: Service) -> TcpStream {
+        connect(self.port(service))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The program beside this one of which the server and the fresh processes are made.
+pub fn program() -> Result<Command, String> {
+    std::env::current_exe().map(|program| Command::new(program.with_file_name("tls"))).map_err(|e| e.to_string())
+}
+
+/// With as much room for what comes and goes as the system allows, up to 4 MiB.
+pub fn connect(port: u16) -> TcpStream {
+    unsafe {
+        let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
+        for option in [libc::SO_RCVBUF, libc::SO_SNDBUF] {
+            let size: i32 = 4 << 20;
+            libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const size).cast(), 4);
+        }
+        let on = 1_i32;
+        libc::setsockopt(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, (&raw const on).cast(), 4);
+        let mut address: libc::sockaddr_in = std::mem::zeroed();
+        address.sin_family = libc::AF_INET as libc::sa_family_t;
+        address.sin_port = port.to_be();
+        address.sin_addr.s_addr = u32::from(Ipv4Addr::LOCALHOST).to_be();
+        let status = libc::connect(fd, (&raw const address).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t);
+        assert_eq!(status, 0, "connect: {}", std::io::Error::last_os_error());
+        <TcpStream as std::os::fd::FromRawFd>::from_raw_fd(fd)
+    }
+}
+
+/// The server's process: until its standard input ends.
+pub fn run() -> Result<(), String> {
+    pin(1);
+    let mut ports = Vec::new();
+    for service in SERVICES {
+        let (suite, tickets): (&CStr, usize) = match service {
+            Service::Silent => (c"TLS_AES_256_GCM_SHA384", 0),
+            Service::Tickets | Service::Orders => (c"TLS_AES_256_GCM_SHA384", 2),
+            Service::Aes128 => (c"TLS_AES_128_GCM_SHA256", 2),
+        };
+        let acceptor = Arc::new(Acceptor::new(suite, tickets)?);
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|e| e.to_string())?;
+        ports.push(listener.local_addr().map_err(|e| e.to_string())?.port().to_string());
+        std::thread::spawn(move || {
+            for socket in listener.incoming().flatten() {
+                let acceptor = Arc::clone(&acceptor);
+                std::thread::spawn(move || {
+                    let _ = socket.set_nodelay(true);
+                    if let Some(accepted) = acceptor.accept(socket.as_raw_fd()) {
+                        serve(service, &accepted);
+                    }
+                });
+            }
+        });
+    }
+    println!("{}", ports.join(" "));
+    let _ = std::io::stdin().read(&mut [0]);
+    Ok(())
+}
+
+/// Until the client closes.
+fn serve(service: Service, client: &Accepted) {
+    match service {
+        Service::Silent => {}
+        Service::Tickets => client.write(b"x"),
+        Service::Orders | Service::Aes128 => return obey(client),
+    }
+    client.read_exact(&mut [0]);
+}
+
+fn obey(client: &Accepted) {
+    let mut buffer = vec![0x5A; 64 * 1024];
+    let mut order = [0; 9];
+    while client.read_exact(&mut order) {
+        let [what, bytes @ ..] = order;
+        let mut left = u64::from_le_bytes(bytes) as usize;
+        while left > 0 {
+            let piece = match what {
+                b'S' => RECORD.min(left),
+                b'T' => buffer.len().min(left),
+                _ => left,
+            };
+            if what != b'S' && !client.read_exact(&mut buffer[..piece]) {
+                return;
+            }
+            if what != b'T' {
+                client.write(&buffer[..piece]);
+            }
+            // An echo goes on.
+            left -= if what == b'E' { 0 } else { piece };
+        }
+        if what == b'T' {
+            client.write(b"x");
+        }
+    }
+}
