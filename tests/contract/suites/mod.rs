@@ -14,6 +14,7 @@ pub mod generated;
 pub mod guards;
 pub mod incidents;
 pub mod install;
+pub mod instrumented;
 pub mod interop;
 pub mod keys;
 pub mod library;
@@ -26,6 +27,7 @@ pub mod spec_map;
 pub mod statuses;
 pub mod symbols;
 pub mod threads;
+pub mod tsan;
 pub mod unit;
 pub mod unsafe_code;
 pub mod vectors;
@@ -81,4 +83,5 @@ pub const ALL: &[Suite] = &[
     long("epoll-leaks", "examples-c/epoll against its server under valgrind", epoll::valgrind),
     long("netns", "connecting in network namespaces whose hosts are slow, refuse or are silent", netns::run),
     long("asan", "the C tests with both halves instrumented", asan::run),
+    long("tsan", "programs with threads, with both halves instrumented by ThreadSanitizer", tsan::run),
 ];
