@@ -34,6 +34,9 @@ asan: ## the C tests with the library and the tests instrumented by AddressSanit
 tsan: ## the programs with threads, the library and they instrumented by ThreadSanitizer
 	@$(CARGO) test --test contract -- tsan
 
+audit: ## licences, sources and advisories of the dependencies, by cargo-deny; fetches the advisories
+	@scripts/audit
+
 bench: ## what it costs beside ada, the url crate, uriparser and libcurl; BENCH="url growth" runs a part
 	@scripts/bench $(BENCH)
 
@@ -60,4 +63,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: spec-map all lib header demo test test-all asan tsan bench suites install clean fmt lint help
+.PHONY: spec-map all lib header demo test test-all asan tsan audit bench suites install clean fmt lint help

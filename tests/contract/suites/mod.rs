@@ -3,6 +3,7 @@
 use crate::env::Env;
 use crate::report::Report;
 
+pub mod advisories;
 pub mod asan;
 pub mod c_tests;
 pub mod chains;
@@ -61,6 +62,11 @@ pub const ALL: &[Suite] = &[
     suite("panic", "a panic inside the library is a status", panics::run),
     suite("spec-map", "docs/spec-map.md has every row, and what it says is so", spec_map::run),
     suite("incidents", "docs/incidents.md has every incident, with tests that run", incidents::run),
+    suite(
+        "advisories",
+        "no locked version has a known advisory, another source or a licence that is refused",
+        advisories::run,
+    ),
     suite("guards", "every exported function runs in one panic guard", guards::run),
     suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
