@@ -25,11 +25,17 @@ demo: ## HTTPS downloads: through a reset, a 503 and a redirect with the trace o
 test: ## everything a change needs; SUITE="name …" runs a part
 	@$(CARGO) test --test contract -- $(SUITE)
 
-test-all: ## the same, and the long ones: both halves with AddressSanitizer
+test-all: ## the same, and the long ones: both halves with AddressSanitizer, with ThreadSanitizer
 	@$(CARGO) test --test contract -- all
 
 asan: ## the C tests with the library and the tests instrumented by AddressSanitizer
 	@$(CARGO) test --test contract -- asan
+
+tsan: ## the programs with threads, the library and they instrumented by ThreadSanitizer
+	@$(CARGO) test --test contract -- tsan
+
+audit: ## licences, sources and advisories of the dependencies, by cargo-deny; fetches the advisories
+	@scripts/audit
 
 bench: ## what it costs beside ada, the url crate, uriparser and libcurl; BENCH="url growth" runs a part
 	@scripts/bench $(BENCH)
@@ -57,4 +63,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: spec-map all lib header demo test test-all asan bench suites install clean fmt lint help
+.PHONY: spec-map all lib header demo test test-all asan tsan audit bench suites install clean fmt lint help

@@ -4,11 +4,13 @@
 
 #include <math.h>
 #include <netlib.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned long checks_passed, checks_failed;
+/* Threads check too. */
+static atomic_ulong checks_passed, checks_failed;
 
 static inline void check_report(bool ok, const char *file, int line, const char *what) {
     if (ok) {

@@ -92,7 +92,7 @@ static inline void connected_pair(int ends[2]) {
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
 }
 
-static volatile sig_atomic_t ticks;
+static atomic_int ticks;
 
 static inline void tick(int signal_number) {
     (void)signal_number;

@@ -123,9 +123,11 @@ static volatile sig_atomic_t handler_kept_errno;
 
 static void cancel_in_handler(int signal_number) {
     (void)signal_number;
+    int kept = errno;
     errno = 4711;
     netlib_limit_cancel(limit_of_handler);
     handler_kept_errno = errno == 4711;
+    errno = kept;
 }
 
 /* Whether the signal comes before, during or after the first poll, the wait must end: all are tried. */

@@ -153,7 +153,7 @@ static void no_descriptor_is_lost(void) {
 /* Opens and closes descriptors of its own, as fast as it can: a number that somebody else closes twice is its own in
  * between, and then not what it was. */
 struct trap {
-    volatile sig_atomic_t stop;
+    atomic_bool stop;
     unsigned long rounds, sprung;
 };
 

@@ -1,28 +1,31 @@
 //! The C tests with both halves instrumented by AddressSanitizer, leaks included: the library by rustc, the tests by the
-//! C compiler. The runtime is the one that comes with the Rust toolchain: it is linked into the program, where both
-//! halves find it. (gcc's own may be older than the calls that rustc makes.)
+//! C compiler.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::env::{Env, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::run_counted;
+use crate::suites::instrumented::{How, Instrumented, Sanitizer, Toolchain};
 use crate::suites::threads;
+
+const SANITIZER: Sanitizer = Sanitizer { name: "address", short: "asan" };
 
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("asan");
-    let build = match Build::new(env) {
+    let built = Toolchain::new(env, &SANITIZER)
+        .and_then(|toolchain| Instrumented::new(env, &SANITIZER, &toolchain, How::default()));
+    let build = match built {
         Ok(build) => build,
         Err(text) => return report.fail(text),
     };
     let sources = env.files("c-tests", "test_", ".c");
-    for one in parallel(&sources, |source| build.test(env, source, &scratch)) {
+    for one in parallel(&sources, |source| test(env, &build, source, &scratch)) {
         report.merge(one);
     }
     let object = scratch.join("threads.o");
-    let compiled =
-        threads::shared_handles(env, &scratch).args(["-fsanitize=address", "-c", "-o"]).arg(&object).run(300);
+    let compiled = threads::shared_handles(env, &scratch).args([build.flag(), "-c", "-o"]).arg(&object).run(300);
     match compiled.or_text().and_then(|()| build.link(env, &object, &scratch.join("threads"))) {
         Ok(()) => run_counted(env, &scratch.join("threads"), &build.library, &[], report),
         Err(text) => report.fail(text),
@@ -31,7 +34,7 @@ pub fn run(env: &Env, report: &mut Report) {
 }
 
 /// An error in each half is found, and a leak.
-fn negative(env: &Env, build: &Build, scratch: &Path, report: &mut Report) {
+fn negative(env: &Env, build: &Instrumented, scratch: &Path, report: &mut Report) {
     let start = "#include <netlib.h>\n#include <stdlib.h>\nint main(void) {\n    netlib_error *error = NULL;\n    \
                  if (netlib_error_new(NETLIB_IO, \"x\", NULL, &error, NULL) != NETLIB_OK) return 0;\n";
     let cases = [
@@ -49,55 +52,12 @@ fn negative(env: &Env, build: &Build, scratch: &Path, report: &mut Report) {
     }
 }
 
-struct Build {
-    library: PathBuf,
-    runtime: PathBuf,
-}
-
-impl Build {
-    fn new(env: &Env) -> Result<Build, String> {
-        let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-        let ask = |args: &[&str]| env.command(&rustc).args(args).run(60).out;
-        let version = ask(&["-vV"]);
-        let host = version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or("").to_owned();
-        let sysroot = PathBuf::from(ask(&["--print", "sysroot"]).trim());
-        let runtime = sysroot.join("lib/rustlib").join(&host).join("lib/librustc-stable_rt.asan.a");
-        let runtime = match runtime.is_file() {
-            true => runtime,
-            false => runtime.with_file_name("librustc-nightly_rt.asan.a"),
-        };
-        if !runtime.is_file() {
-            return Err(format!("this Rust toolchain has no AddressSanitizer runtime for {host}"));
-        }
-        // The target is named so that build scripts, which run here and now, are not instrumented.
-        let target = env.target.join("asan");
-        let mut cargo = env.command(std::env!("CARGO"));
-        cargo.args(["rustc", "--lib", "--crate-type", "cdylib", "--target", &host]).env("CARGO_TARGET_DIR", &target);
-        let built = cargo.env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", "-Zsanitizer=address").run(3600);
-        built.or_text().map_err(|text| format!("the instrumented library does not build\n{text}"))?;
-        Ok(Build { library: target.join(host).join("debug"), runtime })
+fn test(env: &Env, build: &Instrumented, source: &Path, scratch: &Path) -> Report {
+    let mut report = Report::default();
+    let program = scratch.join(stem(source));
+    match build.compile(env, source, &program) {
+        Ok(()) => run_counted(env, &program, &build.library, &[], &mut report),
+        Err(text) => report.fail(format!("{} does not compile\n{text}", source.display())),
     }
-
-    fn test(&self, env: &Env, source: &Path, scratch: &Path) -> Report {
-        let mut report = Report::default();
-        let program = scratch.join(stem(source));
-        match self.compile(env, source, &program) {
-            Ok(()) => run_counted(env, &program, &self.library, &[], &mut report),
-            Err(text) => report.fail(format!("{} does not compile\n{text}", source.display())),
-        }
-        report
-    }
-
-    fn compile(&self, env: &Env, source: &Path, program: &Path) -> Result<(), String> {
-        let object = program.with_extension("o");
-        env.strict_cc().args(["-fsanitize=address", "-c"]).arg(source).arg("-o").arg(&object).run(300).or_text()?;
-        self.link(env, &object, program)
-    }
-
-    fn link(&self, env: &Env, object: &Path, program: &Path) -> Result<(), String> {
-        let mut cc = env.cc();
-        cc.arg(object).arg("-o").arg(program);
-        cc.arg("-Wl,--whole-archive").arg(&self.runtime).args(["-Wl,--no-whole-archive", "-Wl,--export-dynamic"]);
-        cc.link_to(&self.library).args(["-ldl", "-lrt"]).run(300).or_text()
-    }
+    report
 }

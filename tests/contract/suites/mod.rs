@@ -3,6 +3,7 @@
 use crate::env::Env;
 use crate::report::Report;
 
+pub mod advisories;
 pub mod asan;
 pub mod c_tests;
 pub mod chains;
@@ -14,6 +15,7 @@ pub mod generated;
 pub mod guards;
 pub mod incidents;
 pub mod install;
+pub mod instrumented;
 pub mod interop;
 pub mod keys;
 pub mod library;
@@ -26,6 +28,7 @@ pub mod spec_map;
 pub mod statuses;
 pub mod symbols;
 pub mod threads;
+pub mod tsan;
 pub mod unit;
 pub mod unsafe_code;
 pub mod vectors;
@@ -59,6 +62,11 @@ pub const ALL: &[Suite] = &[
     suite("panic", "a panic inside the library is a status", panics::run),
     suite("spec-map", "docs/spec-map.md has every row, and what it says is so", spec_map::run),
     suite("incidents", "docs/incidents.md has every incident, with tests that run", incidents::run),
+    suite(
+        "advisories",
+        "no locked version has a known advisory, another source or a licence that is refused",
+        advisories::run,
+    ),
     suite("guards", "every exported function runs in one panic guard", guards::run),
     suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
@@ -82,4 +90,5 @@ pub const ALL: &[Suite] = &[
     long("epoll-leaks", "examples-c/epoll against its server under valgrind", epoll::valgrind),
     long("netns", "connecting in network namespaces whose hosts are slow, refuse or are silent", netns::run),
     long("asan", "the C tests with both halves instrumented", asan::run),
+    long("tsan", "programs with threads, with both halves instrumented by ThreadSanitizer", tsan::run),
 ];

@@ -6,7 +6,7 @@ use super::finds;
 use crate::env::Env;
 use crate::model::Header;
 use crate::report::Report;
-use crate::suites::{docs, generated, guards, incidents, spec_map, unsafe_code};
+use crate::suites::{advisories, docs, generated, guards, incidents, spec_map, unsafe_code};
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
     let generated = env.header_text();
@@ -175,5 +175,56 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
         ("src/url/mod.rs", "use crate::ffi::Handle;\n", "knows nothing of the C ABI: line 1"),
     ] {
         finds(report, "unsafe", &[complaint], |inner| unsafe_code::check(file, text, inner));
+    }
+}
+
+pub(super) fn locked_versions(env: &Env, _: &Path, report: &mut Report) {
+    let (lock, table) = (env.read("Cargo.lock"), env.read("docs/advisories.md"));
+    let locked = |name: &str| {
+        let block = lock.split("[[package]]").find(|block| block.contains(&format!("name = \"{name}\"\n")));
+        block.expect("it is locked").to_owned()
+    };
+    let webpki = locked("rustls-webpki");
+    let version = webpki.lines().find(|line| line.starts_with("version")).expect("it has a version");
+    let source = webpki.lines().find(|line| line.starts_with("source")).expect("it has a source");
+    let older = |number: &str| lock.replace(&webpki, &webpki.replace(version, &format!("version = \"{number}\"")));
+    let elsewhere = |from: &str| lock.replace(&webpki, &webpki.replace(source, from));
+    let all = ["RUSTSEC-2026-0049", "RUSTSEC-2026-0098", "RUSTSEC-2026-0099", "RUSTSEC-2026-0104"];
+    let cases: [(String, &[&str]); 6] = [
+        (older("0.103.9"), &all),
+        (older("0.103.12"), &all[3..]),
+        (older("0.104.0-alpha.6"), &all[3..]),
+        (format!("{lock}\n[[package]]{webpki}"), &["rustls-webpki in 2 versions"]),
+        (elsewhere("source = \"git+https://example.com/webpki\""), &["is not crates.io's"]),
+        (elsewhere("source = \"registry+https://example.com/index\""), &["is not crates.io's"]),
+    ];
+    for (text, complaints) in cases {
+        report.check(text != lock, "the lock file was changed for the test");
+        finds(report, "advisories", complaints, |inner| advisories::check_lock("a lock", &text, &table, inner));
+    }
+    let mut good = Report::default();
+    advisories::check_lock("Cargo.lock", &lock, &table, &mut good);
+    report.check(good.failed() == 0, format!("the gate accepts the lock as it is: {:?}", good.failures));
+    let deny = env.read("deny.toml");
+    for (expression, is_allowed) in [
+        ("MIT", true),
+        ("GPL-3.0-only", false),
+        ("MIT OR GPL-3.0-only", true),
+        ("MIT AND GPL-3.0-only", false),
+        ("GPL-3.0-only AND ISC OR MIT", true),
+        ("GPL-3.0-only AND (ISC OR MIT)", false),
+        ("MIT/Apache-2.0", true),
+        ("Apache-2.0 WITH LLVM-exception", true),
+        ("MIT WITH something", false),
+        ("", false),
+        ("MIT MIT", false),
+        ("(MIT", false),
+    ] {
+        let mut inner = Report::default();
+        advisories::check_licences(&format!("some v1.0.0|{expression}"), &deny, &mut inner);
+        report.check(
+            (inner.failed() == 0) == is_allowed,
+            format!("the licence \"{expression}\": {:?}", inner.failures),
+        );
     }
 }

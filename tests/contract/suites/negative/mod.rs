@@ -21,6 +21,7 @@ pub fn run(env: &Env, report: &mut Report) {
         library::panic_guard,
         documents::map_of_the_specification,
         documents::named_incidents,
+        documents::locked_versions,
         documents::unguarded_functions,
         documents::unsafe_sources,
         library::threads_and_dlopen,

@@ -1,0 +1,54 @@
+/* Two threads that race, or with the argument "order" one after the other. The suite writes `first` and `second`. */
+#define NETLIB_MUST_USE
+#include <netlib.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int plain;
+static char text[] = "http://h";
+static netlib_error *error;
+static netlib_retry_options *options;
+static netlib_timeout *timeout;
+static netlib_url *url;
+
+/* Says that one thread is done, and waits for that, in a way that orders nothing else. */
+static atomic_int said;
+static inline void say(void) { atomic_store_explicit(&said, 1, memory_order_relaxed); }
+static inline void wait(void) {
+    while (atomic_load_explicit(&said, memory_order_relaxed) == 0) sched_yield();
+}
+
+void first(void);
+void second(void);
+
+static void *run_first(void *unused) {
+    first();
+    return unused;
+}
+
+static void *run_second(void *unused) {
+    second();
+    return unused;
+}
+
+int main(int argc, char **argv) {
+    (void)plain, (void)text, (void)url;
+    bool in_order = argc > 1 && strcmp(argv[1], "order") == 0;
+    if (netlib_error_new(NETLIB_IO, "x", NULL, &error, NULL) != NETLIB_OK) abort();
+    if (netlib_timeout_new(1, 1, 1, &timeout, NULL) != NETLIB_OK) abort();
+    options = netlib_retry_options_new();
+    pthread_t threads[2];
+    if (pthread_create(&threads[0], NULL, run_first, NULL) != 0) abort();
+    if (in_order) pthread_join(threads[0], NULL);
+    if (pthread_create(&threads[1], NULL, run_second, NULL) != 0) abort();
+    if (!in_order) pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    netlib_url_free(url);
+    netlib_timeout_free(timeout);
+    netlib_retry_options_free(options);
+    netlib_error_free(error);
+    return 0;
+}

@@ -1,0 +1,142 @@
+/* One context, and sessions of it in eight threads at once: handshakes, resumption, names asked for, key logs. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tsan/threads.h"
+
+#include <sys/stat.h>
+
+enum { ROUNDS = 40 };
+
+/* Two contexts, of which the second is for whoever asks for the second name. */
+struct contexts {
+    netlib_tls_context *client, *server, *other;
+    atomic_uint asked, resumed, shaken;
+};
+
+static int32_t choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+    struct contexts *contexts = ctx;
+    contexts->asked++;
+    if (server_name != NULL && strcmp(server_name, "localhost") != 0) {
+        *replacement = netlib_tls_context_clone(contexts->other);
+    }
+    return NETLIB_OK;
+}
+
+static netlib_tls_options *server_options(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_set_system_trust(options, 0);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    return options;
+}
+
+/* A session in memory, with a byte each way; the client's first message asks for `name`. */
+static void session(struct contexts *contexts, const char *name) {
+    netlib_error *err = NULL;
+    char byte = 0;
+    size_t n = 0;
+    struct wire wire = {client_engine(contexts->client, name), server_engine(contexts->server), 20000, 0, 0};
+    struct shaken shaken = shake_wire(&wire);
+    CHECK_INT(NETLIB_OK, shaken.client);
+    CHECK_INT(NETLIB_OK, shaken.server);
+    CHECK_OK(netlib_tls_engine_write(wire.server, "x", 1, &n, &err));
+    while (move_piece(&wire, wire.server, wire.client) > 0) continue;
+    CHECK_OK(netlib_tls_engine_read(wire.client, &byte, 1, &n, &err));
+    CHECK(n == 1 && byte == 'x');
+    contexts->shaken++;
+    contexts->resumed += netlib_tls_engine_is_resumed(wire.client);
+    free_wire(&wire);
+}
+
+static void sessions(void *shared, int thread) {
+    for (int i = 0; i < ROUNDS; i++) session(shared, (thread + i) % 4 == 0 ? "127.0.0.1" : "localhost");
+}
+
+/* Every line whole: a label, 64 hexadecimal digits, a secret. */
+static unsigned whole_lines(const char *path) {
+    unsigned whole = 0;
+    char line[400], label[64], random[400], secret[400];
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        bool is_whole = sscanf(line, "%63s %399s %399s", label, random, secret) == 3 && strlen(random) == 64;
+        CHECK(is_whole && strspn(secret, "0123456789abcdef") == strlen(secret) && strlen(secret) >= 64);
+        whole += is_whole;
+    }
+    if (file != NULL) fclose(file);
+    return whole;
+}
+
+static void shared_contexts(void) {
+    static const struct {
+        int32_t version;
+        unsigned lines; /* of a session that is not resumed; at each end */
+    } rows[] = {{NETLIB_TLS_1_3, 5}, {NETLIB_TLS_1_2, 1}};
+    char folder[] = "/tmp/netlib-tsan-XXXXXX", path[100];
+    CHECK(mkdtemp(folder) != NULL);
+    for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
+        snprintf(path, sizeof path, "%s/keys%zu", folder, row);
+        struct contexts contexts = {0};
+        netlib_tls_options *options = server_options();
+        contexts.other = context_of(options);
+        options = server_options();
+        netlib_tls_options_set_servername_callback(options, choose, &contexts);
+        netlib_tls_options_set_keylog_file(options, path);
+        contexts.server = context_of(options);
+        options = client_options();
+        netlib_tls_options_set_minimum_version(options, rows[row].version);
+        netlib_tls_options_set_maximum_version(options, rows[row].version);
+        netlib_tls_options_set_keylog_file(options, path);
+        netlib_tls_options_set_resumption(options, 1);
+        contexts.client = context_of(options);
+        in_threads(sessions, &contexts);
+        CHECK_INT(THREADS * ROUNDS, contexts.shaken);
+        CHECK(contexts.asked > 0 && contexts.asked <= THREADS * ROUNDS);
+        CHECK(contexts.resumed > 0);
+        CHECK(whole_lines(path) >= rows[row].lines * (contexts.shaken - contexts.resumed));
+        netlib_tls_context_free(contexts.client);
+        netlib_tls_context_free(contexts.server);
+        netlib_tls_context_free(contexts.other);
+        CHECK(unlink(path) == 0);
+    }
+    CHECK(rmdir(folder) == 0);
+}
+
+/* The certificate of tests/certs/server.pem. */
+static char chain[8000];
+
+/* Everything else that a context can be asked. */
+static void ask(void *shared, int thread) {
+    netlib_tls_context *context = netlib_tls_context_clone(shared);
+    netlib_error *err = NULL;
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_OK(netlib_tls_context_verify_chain(context, chain, NETLIB_NTS, NETLIB_PURPOSE_SERVER_AUTH, "localhost", NULL, &err));
+        netlib_tls_options *options = netlib_tls_context_to_options(context);
+        if (thread % 2 == 0) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
+        netlib_tls_context *derived = context_of(options);
+        /* Without a name, and by the function of urllib3: each has a part that the context makes when first asked. */
+        struct pair pair = unix_pair();
+        netlib_tls_stream *stream = NULL;
+        netlib_tls_stream_free(wrap(derived, pair.near, "localhost"));
+        close(pair.far);
+        CHECK(netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", NULL, &stream, NULL) != NETLIB_OK);
+        netlib_tls_context_free(derived);
+        close(pair.near);
+    }
+    netlib_tls_context_free(context);
+}
+
+static void asked_contexts(void) {
+    netlib_tls_context *context = client_context();
+    FILE *file = fopen(CERTS "server.pem", "r");
+    CHECK(file != NULL && fread(chain, 1, sizeof chain - 1, file) > 0);
+    if (file != NULL) fclose(file);
+    in_threads(ask, context);
+    netlib_tls_context_free(context);
+}
+
+int main(void) {
+    shared_contexts();
+    asked_contexts();
+    return report("tsan contexts");
+}

@@ -1,0 +1,224 @@
+/* What a process makes when it is first asked for, asked for by eight threads at once: each row in a process of its own,
+ * which has not called netlib before. And what a handle makes when first asked for, the same way. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tsan/threads.h"
+
+#include <sys/wait.h>
+
+static void context(void *shared, int thread) {
+    (void)shared;
+    netlib_tls_context *made = NULL;
+    netlib_tls_options *options = netlib_tls_options_new();
+    if (thread % 2 == 0) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    if (thread % 4 == 1) netlib_tls_options_set_embedded_trust(options, 1);
+    if (thread == 4) netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    if (thread == 6) netlib_tls_options_set_ciphers(options, "HIGH:!AES256");
+    /* A machine may have no authorities: thread 3 and 7 ask for the system's. */
+    netlib_status status = netlib_tls_context_new(options, &made, NULL);
+    CHECK(status == NETLIB_OK || thread % 4 == 3);
+    netlib_tls_context_free(made);
+    netlib_tls_options_free(options);
+}
+
+static void defaults(void *shared, int thread) {
+    (void)shared;
+    netlib_error *err = NULL;
+    CHECK_OK(netlib_set_default_timeout(thread + 1, &err));
+    double seconds = netlib_default_timeout();
+    CHECK(seconds >= 1 && seconds <= THREADS);
+    netlib_retry *retry = netlib_retry_clone(netlib_retry_resolve(NULL, NULL));
+    CHECK_INT(3, netlib_retry_total(retry));
+    netlib_retry_free(retry);
+}
+
+static const char head[] = "HTTP/1.1 303 See Other\r\nLocation: https://other.example/\r\nContent-Length: 0\r\n\r\n";
+
+static void redirect(void *shared, int thread) {
+    (void)shared;
+    netlib_error *err = NULL;
+    netlib_retry *retry = NULL;
+    netlib_url *url = NULL;
+    netlib_response *response = NULL;
+    netlib_decision *decision = NULL;
+    size_t used = 0;
+    netlib_retry_options *options = netlib_retry_options_new();
+    if (thread % 2 == 0) netlib_retry_options_set_redirect_profile(options, NETLIB_REDIRECT_SAFE);
+    CHECK_OK(netlib_retry_new(options, &retry, &err));
+    CHECK_OK(netlib_parse_url("https://user:secret@example.com/", NETLIB_NTS, &url, &err));
+    CHECK_OK(netlib_response_parse("POST", head, NETLIB_NTS, &response, &used, &err));
+    CHECK_OK(netlib_retry_decide(retry, "POST", url, response, NULL, NULL, &decision, &err));
+    CHECK_INT(NETLIB_ACTION_REDIRECT, netlib_decision_action(decision));
+    netlib_decision_free(decision);
+    netlib_response_free(response);
+    netlib_url_free(url);
+    netlib_retry_free(retry);
+    netlib_retry_options_free(options);
+}
+
+static void random_numbers(void *shared, int thread) {
+    (void)shared;
+    (void)thread;
+    netlib_error *err = NULL;
+    netlib_certificate *certificate = NULL;
+    netlib_headers *headers = NULL;
+    char pem[8000] = "";
+    FILE *file = fopen(CERTS "server.pem", "r");
+    CHECK(file != NULL && fread(pem, 1, sizeof pem - 1, file) > 0);
+    if (file != NULL) fclose(file);
+    CHECK_OK(netlib_certificate_parse(pem, NETLIB_NTS, &certificate, &err));
+    CHECK(netlib_certificate_fingerprint(certificate, NULL) != NULL);
+    CHECK_OK(netlib_make_headers(NULL, &headers, &err));
+    netlib_headers_free(headers);
+    netlib_certificate_free(certificate);
+}
+
+static void handshake(void *shared, int thread) {
+    (void)shared;
+    (void)thread;
+    netlib_tls_context *client = client_context(), *server = server_context("server");
+    struct wire wire = wire_of(client, server, 20000);
+    struct shaken shaken = shake_wire(&wire);
+    CHECK_INT(NETLIB_OK, shaken.client);
+    CHECK_INT(NETLIB_OK, shaken.server);
+    free_wire(&wire);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+static void in_fresh_processes(void) {
+    static const struct {
+        const char *name;
+        void (*body)(void *shared, int thread);
+    } rows[] = {
+        {"contexts", context},      {"defaults", defaults},        {"redirects", redirect},
+        {"certificates", random_numbers}, {"handshakes", handshake},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int round = 0; round < 5; round++) {
+            int status = 1;
+            fflush(NULL);
+            pid_t child = fork();
+            if (child == 0) {
+                in_threads(rows[i].body, NULL);
+                exit(checks_failed == 0 ? 0 : 1); /* 66 where a race was seen */
+            }
+            CHECK(waitpid(child, &status, 0) == child);
+            CHECK_INT(0, status);
+            if (status != 0) fprintf(stderr, "    row \"%s\"\n", rows[i].name);
+        }
+    }
+}
+
+/* Made anew for each round; its texts are put together when first asked for. */
+struct values {
+    netlib_url *url;
+    netlib_headers *headers;
+    netlib_response *response;
+    netlib_retry *retry;
+    netlib_decision *decision;
+    const char *seen[THREADS][8];
+};
+
+static void read_all(void *shared, int thread) {
+    struct values *values = shared;
+    netlib_url *url = netlib_url_clone(values->url);
+    const char **seen = values->seen[thread];
+    seen[0] = netlib_url_url(url, NULL);
+    seen[1] = netlib_url_redacted(url, NULL);
+    seen[2] = netlib_url_authority(url, NULL);
+    seen[3] = netlib_url_request_uri(url, NULL);
+    seen[4] = netlib_url_netloc(url, NULL);
+    seen[5] = netlib_headers_wire(values->headers, NULL);
+    seen[6] = netlib_url_url(netlib_decision_url(values->decision), NULL);
+    seen[7] = netlib_headers_wire(netlib_response_headers(values->response), NULL);
+    CHECK(netlib_retry_history_count(netlib_decision_retry(values->decision)) == 1);
+    netlib_url_free(url);
+}
+
+static void shared_values(void) {
+    netlib_error *err = NULL;
+    for (int round = 0; round < 50; round++) {
+        struct values values = {0};
+        size_t used = 0;
+        CHECK_OK(netlib_parse_url("https://user:secret@example.com:8443/a/../b?q#f", NETLIB_NTS, &values.url, &err));
+        CHECK_OK(netlib_make_headers(NULL, &values.headers, &err));
+        CHECK_OK(netlib_response_parse("GET", head, NETLIB_NTS, &values.response, &used, &err));
+        CHECK_OK(netlib_retry_new(NULL, &values.retry, &err));
+        CHECK_OK(netlib_retry_decide(values.retry, "GET", values.url, values.response, NULL, NULL, &values.decision, &err));
+        in_threads(read_all, &values);
+        /* One text, which all were lent. */
+        for (int thread = 1; thread < THREADS; thread++) {
+            CHECK(memcmp(values.seen[0], values.seen[thread], sizeof values.seen[0]) == 0);
+        }
+        CHECK_STR("https://user:secret@example.com:8443/b?q#f", values.seen[0][0]);
+        netlib_decision_free(values.decision);
+        netlib_retry_free(values.retry);
+        netlib_response_free(values.response);
+        netlib_headers_free(values.headers);
+        netlib_url_free(values.url);
+    }
+}
+
+/* The last of the threads to free its own frees the value. */
+static void free_own(void *shared, int thread) {
+    netlib_url *own = ((netlib_url **)shared)[thread];
+    CHECK_STR("example.com", netlib_url_host(own, NULL));
+    netlib_url_free(own);
+}
+
+static void free_own_error(void *shared, int thread) {
+    netlib_error *own = ((netlib_error **)shared)[thread];
+    CHECK_STR("inner", netlib_error_message(netlib_error_cause(own, 0), NULL));
+    netlib_error_free(own);
+}
+
+static void last_owners(void) {
+    netlib_error *err = NULL;
+    for (int round = 0; round < 50; round++) {
+        netlib_url *urls[THREADS] = {NULL};
+        netlib_error *errors[THREADS] = {NULL}, *inner = NULL;
+        CHECK_OK(netlib_parse_url("http://example.com/", NETLIB_NTS, &urls[0], &err));
+        CHECK_OK(netlib_error_new(NETLIB_IO, "inner", NULL, &inner, &err));
+        CHECK_OK(netlib_error_new(NETLIB_PROXY, "outer", inner, &errors[0], &err));
+        netlib_error_free(inner);
+        for (int i = 1; i < THREADS; i++) {
+            urls[i] = netlib_url_clone(urls[0]);
+            errors[i] = netlib_error_clone(errors[0]);
+        }
+        in_threads(free_own, urls);
+        in_threads(free_own_error, errors);
+    }
+}
+
+/* A limit that many wait on, ask for its descriptor and cancel. */
+static void use_limit(void *shared, int thread) {
+    netlib_limit *limit = netlib_limit_clone(shared);
+    netlib_error *err = NULL;
+    struct pair silent = unix_pair();
+    int fd = -1;
+    if (thread % 2 == 0) CHECK_OK(netlib_limit_fd(limit, &fd, &err));
+    if (thread == 5) netlib_limit_cancel(limit);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_wait_for_read(silent.near, LONG, limit, &err));
+    CHECK_INT(NETLIB_CANCELLED, netlib_limit_check(limit, NULL));
+    close_pair(silent);
+    netlib_limit_free(limit);
+}
+
+static void limits(void) {
+    netlib_error *err = NULL;
+    for (int round = 0; round < 50; round++) {
+        netlib_limit *limit = NULL;
+        CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+        in_threads(use_limit, limit);
+        netlib_limit_free(limit);
+    }
+}
+
+int main(void) {
+    in_fresh_processes();
+    shared_values();
+    last_owners();
+    limits();
+    return report("tsan first");
+}

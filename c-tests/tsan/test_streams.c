@@ -1,0 +1,229 @@
+/* One stream, and at the same time: a reader, a writer, those who close it, set it, look at it, and cancel it. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tsan/threads.h"
+
+static netlib_tls_context *client, *server;
+
+struct both {
+    struct pair pair;
+    netlib_tls_stream *near, *far;
+    netlib_limit *limit;
+    atomic_bool over;
+    atomic_uint looks;
+};
+
+static void *shake_far(void *argument) {
+    struct both *both = argument;
+    CHECK_INT(NETLIB_OK, netlib_tls_stream_handshake(both->far, NULL));
+    return NULL;
+}
+
+/* Shaken hands, each end by a thread of its own. */
+static void begin(struct both *both) {
+    netlib_error *err = NULL;
+    pthread_t thread;
+    both->pair = unix_pair();
+    both->near = wrap(client, both->pair.near, "localhost");
+    both->far = accept_tls(server, both->pair.far);
+    CHECK_OK(netlib_limit_new(LONG, &both->limit, &err));
+    CHECK_OK(netlib_tls_stream_set_limit(both->near, both->limit, &err));
+    CHECK_OK(netlib_tls_stream_set_limit(both->far, both->limit, &err));
+    CHECK(pthread_create(&thread, NULL, shake_far, both) == 0);
+    CHECK_OK(netlib_tls_stream_handshake(both->near, &err));
+    CHECK(pthread_join(thread, NULL) == 0);
+    both->over = false;
+    both->looks = 0;
+}
+
+static void end(struct both *both) {
+    netlib_tls_stream_free(both->near);
+    netlib_tls_stream_free(both->far);
+    netlib_limit_free(both->limit);
+    close_pair(both->pair);
+}
+
+/* Everything that any thread may ask or set while others read and write. */
+static bool look_at(struct both *both, netlib_tls_stream *stream) {
+    bool dropped = false;
+    netlib_status why = NETLIB_OK;
+    netlib_status status = netlib_tls_stream_is_dropped(stream, &dropped, &why, NULL);
+    bool right = status == NETLIB_OK || status == NETLIB_BUSY;
+    right = right && netlib_tls_stream_version(stream) == NETLIB_TLS_1_3;
+    right = right && netlib_tls_stream_cipher_suite(stream, NULL) != NULL;
+    right = right && netlib_tls_stream_set_read_timeout(stream, LONG, NULL) == NETLIB_OK;
+    right = right && netlib_tls_stream_set_limit(stream, both->limit, NULL) == NETLIB_OK;
+    (void)netlib_tls_stream_is_resumed(stream);
+    (void)netlib_tls_stream_pending(stream);
+    both->looks++;
+    return right;
+}
+
+static void *look(void *argument) {
+    struct both *both = argument;
+    bool right = true;
+    while (!both->over) {
+        right = look_at(both, both->near) && look_at(both, both->far) && right;
+        sched_yield();
+    }
+    CHECK(right);
+    return NULL;
+}
+
+/* Whoever asks is_dropped is reader and writer for as long as it looks, and a call that comes then is told so. */
+static netlib_status read_between_looks(netlib_tls_stream *stream, void *buf, size_t len, size_t *n) {
+    for (;;) {
+        netlib_status status = netlib_tls_stream_read(stream, buf, len, n, NULL);
+        if (status != NETLIB_BUSY) return status;
+        sched_yield();
+    }
+}
+
+static netlib_status write_between_looks(netlib_tls_stream *stream, const void *buf, size_t len) {
+    for (;;) {
+        size_t n = 0;
+        netlib_status status = len > 0 ? netlib_tls_stream_write(stream, buf, len, &n, NULL) : netlib_tls_stream_shutdown(stream, NULL);
+        if (status != NETLIB_BUSY) return status;
+        sched_yield();
+    }
+}
+
+static void *write_all(void *argument) {
+    struct flow *flow = argument;
+    unsigned char *bytes = malloc(flow->chunk);
+    flow->status = NETLIB_OK;
+    for (size_t done = 0; done < flow->total && flow->status == NETLIB_OK; done += flow->chunk) {
+        for (size_t i = 0; i < flow->chunk; i++) bytes[i] = at_position(done + i);
+        flow->status = write_between_looks(flow->stream, bytes, flow->chunk);
+    }
+    if (flow->status == NETLIB_OK) flow->status = write_between_looks(flow->stream, NULL, 0);
+    free(bytes);
+    return NULL;
+}
+
+static void *read_all(void *argument) {
+    struct flow *flow = argument;
+    unsigned char *bytes = malloc(flow->chunk);
+    size_t done = 0, n = 0;
+    while ((flow->status = read_between_looks(flow->stream, bytes, flow->chunk, &n)) == NETLIB_OK) {
+        for (size_t i = 0; i < n; i++) flow->intact &= bytes[i] == at_position(done + i);
+        done += n;
+    }
+    flow->intact &= done == flow->total;
+    free(bytes);
+    return NULL;
+}
+
+/* Data both ways, small and large pieces, with two threads that look on. */
+static void reader_and_writer(void) {
+    static const size_t chunks[][2] = {{20, 40000}, {16384, 16384}, {70000, 1000}};
+    for (size_t row = 0; row < sizeof chunks / sizeof *chunks; row++) {
+        struct both both;
+        begin(&both);
+        size_t total = chunks[row][0] * (row == 0 ? 1000 : 40);
+        struct flow flows[4] = {
+            {both.near, total, chunks[row][0], 0, true},
+            {both.far, total, chunks[row][1], 0, true},
+            {both.far, total, chunks[row][0], 0, true},
+            {both.near, total, chunks[row][1], 0, true},
+        };
+        pthread_t threads[4], lookers[2];
+        for (size_t i = 0; i < 2; i++) CHECK(pthread_create(&lookers[i], NULL, look, &both) == 0);
+        while (both.looks == 0) sched_yield();
+        for (size_t i = 0; i < 4; i++) {
+            CHECK(pthread_create(&threads[i], NULL, i % 2 == 0 ? write_all : read_all, &flows[i]) == 0);
+        }
+        for (size_t i = 0; i < 4; i++) {
+            CHECK(pthread_join(threads[i], NULL) == 0);
+            CHECK_INT(i % 2 == 0 ? NETLIB_OK : NETLIB_END_OF_STREAM, flows[i].status);
+            CHECK(flows[i].intact);
+        }
+        both.over = true;
+        for (size_t i = 0; i < 2; i++) CHECK(pthread_join(lookers[i], NULL) == 0);
+        end(&both);
+    }
+}
+
+/* Any number of threads at one end, of which some come too late: each is told so, and no other is disturbed. */
+static void crowd_at_one_end(void *shared, int thread) {
+    struct both *both = shared;
+    char bytes[200] = "x";
+    size_t n = 0;
+    for (int i = 0; i < 30; i++) {
+        netlib_tls_stream *stream = thread % 4 < 2 ? both->near : both->far;
+        netlib_status status = thread % 2 == 0 ? netlib_tls_stream_write(stream, bytes, sizeof bytes, &n, NULL)
+                                               : netlib_tls_stream_read(stream, bytes, 1, &n, NULL);
+        CHECK(status == NETLIB_OK || status == NETLIB_BUSY || status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE);
+    }
+}
+
+static void more_than_one(void) {
+    netlib_error *err = NULL;
+    struct both both;
+    begin(&both);
+    CHECK_OK(netlib_tls_stream_set_blocking(both.near, 0, &err));
+    CHECK_OK(netlib_tls_stream_set_blocking(both.far, 0, &err));
+    in_threads(crowd_at_one_end, &both);
+    end(&both);
+}
+
+/* Both ends close from two threads each, while two more read. */
+static void close_or_read(void *shared, int thread) {
+    struct both *both = shared;
+    char byte = 0;
+    size_t n = 0;
+    netlib_tls_stream *stream = thread % 2 == 0 ? both->near : both->far;
+    netlib_status status = thread < 4   ? netlib_tls_stream_shutdown(stream, NULL)
+                           : thread < 6 ? netlib_tls_stream_read(stream, &byte, 1, &n, NULL)
+                                        : netlib_tls_stream_shutdown_both(stream, NULL);
+    CHECK(status == NETLIB_OK || status == NETLIB_BUSY || status == NETLIB_END_OF_STREAM);
+}
+
+static void all_closing(void) {
+    for (int i = 0; i < 20; i++) {
+        struct both both;
+        begin(&both);
+        in_threads(close_or_read, &both);
+        end(&both);
+    }
+}
+
+/* A reader and a writer at each end, all of which wait, and one cancel. */
+static void wait_or_cancel(void *shared, int thread) {
+    struct both *both = shared;
+    char bytes[30000] = "";
+    size_t n = 0;
+    netlib_status status = NETLIB_OK;
+    netlib_tls_stream *stream = thread % 2 == 0 ? both->near : both->far;
+    if (thread >= 4) {
+        CHECK(look_at(both, stream));
+        if (thread == 7) netlib_limit_cancel(both->limit);
+        return;
+    }
+    while (status == NETLIB_OK) {
+        status = thread < 2 ? netlib_tls_stream_write(stream, bytes, sizeof bytes, &n, NULL)
+                            : netlib_tls_stream_read(stream, bytes, 1, &n, NULL);
+    }
+    CHECK(status == NETLIB_CANCELLED || status == NETLIB_BUSY);
+}
+
+static void cancelled_from_elsewhere(void) {
+    for (int i = 0; i < 20; i++) {
+        struct both both;
+        begin(&both);
+        in_threads(wait_or_cancel, &both);
+        end(&both);
+    }
+}
+
+int main(void) {
+    client = client_context();
+    server = server_context("server");
+    reader_and_writer();
+    more_than_one();
+    all_closing();
+    cancelled_from_elsewhere();
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+    return report("tsan streams");
+}

@@ -1,0 +1,209 @@
+//! The locked versions of the dependencies: none below the version that mends a known advisory, none from elsewhere than
+//! crates.io, one each of what TLS is made of, and no licence that deny.toml does not allow. Without a network: the list
+//! of advisories is docs/advisories.md, and `make audit` asks the database.
+
+use std::collections::BTreeSet;
+
+use crate::env::Env;
+use crate::report::Report;
+
+const TABLE: &str = "docs/advisories.md";
+
+/// Of which two versions would be two states, or two verdicts.
+const ONE_VERSION: &[&str] =
+    &["rustls", "rustls-webpki", "rustls-pki-types", "aws-lc-rs", "aws-lc-sys", "webpki-roots"];
+
+const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+pub fn run(env: &Env, report: &mut Report) {
+    r25_no_locked_version_has_a_known_advisory(env, report);
+    licences(env, report);
+}
+
+fn r25_no_locked_version_has_a_known_advisory(env: &Env, report: &mut Report) {
+    let table = env.read(TABLE);
+    let advisories = advisories(&table);
+    report.check(advisories.len() == table.matches("\n| RUSTSEC-").count(), format!("{TABLE}: each row can be read"));
+    let ids: BTreeSet<&str> = advisories.iter().map(|advisory| advisory.id).collect();
+    report.check(ids.len() == advisories.len(), format!("{TABLE}: each id stands once"));
+    for needed in ["RUSTSEC-2026-0049", "RUSTSEC-2026-0098", "RUSTSEC-2026-0099", "RUSTSEC-2026-0104"] {
+        report.check(ids.contains(needed), format!("{TABLE} has no {needed}"));
+    }
+    for lock in ["Cargo.lock", "benches/Cargo.lock", "fuzz/Cargo.lock"] {
+        if env.root.join(lock).is_file() {
+            check_lock(lock, &env.read(lock), &table, report);
+        }
+    }
+    report.check(env.root.join("Cargo.lock").is_file(), "the versions are locked");
+}
+
+/// Holds one lock file against the table.
+pub fn check_lock(lock: &str, text: &str, table: &str, report: &mut Report) {
+    let packages = packages(text);
+    let advisories = advisories(table);
+    report.check(!packages.is_empty(), format!("{lock}: it has packages"));
+    for package in &packages {
+        let Package { name, version, .. } = package;
+        let known = advisories.iter().filter(|advisory| advisory.package == *name);
+        let open = known.filter(|advisory| is_below(version, advisory.mended));
+        report.problems(
+            lock,
+            open.map(|a| format!("{name} {version} has {}, mended in {}: {}", a.id, a.mended, a.what)).collect(),
+        );
+        let is_ours = package.source.is_none() && name.starts_with("netlib");
+        let from_registry = package.source == Some(CRATES_IO) && package.has_checksum;
+        report
+            .check(is_ours || from_registry, format!("{lock}: {name} {version} is not crates.io's, with a checksum"));
+    }
+    for only in ONE_VERSION {
+        let versions = packages.iter().filter(|package| package.name == *only);
+        let versions: Vec<&str> = versions.map(|package| package.version).collect();
+        report.check(versions.len() < 2, format!("{lock}: {only} in {} versions: {versions:?}", versions.len()));
+    }
+}
+
+struct Advisory<'a> {
+    id: &'a str,
+    package: &'a str,
+    mended: &'a str,
+    what: &'a str,
+}
+
+fn advisories(table: &str) -> Vec<Advisory<'_>> {
+    let rows = table.lines().filter(|line| line.starts_with("| RUSTSEC-"));
+    rows.filter_map(|row| {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let &[id, package, mended, what] = cells.as_slice() else { return None };
+        numbers(mended).map(|_| Advisory { id, package, mended, what })
+    })
+    .collect()
+}
+
+struct Package<'a> {
+    name: &'a str,
+    version: &'a str,
+    source: Option<&'a str>,
+    has_checksum: bool,
+}
+
+fn packages(lock: &str) -> Vec<Package<'_>> {
+    let blocks = lock.split("[[package]]").skip(1);
+    blocks
+        .filter_map(|block| {
+            let value = |key: &str| block.lines().find_map(|line| line.strip_prefix(key)?.strip_suffix('"'));
+            Some(Package {
+                name: value("name = \"")?,
+                version: value("version = \"")?,
+                source: value("source = \""),
+                has_checksum: value("checksum = \"").is_some(),
+            })
+        })
+        .collect()
+}
+
+/// A version that cannot be read, or comes before a release, counts as below.
+fn is_below(version: &str, mended: &str) -> bool {
+    match (numbers(version), numbers(mended)) {
+        (Some(version), Some(mended)) => version < mended,
+        _ => true,
+    }
+}
+
+/// "1.2.3", or "1.2.3+anything".
+fn numbers(version: &str) -> Option<[u64; 3]> {
+    let plain = version.split('+').next()?;
+    let numbers: Option<Vec<u64>> = plain.split('.').map(|part| part.parse().ok()).collect();
+    numbers?.try_into().ok()
+}
+
+/// Of the library, what builds it and what tests it, on this machine's platform: cargo has those at hand.
+fn licences(env: &Env, report: &mut Report) {
+    let mut cargo = env.command(std::env!("CARGO"));
+    cargo.args(["tree", "--offline", "--locked", "--edges", "normal,build,dev", "--prefix", "none"]);
+    let ran = cargo.args(["--format", "{p}|{l}"]).run(300);
+    if report.check(ran.ok, format!("cargo tree ended with {:?}\n{}", ran.code, ran.text)) {
+        check_licences(&ran.out, &env.read("deny.toml"), report);
+    }
+}
+
+/// Lines "NAME vVERSION|EXPRESSION", each once.
+pub fn check_licences(tree: &str, deny: &str, report: &mut Report) {
+    let allowed = quoted_behind(deny, "\nallow = [");
+    report.check(!allowed.is_empty(), "deny.toml allows licences");
+    let lines: BTreeSet<&str> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
+    for line in lines {
+        let Some((package, expression)) = line.split_once('|') else {
+            report.fail(format!("cargo tree printed \"{line}\""));
+            continue;
+        };
+        let name = package.split(' ').next().unwrap_or("");
+        let mut allowed = allowed.clone();
+        allowed.extend(quoted_behind(deny, &format!("{{ crate = \"{name}\", allow = [")));
+        let good = Expression { rest: expression, allowed: &allowed }.holds();
+        report.check(
+            good == Some(true),
+            format!("{package}: the licence \"{expression}\" is not one that deny.toml allows"),
+        );
+    }
+}
+
+/// What is quoted between `start` and the bracket that closes it.
+fn quoted_behind<'a>(text: &'a str, start: &str) -> Vec<&'a str> {
+    let list = text.split_once(start).and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
+    list.split('"').skip(1).step_by(2).collect()
+}
+
+/// As SPDX writes them: AND before OR, WITH before both; "/" for OR in old ones.
+struct Expression<'a> {
+    rest: &'a str,
+    allowed: &'a [&'a str],
+}
+
+impl<'a> Expression<'a> {
+    fn holds(mut self) -> Option<bool> {
+        let whole = self.any()?;
+        self.rest.trim().is_empty().then_some(whole)
+    }
+
+    fn any(&mut self) -> Option<bool> {
+        let mut held = self.all()?;
+        while self.take("OR ") || self.take("/") {
+            held |= self.all()?;
+        }
+        Some(held)
+    }
+
+    fn all(&mut self) -> Option<bool> {
+        let mut held = self.one()?;
+        while self.take("AND ") {
+            held &= self.one()?;
+        }
+        Some(held)
+    }
+
+    fn one(&mut self) -> Option<bool> {
+        if self.take("(") {
+            let inner = self.any()?;
+            return self.take(")").then_some(inner);
+        }
+        let mut name = self.word()?.to_owned();
+        if self.take("WITH ") {
+            name = format!("{name} WITH {}", self.word()?);
+        }
+        Some(self.allowed.contains(&name.as_str()))
+    }
+
+    fn word(&mut self) -> Option<&'a str> {
+        self.rest = self.rest.trim_start();
+        let end = self.rest.find([' ', '/', '(', ')']).unwrap_or(self.rest.len());
+        let (word, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        (!word.is_empty()).then_some(word)
+    }
+
+    fn take(&mut self, token: &str) -> bool {
+        let rest = self.rest.trim_start().strip_prefix(token);
+        self.rest = rest.unwrap_or(self.rest);
+        rest.is_some()
+    }
+}
