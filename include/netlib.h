@@ -293,6 +293,8 @@ enum netlib_status_code {
     NETLIB_TLS_HANDSHAKE_EOF = 807,
     /** The two sides have no version, cipher suite, group or protocol in common. */
     NETLIB_TLS_INCOMPATIBLE = 808,
+    /** The server rejected Encrypted Client Hello. */
+    NETLIB_TLS_ECH_REJECTED = 809,
     /** The peer broke the HTTP protocol or dropped the connection. */
     NETLIB_PROTOCOL = 900,
     /** The body ended before its announced length. */
@@ -4923,18 +4925,19 @@ enum netlib_tls_option {
 
 /**
  * The cipher suites, in OpenSSL's string language. As Python's `set_ciphers`, curl's --ciphers. Default: the nine
- * suites that exist here, all with forward secrecy and an AEAD.
+ * suites that exist here, all with forward secrecy and an AEAD, the fastest first: AES-128-GCM, AES-256-GCM,
+ * ChaCha20-Poly1305 on a processor with instructions for AES; ChaCha20-Poly1305, AES-128-GCM, AES-256-GCM on others.
  *
  * Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
  * ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
  * joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that for good,
- * after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them.
+ * after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them, in OpenSSL's order.
  * "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is accepted is
  * about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
  *
- * The string is about TLS 1.2. The suites of TLS 1.3 stay unless one is named ("TLS_AES_128_GCM_SHA256"): then only
- * those named are offered, in that order; after `!` or `-` a name removes one. (OpenSSL has another setting for them.)
- * A version left without a suite is not offered.
+ * The order is then the string's. It is about TLS 1.2. The suites of TLS 1.3 stay, in OpenSSL's order, unless one is
+ * named ("TLS_AES_128_GCM_SHA256"): then only those named are offered, in that order; after `!` or `-` a name removes
+ * one. (OpenSSL has another setting for them.) A version left without a suite is not offered.
  *
  * As in OpenSSL, a word for a suite that does not exist here selects nothing, and so does a misspelt one: ask
  * `netlib_tls_context_unknown_ciphers`. A string that selects no suite at all is `NETLIB_NO_CIPHER_SUITES`, whose
@@ -4948,6 +4951,28 @@ enum netlib_tls_option {
  */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options,
                                     const char *ciphers);
+
+/**
+ * The groups for the key exchange, the most wanted first. As OpenSSL's SSL_CTX_set1_groups_list, Go's
+ * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first resists
+ * a quantum computer too.
+ *
+ * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them. There are
+ * also SecP256r1MLKEM768, MLKEM768 and MLKEM1024; these three and X25519MLKEM768 belong to TLS 1.3, and a version that
+ * is left without a group is not offered. A name that does not exist here is `NETLIB_INVALID_ARGUMENT`, unless `?`
+ * stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
+ *
+ * A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed, which
+ * costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a share of
+ * that one at once the next time. A server takes the client's most wanted group that is in its own list.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options,
+                                                const char *groups);
 
 /**
  * OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
@@ -6237,6 +6262,323 @@ const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine
  */
 bool netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
+/** What has become of a session's early data; the numbers are OpenSSL's `SSL_EARLY_DATA_…`. */
+enum netlib_early_data {
+    /** None was written. */
+    NETLIB_EARLY_DATA_NOT_SENT = 0,
+    /** The server has not seen any of it: write it again, if it is still wanted. */
+    NETLIB_EARLY_DATA_REJECTED = 1,
+    /** The server has all of it, before what is written next. */
+    NETLIB_EARLY_DATA_ACCEPTED = 2,
+    /** The server has not said so far. When the session has failed: it may have acted on it, or not. */
+    NETLIB_EARLY_DATA_UNDECIDED = 3
+};
+
+/**
+ * Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message of
+ * the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and the server has allowed
+ * it. As Go's and OpenSSL's tickets do, and `SSL_CTX_set_max_early_data` on the other side. Default: no.
+ *
+ * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
+ * the server may act on it each time; it is encrypted under a key that a stolen ticket gives away, too. So it is for
+ * requests whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a
+ * login, nor a body that cannot be given twice. A server that cannot tell answers 425 (Too Early, RFC 8470), which asks for
+ * the same request after the handshake.
+ *
+ * This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
+ * because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers early
+ * data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and accept none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_early_data(netlib_tls_options *options,
+                                       int32_t on);
+
+/**
+ * Whether clients may send early data: `netlib_tls_options_set_early_data`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_early_data(const netlib_tls_context *context);
+
+/**
+ * Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
+ * `netlib_tls_options_set_early_data` for what may never be sent so. As SSL_write_early_data.
+ *
+ * Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed, when
+ * its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a server's stream.
+ * What was taken is encrypted and leaves with this call or the next one that does something. Nothing is ever sent again
+ * by itself. So, for a request that may be sent so:
+ *
+ *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
+ *     netlib_tls_stream_handshake(stream, &err);
+ *     if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
+ *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
+ *
+ * with the status of each call looked at. Until the handshake is done nothing has proved that the server is the one that
+ * was meant, but the ticket, which only that one can read.
+ *
+ * @param stream the stream. Not NULL.
+ * @param buf the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken because what
+ *         came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_stream_handshake`
+ *         returns, and then `netlib_tls_stream_early_data_written` says how much was taken.
+ * @threads one writer at a time, beside one reader
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream,
+                                                 const void *buf,
+                                                 size_t len,
+                                                 size_t *n,
+                                                 netlib_error **err);
+
+/**
+ * What has become of the early data. As SSL_get_early_data_status.
+ *
+ * @param stream the stream. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
+ * @return one of `enum netlib_early_data`; final when the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_stream_early_data(const netlib_tls_stream *stream);
+
+/**
+ * How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
+ * first byte is sent.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return the count in bytes; 0 when none may be sent.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
+
+/**
+ * How much early data was written in all, also by calls that failed.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return the count in bytes.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
+
+/**
+ * Encrypts early data into the output, as `netlib_tls_stream_write_early_data`: what may never be sent so stands at
+ * `netlib_tls_options_set_early_data`.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or more wait
+ *         to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns but
+ *         `NETLIB_WANT_READ`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine,
+                                                 const void *buf,
+                                                 size_t len,
+                                                 size_t *n,
+                                                 netlib_error **err);
+
+/**
+ * What has become of the early data; as `netlib_tls_stream_early_data`.
+ *
+ * @param engine the engine. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
+ * @return one of `enum netlib_early_data`; final when the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+int32_t netlib_tls_engine_early_data(const netlib_tls_engine *engine);
+
+/**
+ * How much early data may still be written; as `netlib_tls_stream_early_data_left`.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count in bytes; 0 when none may be sent.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
+
+/**
+ * How much early data was written in all.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count in bytes.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
+
+/**
+ * What became of Encrypted Client Hello in a session: `netlib_tls_stream_ech_status`. As OpenSSL's
+ * SSL_ech_get1_status.
+ */
+enum netlib_ech_status {
+    /** The ClientHello had no such extension. Also of every server's session. */
+    NETLIB_ECH_NOT_OFFERED = 0,
+    /** The ClientHello had one that means nothing: `netlib_tls_options_set_ech_grease`. */
+    NETLIB_ECH_GREASE = 1,
+    /** The server has not answered yet, or the handshake failed before it was known what the answer means. */
+    NETLIB_ECH_OFFERED = 2,
+    /** The server has read the encrypted ClientHello: nobody between has seen the name. */
+    NETLIB_ECH_ACCEPTED = 3,
+    /** It could not read it. Nobody has seen the name, and there is no session. */
+    NETLIB_ECH_REJECTED = 4
+};
+
+/**
+ * Gives clients an ECHConfigList, with which they encrypt their ClientHello (Encrypted Client Hello, RFC 9849): who
+ * watches the connection reads the list's public name in place of the server's. A list is for one name: it is the
+ * `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460), which is best asked over TLS, or the
+ * name can be read there. `netlib_tls_context_with_ech` is the same for a context that there is already. As OpenSSL's
+ * SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
+ *
+ * Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
+ * exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the context.
+ * It resumes no sessions (`netlib_tls_context_resumption`): rustls 0.23 would show a session's ticket to whoever can forge
+ * a HelloRetryRequest, by which the server can be found out. Whoever watches still sees the application protocols (ALPN), the public name, the server's address, and how much is
+ * sent when.
+ *
+ * A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake proves, by the same
+ * rules as else, that the server is the one of the public name, sends no certificate of this side's, and ends with
+ * `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
+ * `netlib_error_ech_retry_configs`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param config_list the list: its bytes, or these in base64, as dig and curl have them. Copied. Of its configurations
+ *        the first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
+ *        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
+ *        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
+ *        `NETLIB_UNSUPPORTED`. May be NULL: none.
+ * @param len its length in bytes, or `NETLIB_NTS`. Ignored when `config_list` is NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_ech_config_list(netlib_tls_options *options,
+                                            const void *config_list,
+                                            size_t len);
+
+/**
+ * Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one (GREASE,
+ * RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked of
+ * the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
+ * speaks TLS 1.3 alone, and servers that do not will refuse it.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_ech_grease(netlib_tls_options *options,
+                                       int32_t on);
+
+/**
+ * Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
+ * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
+ * single connection.
+ *
+ * @param context the context. It stays as it is. Not NULL.
+ * @param config_list the list: its bytes, or these in base64. Copied. Not NULL.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param with_ech out, owned: free it with `netlib_tls_context_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes
+ *         TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
+ *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context,
+                                          const void *config_list,
+                                          size_t len,
+                                          netlib_tls_context **with_ech,
+                                          netlib_error **err);
+
+/**
+ * The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `context`: all of the list, in bytes; NULL when there is none.
+ * @threads any
+ * @since 0.1.0
+ */
+const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
+
+/**
+ * The name that a context's clients show in place of the server's: the public name of the configuration that is used.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`; NULL when there is no list.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
+
+/**
+ * The setting `netlib_tls_options_set_ech_grease`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_ech_grease(const netlib_tls_context *context);
+
+/**
+ * What became of Encrypted Client Hello, also after a failure of the handshake.
+ *
+ * @param stream the stream. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
+ * @return one of `enum netlib_ech_status`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
+
+/**
+ * The same of an engine.
+ *
+ * @param engine the engine. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
+ * @return one of `enum netlib_ech_status`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+int32_t netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
+
+/**
+ * The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
+ * `netlib_tls_context_with_ech` of the context without Encrypted Client Hello, and connect anew, once; a second
+ * rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned Encrypted
+ * Client Hello off: the program may connect without it, and show the name. In both cases it is the server of the public
+ * name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
+ *
+ * @param error the error. May be NULL: NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
+ * @threads any
+ * @since 0.1.0
+ */
+const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error,
+                                              size_t *len);
+
 /**
  * Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
  * `netlib_tls_context_trust_kinds`.
@@ -6505,6 +6847,30 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
 const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
 
 /**
+ * How many groups for the key exchange are offered.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *context);
+
+/**
+ * One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` gives it.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed: a constant.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context,
+                                                  size_t index,
+                                                  size_t *len);
+
+/**
  * The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
  * `SSLContext.options` has only what was set.)
  *
@@ -6516,7 +6882,7 @@ const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context
 int64_t netlib_tls_context_options(const netlib_tls_context *context);
 
 /**
- * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`.
+ * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
  *
  * @param context the context. May be NULL: true is returned.
  * @return the setting.

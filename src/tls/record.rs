@@ -401,7 +401,7 @@ impl Outgoing {
 
     /// The number of the alert that is queued last, if that is a fatal one in the clear.
     pub(crate) fn plain_alert(&self) -> Option<u8> {
-        match self.queue.back()?.bytes() {
+        match self.queue.last()?.bytes() {
             [.., 21, 3, _, 0, 2, 2, number] => Some(*number),
             _ => None,
         }
