@@ -4,6 +4,7 @@
 //! `c-tests/interop/peer.c` is netlib's end, a program against netlib.h and the library that users get. Certificates are
 //! made anew by `c-tests/interop/certs.sh`. Every wait has an end, and none of them is what makes a row right.
 
+pub mod early;
 pub mod gnutls;
 pub mod matrix;
 pub mod mistaken;
@@ -34,6 +35,7 @@ pub fn run(env: &Env, report: &mut Report) {
     stage.refuse_all(refusals::ALL, report);
     refusals::not_tls(&stage, report);
     rekeying::run(&stage, report);
+    early::run(&stage, report);
     stage.counts(report);
 }
 
