@@ -10,24 +10,25 @@ use crate::report::Report;
 /// How much is said in each session; the lines of the data are longer.
 const SAID: usize = 60;
 
-struct Row {
-    name: &'static str,
+#[derive(Clone, Copy)]
+pub struct Row {
+    pub(super) name: &'static str,
     /// Words for s_server.
-    server: &'static str,
+    pub(super) server: &'static str,
     /// Settings of netlib's end.
-    settings: &'static str,
+    pub(super) settings: &'static str,
     /// How much it writes as early data.
-    early: usize,
-    group: &'static str,
-    alpn: &'static str,
+    pub(super) early: usize,
+    pub(super) group: &'static str,
+    pub(super) alpn: &'static str,
     /// What the second session is to say of early data, and of its end.
-    outcome: &'static str,
-    end: (&'static str, i32),
+    pub(super) outcome: &'static str,
+    pub(super) end: (&'static str, i32),
     /// How often the server gets what was written early, and all that was said in one piece.
-    got: (usize, usize),
+    pub(super) got: (usize, usize),
 }
 
-const ACCEPTED: Row = Row {
+pub(super) const ACCEPTED: Row = Row {
     name: "accepted",
     server: "-early_data -max_early_data 1000",
     settings: "",
@@ -95,7 +96,11 @@ const ROWS: &[Row] = &[
 ];
 
 pub fn run(stage: &Stage, report: &mut Report) {
-    for row in ROWS {
+    run_rows(stage, ROWS, report);
+}
+
+pub fn run_rows(stage: &Stage, rows: &[Row], report: &mut Report) {
+    for row in rows {
         stage.sessions.fetch_add(2, Ordering::Relaxed);
         let played = play(stage, row);
         report.check(played.is_ok(), format!("early data, {}: {}", row.name, played.err().unwrap_or_default()));
