@@ -37,7 +37,7 @@ static char reversed_at(size_t i) {
 struct session {
     netlib_tls_stream *stream;
     const struct settings *settings;
-    netlib_status handshake, data, end, shutdown;
+    netlib_status early, handshake, data, end, shutdown;
     int32_t alert, problem;
     size_t bytes;
     bool intact;
@@ -74,6 +74,27 @@ static netlib_status write_all(netlib_tls_stream *stream, size_t total, netlib_e
     netlib_status status = netlib_tls_stream_write(stream, data, total, &n, err);
     free(data);
     return status;
+}
+
+/* Before the handshake, as much as may be sent. */
+static void write_early(struct session *session) {
+    static char data[1 << 20];
+    netlib_error *err = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < session->settings->early; i++) data[i] = letter_at(i);
+    netlib_status status = netlib_tls_stream_write_early_data(session->stream, data, session->settings->early, &n, &err);
+    session->early = note(session, status, err);
+}
+
+/* All of it, but for what the other end has. */
+static void say(struct session *session) {
+    static char data[1 << 20];
+    netlib_error *err = NULL;
+    size_t n = 0, done = netlib_tls_stream_early_data_written(session->stream);
+    if (netlib_tls_stream_early_data(session->stream) != NETLIB_EARLY_DATA_ACCEPTED) done = 0;
+    for (size_t i = 0; i < session->settings->bytes; i++) data[i] = letter_at(i);
+    netlib_status status = netlib_tls_stream_write(session->stream, data + done, session->settings->bytes - done, &n, &err);
+    session->data = note(session, status, err);
 }
 
 /* A thread of its own: the peer answers before it has everything, and stops reading when nobody reads the answer. */
@@ -141,6 +162,8 @@ static void exchange(struct session *session, bool client) {
     const char *how = session->settings->how;
     if (strcmp(how, "get") == 0) {
         get(session);
+    } else if (strcmp(how, "say") == 0) {
+        say(session);
     } else if (strcmp(how, "receive") == 0) {
         read_expected(session);
     } else if (strcmp(how, "read") != 0 && client) {
@@ -175,10 +198,18 @@ static void speak(struct session *session, bool client) {
     netlib_error *err = NULL;
     if (netlib_tls_stream_set_read_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
     if (netlib_tls_stream_set_write_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
+    size_t left = netlib_tls_stream_early_data_left(session->stream);
+    if (session->settings->early > 0) write_early(session);
     netlib_status status = netlib_tls_stream_handshake(session->stream, &err);
     session->handshake = note(session, status, err);
     if (status == NETLIB_OK) exchange(session, client);
     int32_t version = netlib_tls_stream_version(session->stream);
+    if (session->settings->early > 0) {
+        static const char *const names[] = {"not-sent", "rejected", "accepted", "undecided"};
+        printf("early=%s allowed=%zu written=%zu %s ", netlib_status_name(session->early), left,
+               netlib_tls_stream_early_data_written(session->stream),
+               names[netlib_tls_stream_early_data(session->stream)]);
+    }
     printf("handshake=%s", netlib_status_name(session->handshake));
     printf(" version=%s", version == NETLIB_TLS_1_3 ? "1.3" : version == NETLIB_TLS_1_2 ? "1.2" : "-");
     printf(" suite=%s", text(netlib_tls_stream_cipher_suite(session->stream, NULL)));

@@ -13,9 +13,11 @@ struct settings {
     int port;
     int connections;
     size_t bytes;
+    size_t early; /* how many of them to write as early data, if it may be sent */
     const char *name; /* of the server, for a client */
     /* "echo", "reversed": bytes that come back; "get": a page; "receive": bytes of the other end's; "read": only the end
-       is read; "peer-first": as "echo", and the other end closes first */
+       is read; "peer-first": as "echo", and the other end closes first; "say": bytes that the other end gets, some of them as
+       early data */
     const char *how;
     const char *page; /* the file for a page */
     const char *ech;  /* an ECHConfigList in base64, or "grease" */
@@ -54,7 +56,11 @@ static inline bool settings_set(struct settings *settings, const char *name, con
     else if (strcmp(name, "max") == 0) netlib_tls_options_set_maximum_version(options, number);
     else if (strcmp(name, "ciphers") == 0) netlib_tls_options_set_ciphers(options, value);
     else if (strcmp(name, "tickets") == 0) netlib_tls_options_set_session_tickets(options, atoi(value));
-    else if (strcmp(name, "resumption") == 0) netlib_tls_options_set_resumption(options, atoi(value));
+    else if (strcmp(name, "groups") == 0) netlib_tls_options_set_key_exchange_groups(options, value);
+    else if (strcmp(name, "early") == 0) {
+        settings->early = strtoul(value, NULL, 10);
+        netlib_tls_options_set_early_data(options, 1);
+    } else if (strcmp(name, "resumption") == 0) netlib_tls_options_set_resumption(options, atoi(value));
     else return false;
     return true;
 }

@@ -15,6 +15,7 @@
 mod callbacks;
 mod closing;
 mod dropped;
+mod early;
 mod exchange;
 mod gather;
 mod guarded;
@@ -28,7 +29,6 @@ use std::time::{Duration, Instant};
 
 use super::context::Context;
 use super::ech::EchStatus;
-use super::engine::early::EarlyData;
 use super::engine::{Engine, Read};
 use super::info::SessionInfo;
 use super::thread::ThreadMark;
@@ -386,19 +386,6 @@ impl Stream {
             self.send_without_waiting(terms)?;
         }
         outcome
-    }
-
-    pub fn early_data(&self) -> EarlyData {
-        self.lock().map_or(EarlyData::NotSent, |core| core.engine.early_data())
-    }
-
-    /// How many bytes of early data may still be written.
-    pub fn early_data_left(&self) -> usize {
-        self.lock().map_or(0, |core| core.engine.early_data_left())
-    }
-
-    pub fn early_data_written(&self) -> usize {
-        self.lock().map_or(0, |core| core.engine.early_data_written())
     }
 
     /// Plaintext that a read returns without touching the transport.

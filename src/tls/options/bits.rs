@@ -48,7 +48,7 @@ const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x20_0000, "OP_PRIORITIZE_CHACHA", Refused("a server has one order of suites for all clients")),
     (CIPHER_SERVER_PREFERENCE, "OP_CIPHER_SERVER_PREFERENCE", Governs),
     (0x80_0000, "OP_TLS_ROLLBACK_BUG", Refused("it gives up the protection against older versions")),
-    // There is no early data. In older OpenSSLs, and in urllib3's own constants, it is NO_SSLv2.
+    // Servers take no early data. In older OpenSSLs, and in urllib3's own constants, it is NO_SSLv2.
     (0x100_0000, "OP_NO_ANTI_REPLAY", Nothing),
     (0x200_0000, "OP_NO_SSLv3", Always),
     (0x400_0000, "OP_NO_TLSv1", Always),

@@ -53,40 +53,8 @@ impl Stream {
         }
     }
 
-    /// Writes early data: as much of it as may be sent before the server answers. What is taken is sent in any case, with
-    /// whatever this or a later call sends.
-    pub fn write_early(&self, data: &[u8]) -> Result<Io> {
-        let (writer, settings) = self.begin(Role::Writer)?;
-        let terms = settings.terms();
-        self.as_writer(writer, terms, || {
-            let left = {
-                let core = self.lock()?;
-                core.engine.check_sending()?;
-                core.engine.early_data_left()
-            };
-            if left == 0 || data.is_empty() {
-                return Ok(Io::Done(0));
-            }
-            let Some(_shaker) = self.enter_handshake(terms, |_| Ok(()))? else { return Ok(Io::Done(0)) };
-            let mut rest = data;
-            loop {
-                let done = self.work(terms)?;
-                let written = data.len() - rest.len();
-                match self.send_flight(done, terms)? {
-                    Some(_) if written > 0 => return Ok(Io::Done(written)),
-                    Some(want) => return Ok(want),
-                    None => {}
-                }
-                match self.lock()?.engine.write_early(rest)? {
-                    0 => return Ok(Io::Done(written)),
-                    count => rest = rest.get(count..).unwrap_or(&[]),
-                }
-            }
-        })
-    }
-
     /// Works on what has come, and has the program asked. True: the handshake is done.
-    fn work(&self, terms: Terms<'_>) -> Result<bool> {
+    pub(super) fn work(&self, terms: Terms<'_>) -> Result<bool> {
         loop {
             let (outcome, question) = {
                 let mut core = self.lock()?;
@@ -108,7 +76,7 @@ impl Stream {
     }
 
     /// Sends what the handshake has to say. `Some`: the rest would have to wait.
-    fn send_flight(&self, done: bool, terms: Terms<'_>) -> Result<Option<Io>> {
+    pub(super) fn send_flight(&self, done: bool, terms: Terms<'_>) -> Result<Option<Io>> {
         match self.flush(terms) {
             // A peer that is gone may have left something to read.
             Err(error) if is_broken(&error) && done => Ok(None),

@@ -19,7 +19,7 @@ pub enum netlib_early_data {
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /// The server has not seen any of it: write it again, if it is still wanted.
     NETLIB_EARLY_DATA_REJECTED = 1,
-    /// The server has all of it, before what is written next.
+    /// The server has taken it as the beginning of what is written.
     NETLIB_EARLY_DATA_ACCEPTED = 2,
     /// The server has not said so far. When the session has failed: it may have acted on it, or not.
     NETLIB_EARLY_DATA_UNDECIDED = 3,
@@ -34,14 +34,14 @@ const _: () = {
 };
 
 /// Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message of
-/// the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and the server has allowed
-/// it. As Go's and OpenSSL's tickets do, and `SSL_CTX_set_max_early_data` on the other side. Default: no.
+/// the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has allowed
+/// it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
 ///
 /// **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
-/// the server may act on it each time; it is encrypted under a key that a stolen ticket gives away, too. So it is for
-/// requests whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a
-/// login, nor a body that cannot be given twice. A server that cannot tell answers 425 (Too Early, RFC 8470), which asks for
-/// the same request after the handshake.
+/// the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes nothing: a
+/// GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be given twice. A
+/// server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks for the same
+/// request after the handshake.
 ///
 /// This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
 /// because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers early
@@ -83,8 +83,8 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///     if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
 ///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
 ///
-/// with the status of each call looked at. Until the handshake is done nothing has proved that the server is the one that
-/// was meant, but the ticket, which only that one can read.
+/// with the status of each call looked at. Until the handshake is done the server has proved nothing; early data can be
+/// read by whoever can read the ticket, which is the server of the session that is resumed.
 ///
 /// @param stream the stream. Not NULL.
 /// @param buf the bytes. Copied. Not NULL unless `len` is 0.

@@ -1,8 +1,8 @@
 //! Rows that expect something else than what happens, and the complaint that each of them owes: for the suite `negative`.
 
-use super::gnutls_is_installed;
 use super::matrix::{Alpn, GROUPS, Group, PAIRS, Row, Side, Tool, core};
 use super::refusals::{ALL, Refusal};
+use super::{early, gnutls_is_installed};
 
 static MISTAKEN: Group = Group { temporary_key: "X448, 448 bits", gnutls: "X448", ..GROUPS[1] };
 
@@ -46,5 +46,17 @@ pub fn refusals() -> Vec<(Refusal, &'static str)> {
         (Refusal { outcome: (status, 71, problem), ..first }, "alert is 70, not 71"),
         (Refusal { outcome: (status, alert, 3), ..first }, "problem is 0, not 3"),
         (Refusal { says: "nothing at all", ..first }, "the other end does not say \"nothing at all\""),
+    ]
+}
+
+pub fn early() -> Vec<(early::Row, &'static str)> {
+    let rejected = "early=NETLIB_OK allowed=1000 written=40 rejected";
+    vec![
+        (
+            early::Row { outcome: rejected, ..early::ACCEPTED },
+            "netlib does not say \"early=NETLIB_OK allowed=1000 written=40 rejected",
+        ),
+        (early::Row { end: ("NETLIB_OK", -1), ..early::ACCEPTED }, "end=NETLIB_OK"),
+        (early::Row { got: (2, 2), ..early::ACCEPTED }, "s_server got [2, 1] times"),
     ]
 }

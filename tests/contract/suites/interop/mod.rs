@@ -5,6 +5,7 @@
 //! made anew by `c-tests/interop/certs.sh`. Every wait has an end, and none of them is what makes a row right.
 
 pub mod ech;
+pub mod early;
 pub mod gnutls;
 pub mod matrix;
 pub mod mistaken;
@@ -35,6 +36,7 @@ pub fn run(env: &Env, report: &mut Report) {
     stage.refuse_all(refusals::ALL, report);
     refusals::not_tls(&stage, report);
     rekeying::run(&stage, report);
+    early::run(&stage, report);
     stage.counts(report);
 }
 

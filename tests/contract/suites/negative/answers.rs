@@ -80,4 +80,7 @@ pub(super) fn other_implementations(env: &Env, _: &Path, report: &mut Report) {
     for (refusal, complaint) in mistaken::refusals() {
         finds(report, "interop", &[complaint], |inner| stage.refuse_all(&[refusal], inner));
     }
+    for (row, complaint) in mistaken::early() {
+        finds(report, "interop", &[complaint], |inner| interop::early::run_rows(&stage, &[row], inner));
+    }
 }

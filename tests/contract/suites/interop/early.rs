@@ -1,0 +1,147 @@
+//! What a client says first: key shares of the groups that it was told to want, and early data, which s_server accepts,
+//! rejects or finds too long. The second session is resumed, and says the same again; the bytes that the server got are
+//! counted.
+
+use std::sync::atomic::Ordering;
+
+use super::Stage;
+use crate::report::Report;
+
+/// How much is said in each session; the lines of the data are longer.
+const SAID: usize = 60;
+
+#[derive(Clone, Copy)]
+pub struct Row {
+    pub(super) name: &'static str,
+    /// Words for s_server.
+    pub(super) server: &'static str,
+    /// Settings of netlib's end.
+    pub(super) settings: &'static str,
+    /// How much it writes as early data.
+    pub(super) early: usize,
+    pub(super) group: &'static str,
+    pub(super) alpn: &'static str,
+    /// What the second session is to say of early data, and of its end.
+    pub(super) outcome: &'static str,
+    pub(super) end: (&'static str, i32),
+    /// How often the server gets what was written early, and all that was said in one piece.
+    pub(super) got: (usize, usize),
+}
+
+pub(super) const ACCEPTED: Row = Row {
+    name: "accepted",
+    server: "-early_data -max_early_data 1000",
+    settings: "",
+    early: 40,
+    group: "x25519",
+    alpn: "-",
+    outcome: "early=NETLIB_OK allowed=1000 written=40 accepted",
+    end: ("NETLIB_END_OF_STREAM", -1),
+    got: (2, 1),
+};
+
+const ROWS: &[Row] = &[
+    ACCEPTED,
+    // The ticket allows it, and the server does not read it.
+    Row {
+        name: "rejected",
+        server: "-max_early_data 1000",
+        outcome: "early=NETLIB_OK allowed=1000 written=40 rejected",
+        got: (2, 2),
+        ..ACCEPTED
+    },
+    Row {
+        name: "more than the ticket allows",
+        server: "-early_data -max_early_data 30",
+        outcome: "early=NETLIB_OK allowed=30 written=30 accepted",
+        got: (2, 1),
+        ..ACCEPTED
+    },
+    Row {
+        name: "more than the server takes",
+        server: "-early_data -max_early_data 1000 -recv_max_early_data 39",
+        end: ("NETLIB_TLS_ALERT", 10),
+        got: (1, 1),
+        ..ACCEPTED
+    },
+    Row {
+        name: "not allowed",
+        server: "-early_data -max_early_data 0",
+        outcome: "early=NETLIB_OK allowed=0 written=0 not-sent",
+        got: (2, 2),
+        ..ACCEPTED
+    },
+    Row {
+        name: "with a protocol",
+        server: "-early_data -max_early_data 1000 -alpn h2,http/1.1",
+        settings: "alpn=http/1.1",
+        alpn: "http/1.1",
+        ..ACCEPTED
+    },
+    // A second hello the first time; the second time the right share is there at once, as early data needs.
+    Row {
+        name: "another group",
+        server: "-early_data -max_early_data 1000 -groups P-384",
+        group: "secp384r1",
+        ..ACCEPTED
+    },
+    Row { name: "a group of the client's", settings: "groups=P-256:x25519", group: "secp256r1", ..ACCEPTED },
+    Row {
+        name: "a group that the server does not know",
+        settings: "groups=MLKEM1024:X25519MLKEM768:P-384:P-256",
+        server: "-early_data -max_early_data 1000 -groups P-256:P-384",
+        group: "secp256r1",
+        ..ACCEPTED
+    },
+];
+
+pub fn run(stage: &Stage, report: &mut Report) {
+    run_rows(stage, ROWS, report);
+}
+
+pub fn run_rows(stage: &Stage, rows: &[Row], report: &mut Report) {
+    for row in rows {
+        stage.sessions.fetch_add(2, Ordering::Relaxed);
+        let played = play(stage, row);
+        report.check(played.is_ok(), format!("early data, {}: {}", row.name, played.err().unwrap_or_default()));
+    }
+}
+
+fn play(stage: &Stage, row: &Row) -> Result<(), String> {
+    let mut words = stage.words("openssl s_server -accept 127.0.0.1:0 -naccept 2 -tls1_3");
+    words.extend(stage.words("-cert {server-p256.pem} -key {server-p256.key} -cert_chain {middle.pem}"));
+    words.extend(stage.words(row.server));
+    let (server, port) = stage.openssl_server(&words)?;
+    let mut words = stage.words("client how=say connections=2 ca={root.pem} ciphers=TLS_AES_128_GCM_SHA256");
+    words.extend([format!("port={port}"), format!("bytes={SAID}"), format!("early={}", row.early)]);
+    words.extend(stage.words(row.settings));
+    let (netlib, server) = (stage.netlib(words)?.finish(), server.finish());
+    let line = |early: &str, resumed: &str, end: (&str, i32)| {
+        format!(
+            "{early} handshake=NETLIB_OK version=1.3 suite=TLS_AES_128_GCM_SHA256 group={} resumed={resumed} \
+             name=localhost alpn={} certificates=2 bytes=0 intact=yes data=NETLIB_OK end={} shutdown=NETLIB_OK \
+             alert={} problem=0",
+            row.group, row.alpn, end.0, end.1
+        )
+    };
+    let lines = [
+        line("early=NETLIB_OK allowed=0 written=0 not-sent", "no", ("NETLIB_END_OF_STREAM", -1)),
+        line(row.outcome, "yes", row.end),
+    ];
+    let mut problems: Vec<String> = lines
+        .iter()
+        .filter(|line| !netlib.says(line))
+        .map(|line| format!("netlib does not say \"{line}\""))
+        .collect();
+    // s_server writes a line between what came early and what came later.
+    let early = row.outcome.split_once("written=").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+    let early = early.filter(|early| *early > 0).unwrap_or(row.early);
+    let got = [early, SAID].map(|count| server.out.matches(&stage.data[..count]).count());
+    if got != [row.got.0, row.got.1] {
+        problems.push(format!("s_server got {got:?} times what was written early, and all of it, not {:?}", row.got));
+    }
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{}\n{}\n{}", problems.join("\n"), netlib.story(), server.story())),
+    }
+}
