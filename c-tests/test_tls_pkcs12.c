@@ -65,16 +65,16 @@ static void what_comes_of_them(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char message[512];
-        CHECK_STATUS(rows[i].status, made(identity(rows[i].path, rows[i].key, rows[i].password), message, sizeof message));
+        CHECK_INT(rows[i].status, made(identity(rows[i].path, rows[i].key, rows[i].password), message, sizeof message));
         CHECK_STR(rows[i].message, message);
     }
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     netlib_tls_options *options = identity(P12 "openssl.p12", NULL, NULL);
-    CHECK_STATUS(NETLIB_PASSWORD_REQUIRED, netlib_tls_context_new(options, &context, &err));
+    netlib_status status = netlib_tls_context_new(options, &context, &err);
     CHECK_STR("to give the password: netlib_tls_options_set_key_password", netlib_error_advice(err, NULL));
+    CHECK_STATUS(NETLIB_PASSWORD_REQUIRED, status);
     netlib_tls_options_free(options);
-    netlib_error_free(err);
 }
 
 static netlib_status from_memory(const char *bytes, size_t len, const char *password) {
@@ -92,7 +92,7 @@ static void broken_in_every_place(void) {
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         char bytes[ROOM];
         size_t len = slurp(files[i], bytes);
-        CHECK_STATUS(NETLIB_OK, from_memory(bytes, len, "secret"));
+        CHECK_INT(NETLIB_OK, from_memory(bytes, len, "secret"));
         for (size_t at = 0; at < len; at++) {
             netlib_status status = from_memory(bytes, at, "secret");
             CHECK(status == NETLIB_INVALID_PEM);
