@@ -176,6 +176,21 @@ static void fill(const char *label) {
     memcpy(text + size - end, line, end);
 }
 
+/* PKCS#12 whose content is one string in parts, of which there is one. */
+static void fill_pkcs12(void) {
+    static const unsigned char head[] = {0x30, 0x80, 2,    1,    3,    0x30, 0x80, 6,    9,    0x2a, 0x86, 0x48, 0x86, 0xf7,
+                                         0x0d, 1,    7,    1,    0xa0, 0x80, 0x24, 0x80, 0x04, 0x84};
+    enum { LEN = 4, ENDS = 4 * 2 };
+    size_t len = size - sizeof head - LEN - ENDS;
+    unsigned char digits[LEN] = {0, (unsigned char)(len >> 16), (unsigned char)(len >> 8), (unsigned char)len};
+    memset(text, 'A', size);
+    memcpy(text, head, sizeof head);
+    memcpy(text + sizeof head, digits, LEN);
+    memset(text + size - ENDS, 0, ENDS);
+    tls_options = netlib_tls_options_new();
+    netlib_tls_options_set_identity(tls_options, text, size, NULL, 0);
+}
+
 #define FILLED(name, label, call)                 \
     static void name(void) {                      \
         fill(label);                              \
@@ -286,6 +301,7 @@ static void copies_are_made_or_refused(void) {
         {"add_crl_data, DER", crl_der, make_context},
         {"set_identity, chain, decoded", chain_pem, make_context},
         {"set_identity, chain, DER", chain_der, make_context},
+        {"set_identity, PKCS#12", fill_pkcs12, make_context},
         {"set_identity, key, decoded", key_pem, make_context},
         {"scrypt", nothing, key_derivation},
         {"url_compare_readers", nothing, readings},

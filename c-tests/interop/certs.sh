@@ -2,7 +2,8 @@
 # Makes what the tests of interoperation show each other, with the openssl command, in the current directory, which is
 # empty: an authority (RSA), one below it (P-256), and below that a server's and a client's certificate of each kind of key.
 #
-# NAME.pem is a certificate, NAME.key its key, NAME-chain.pem it and the one above, NAME-both.pem all three.
+# NAME.pem is a certificate, NAME.key its key, NAME-chain.pem it and the one above, NAME-both.pem all three, and so is
+# NAME.p12 for clients, with an empty password.
 set -eu
 
 cat > ca.cnf <<'CNF'
@@ -62,6 +63,7 @@ issue middle p256 root "/CN=interop middle" $end "$authority"
 for kind in rsa rsa-pss p256 p384 ed25519; do
     issue "server-$kind" $kind middle "/CN=server $kind" $end "$server"
     issue "client-$kind" $kind middle "/CN=client $kind" $end "extendedKeyUsage=clientAuth"
+    openssl pkcs12 -export -in "client-$kind-chain.pem" -inkey "client-$kind.key" -passout pass: -out "client-$kind.p12"
 done
 issue expired p256 middle "/CN=expired" 20210101000000Z "$server"
 issue elsewhere p256 middle "/CN=elsewhere" $end "subjectAltName=DNS:elsewhere.test

@@ -62,7 +62,7 @@ fn pair(
     if pkcs12::is_one(chain) {
         // A program with one path for both may say it twice.
         if key != chain {
-            let message = format!("{chain_name} is PKCS#12, which has its key in it: no other key can be given");
+            let message = format!("{chain_name} is PKCS#12, which has its key in it: {key_name} cannot be given too");
             return Err(Error::new(Status::InvalidArgument, message));
         }
         return pkcs12::load(chain, chain_name, password, provider);

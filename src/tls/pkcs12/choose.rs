@@ -126,7 +126,8 @@ fn chain(
     }
     let mut chain = Vec::new();
     for certificate in links.iter().filter_map(|link| certificates.get(*link)) {
-        memory::push(&mut chain, certificate.der.clone(), "certificates")?;
+        let der = CertificateDer::from(memory::copy(&certificate.der, "a certificate")?);
+        memory::push(&mut chain, der, "certificates")?;
     }
     Ok(chain)
 }

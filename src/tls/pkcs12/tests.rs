@@ -452,6 +452,23 @@ fn the_work_is_bounded() {
     assert!(refusal.message().ends_with(says), "{}", refusal.message());
 }
 
+/// Certificates are encrypted here too, where openssl leaves them open.
+#[test]
+fn without_a_mac() {
+    for name in ["openssl.p12", "openssl-legacy.p12"] {
+        let whole = read(&format!("pkcs12/{name}"));
+        let expected = chain_of(&load_with(&whole, Some("secret")).unwrap());
+        let mut outer = Der::new(&whole).next().unwrap().inside();
+        outer.next();
+        let bytes = pfx_of(outer.next().unwrap().whole, &[]);
+        assert_eq!(chain_of(&load_with(&bytes, Some("secret")).unwrap()), expected);
+        assert_eq!(failure(&bytes, None).0, Status::PasswordRequired);
+        for wrong in 0..600 {
+            assert_eq!(failure(&bytes, Some(&wrong.to_string())).0, Status::WrongPassword, "{wrong}");
+        }
+    }
+}
+
 #[test]
 fn a_part_with_another_password() {
     let der = read("pkcs12/openssl.p12");

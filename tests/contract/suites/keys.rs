@@ -1,5 +1,7 @@
 //! Private keys as the openssl command writes them: every kind, container and encryption, each loaded from a file and
-//! from memory with the right password, a wrong one and none, and with the certificate of another key.
+//! from memory with the right password, a wrong one and none, and with the certificate of another key. PKCS#12 likewise.
+
+mod pkcs12;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +48,7 @@ const UNSUPPORTED: [(&str, &str, &str); 6] = [
     ("p-256", "pkcs8 -topk8 -v2 camellia-256-cbc", "the cipher CAMELLIA-256-CBC (1.2.392.200011.61.1.1.1.4)"),
     ("p-256", "pkcs8 -topk8 -v2 aria-128-cbc", "the cipher ARIA-128-CBC (1.2.410.200046.1.1.2)"),
     ("p-256", "pkcs8 -topk8 -v2 aes-256-cbc -v2prf hmacWithSHA512-256", "HMAC-SHA512-256 (1.2.840.113549.2.13)"),
-    ("p-256", "pkcs8 -topk8 -v1 PBE-SHA1-3DES", "the scheme pbeWithSHA1And3-KeyTripleDES-CBC"),
+    ("p-256", "pkcs8 -topk8 -v1 PBE-MD5-DES -provider legacy -provider default", "the scheme pbeWithMD5AndDES-CBC"),
     ("p-256", "ec -camellia128", "the cipher \"CAMELLIA-128-CBC\""),
     ("rsa-2048", "rsa -traditional -aria256", "the cipher \"ARIA-256-CBC\""),
 ];
@@ -78,6 +80,7 @@ pub fn run(env: &Env, report: &mut Report) {
     }
     combined(&forms, &scratch, &mut list);
     refused(env, &scratch, &mut list, report);
+    pkcs12::rows(env, &scratch, &mut list, report);
     let file = scratch.join("list");
     fs::write(&file, list).expect("target is writable");
     load(env, &scratch, &file, report);
@@ -151,6 +154,12 @@ fn forms(scratch: &Path) -> Vec<Form> {
             for cipher in TRADITIONAL_CIPHERS {
                 let traditional = if own == "rsa" { " -traditional" } else { "" };
                 add(&format!("{own}{traditional} {cipher}"), "PEM", Some(PASSWORD));
+            }
+        }
+        for scheme in ["PBE-SHA1-3DES", "PBE-SHA1-2DES", "PBE-SHA1-RC2-40", "PBE-SHA1-RC2-128"] {
+            let legacy = if scheme.contains("RC2") { " -provider legacy -provider default" } else { "" };
+            for password in [PASSWORD, "", "p\u{e4}ss \u{1f511}"] {
+                add(&format!("pkcs8 -topk8 -v1 {scheme}{legacy}"), "DER", Some(password));
             }
         }
         add("pkcs8 -topk8", "PEM", Some(""));

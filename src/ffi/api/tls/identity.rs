@@ -12,18 +12,25 @@ use crate::tls::TlsOptions;
 ///
 /// The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. If
 /// it is encrypted, `netlib_tls_options_set_key_password` opens it: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
-/// DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt), or PEM's traditional way, a DEK-Info with one of these
-/// ciphers. Of several keys in PEM the first is used; other sections, such as EC PARAMETERS, are passed over.
+/// DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with PKCS#12's own ways (SHA-1 with 3DES or RC2), or
+/// PEM's traditional way, a DEK-Info with one of the ciphers of PBES2. Of several keys in PEM the first is used; other
+/// sections, such as EC PARAMETERS, are passed over.
+///
+/// Both may be in one file of PKCS#12 (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them: what it is is
+/// seen from its bytes. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to SHA-512 or
+/// PBMAC1 (RFC 9579), is looked at before anything is decrypted; a file may have none. Used are the first key in it to
+/// which one of its certificates belongs, that certificate (of several the one with the key's localKeyID), and its
+/// issuers as far as the file has them, whatever their order there. Everything else in it is passed over.
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
 /// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
-/// `NETLIB_INVALID_PEM` for a malformed one, and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another
-/// way, or so that opening it takes more than 2,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 2,097,152 of
-/// scrypt.
+/// `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12, and
+/// `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
+/// 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; up to
-///        16 MiB, or a pipe that ends within 5 seconds. Copied. Not NULL.
+/// @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; or the
+///        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds. Copied. Not NULL.
 /// @param key_path the file with the key, likewise. Copied. May be NULL: the key is in the same file.
 /// @threads one call at a time on the options
 /// @since 0.1.0
@@ -42,11 +49,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
 }
 
 /// As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
-/// SSL_CTX_use_PrivateKey.
+/// SSL_CTX_use_PrivateKey; with PKCS#12 as its PKCS12_parse.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
-///        up to 16 MiB. Copied. Not NULL unless `chain_len` is 0.
+/// @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other; or
+///        PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed. Not NULL unless `chain_len` is 0.
 /// @param chain_len its length in bytes, or `NETLIB_NTS`.
 /// @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
 ///        `chain`.
@@ -68,8 +75,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
     });
 }
 
-/// The password of the private key; it may be set before or after the key. As the `password` of Python's
-/// `load_cert_chain`, curl's --pass. Default: none. Not looked at when the key is not encrypted.
+/// The password of the private key, or of the file of PKCS#12; it may be set before or after it. As the `password` of
+/// Python's `load_cert_chain`, curl's --pass. Default: none. Not looked at when nothing is encrypted.
+///
+/// For PKCS#12's own ways to encrypt it is text: UTF-8, as OpenSSL has it; for bytes that are not, and where UTF-8 does
+/// not open it, a character for each byte, as older programs have it. An empty password, or none, opens a file that was
+/// made with either.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.

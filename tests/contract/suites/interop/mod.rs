@@ -226,7 +226,7 @@ impl<'a> Stage<'a> {
         words.extend(row.alpn.client.iter().map(|protocol| format!("alpn={protocol}")));
         words.extend(choices(row));
         if let ClientCertificate::Shown(key) = row.client {
-            words.extend(self.words(&format!("identity={{client-{}-both.pem}}", key.name())));
+            words.extend(self.words(&format!("identity={{client-{}.p12}}", key.name())));
         }
         told.netlib(row, self.netlib(words)?.finish());
         if row.tool == Tool::GnuTls {

@@ -14,6 +14,17 @@ pub const ALL: &[Case] = &[
         body: Some("hello\n"),
         ..NOTHING
     },
+    get(
+        "client-pkcs12",
+        &["--cert", "{certs}/pkcs12/openssl.p12", "--pass", "secret", "https://localhost:{clients}/hello"],
+        "hello\n",
+    ),
+    fails(
+        "client-pkcs12-no-password",
+        &["--cert", "{certs}/pkcs12/openssl.p12", "https://localhost:{clients}/hello"],
+        2,
+        &["openssl.p12", "\n       to give the password: --pass PASSWORD or --pass-file FILE\n"],
+    ),
     Case {
         name: "client-in-tunnel",
         args: &[
