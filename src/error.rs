@@ -27,7 +27,8 @@ pub struct Error {
     advice: Option<CString>,
     causes: Vec<Arc<Error>>,
     retry: Option<Arc<Retry>>,
-    ech_retry_configs: Option<Arc<[u8]>>,
+    /// Behind a thin pointer, because errors are returned by value.
+    ech_retry_configs: Option<Arc<Vec<u8>>>,
     depth: usize,
 }
 
@@ -151,8 +152,8 @@ impl Error {
     }
 
     /// What a server that rejected Encrypted Client Hello wants used instead.
-    pub fn with_ech_retry_configs(mut self, list: Option<Arc<[u8]>>) -> Error {
-        self.ech_retry_configs = list;
+    pub fn with_ech_retry_configs(mut self, list: Option<Vec<u8>>) -> Error {
+        self.ech_retry_configs = list.map(Arc::new);
         self
     }
 
@@ -231,7 +232,7 @@ impl Error {
     }
 
     pub fn ech_retry_configs(&self) -> Option<&[u8]> {
-        self.ech_retry_configs.as_deref()
+        Some(self.ech_retry_configs.as_ref()?)
     }
 
     /// The counter this failure consumes: a proxy's failure counts as what caused it.

@@ -71,6 +71,8 @@ void print_help(void) {
          "  --pass-file FILE       the same, as the first line of FILE\n"
          "  --tls-max 1.2|1.3      the highest version that is offered\n"
          "  --ciphers LIST         the cipher suites that are offered, in OpenSSL's language\n"
+         "  --ech LIST             hide the name of the URL's own origin (Encrypted Client Hello): LIST is the ech\n"
+         "                         parameter of the name's HTTPS record, in base64\n"
          "\n"
          "TLS, with the proxy:\n"
          "\n"
@@ -200,6 +202,7 @@ enum {
     OPT_PASS_FILE,
     OPT_TLS_MAX,
     OPT_CIPHERS,
+    OPT_ECH,
     OPT_PIN,
     OPT_PROXY_CACERT,
     OPT_HELP
@@ -232,6 +235,7 @@ static const struct option long_options[] = {
     {"pass-file", required_argument, NULL, OPT_PASS_FILE},
     {"tls-max", required_argument, NULL, OPT_TLS_MAX},
     {"ciphers", required_argument, NULL, OPT_CIPHERS},
+    {"ech", required_argument, NULL, OPT_ECH},
     {"pin", required_argument, NULL, OPT_PIN},
     {"proxy-cacert", required_argument, NULL, OPT_PROXY_CACERT},
     {"help", no_argument, NULL, OPT_HELP},
@@ -271,6 +275,7 @@ static bool parse_option(struct options *options, int option, char *value) {
         case OPT_PASS_FILE: return read_password(options, value);
         case OPT_TLS_MAX: return parse_version(value, &options->tls_max);
         case OPT_CIPHERS: options->ciphers = value; return true;
+        case OPT_ECH: options->ech = value; return true;
         case OPT_PIN: return add_pin(options, value);
         case OPT_PROXY_CACERT: options->proxy_cacert = value; return true;
         case OPT_HELP: options->help = true; return true;

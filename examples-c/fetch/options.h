@@ -47,7 +47,7 @@ struct options {
     /* TLS: files and texts as given, NULL without. */
     const char *cacert, *capath, *crlfile;
     const char *cert, *key, *pass;
-    const char *fingerprint, *ciphers;
+    const char *fingerprint, *ciphers, *ech;
     const char *pins[16];
     size_t pin_count;
     int32_t tls_max; /* of enum netlib_tls_version; 0: the highest there is */

@@ -37,6 +37,10 @@ netlib_status tls_make_context(const struct options *options, enum tls_peer peer
         set_rules(tls, options);
     }
     if (peer == TLS_ORIGIN) set_identity(tls, options);
+    /* A list is for one name: redirects to others show theirs. */
+    if (peer == TLS_ORIGIN && options->ech != NULL) {
+        netlib_tls_options_set_ech_config_list(tls, options->ech, NETLIB_NTS);
+    }
     netlib_tls_options_add_alpn_protocol(tls, "http/1.1");
     netlib_status status = netlib_tls_context_new(tls, context, err);
     netlib_tls_options_free(tls);

@@ -246,6 +246,7 @@ impl Situation<'_> {
             112 => ("it has no site of the name that was asked for", None),
             116 => ("it asks for a certificate", Some(A_CERTIFICATE)),
             120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
+            121 => ("it goes on only with Encrypted Client Hello, which a server has no keys for here", None),
             _ => ("", None),
         }
     }

@@ -108,12 +108,12 @@ pub(crate) fn derived(
 }
 
 /// The list that a server wants used instead, in the bytes that it sent.
-pub(super) fn retry_list(configs: &[EchConfigPayload]) -> Arc<[u8]> {
+pub(super) fn retry_list(configs: &[EchConfigPayload]) -> Vec<u8> {
     let mut bytes = vec![0, 0];
     configs.iter().for_each(|config| config.encode(&mut bytes));
     let length = u16::try_from(bytes.len() - 2).unwrap_or(u16::MAX).to_be_bytes();
     bytes.splice(..2, length);
-    bytes.into()
+    bytes
 }
 
 #[cfg(test)]

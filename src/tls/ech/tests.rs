@@ -256,6 +256,19 @@ fn lists_are_read_or_refused_with_the_place() {
         let error = ConfigList::parse(&list[..end]).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::InvalidArgument, Some(end)), "{end}: {error}");
     }
+    // Altered anywhere it is read, or refused in one of two ways.
+    for at in 0..list.len() {
+        for bit in 0..8 {
+            let mut altered = list.clone();
+            altered[at] ^= 1 << bit;
+            if let Err(error) = ConfigList::parse(&altered) {
+                let is_place = error.offset().is_some_and(|at| at <= list.len());
+                assert!(
+                    error.status() == Status::Unsupported || error.status() == Status::InvalidArgument && is_place
+                );
+            }
+        }
+    }
     let name = |name: &[u8]| contents(0xfe0d, 0x20, &[9; 32], &[0, 1, 0, 1], name, &[]);
     let extension = |extensions: &[u8]| contents(0xfe0d, 0x20, &[9; 32], &[0, 1, 0, 1], b"a.example", extensions);
     let old = contents(0xfe0a, 0x20, &[9; 32], &[0, 1, 0, 1], b"a.example", &[]);

@@ -36,8 +36,8 @@ impl Handle for netlib_tls_engine {
 ///        NULL, or empty, only if the context does not check names.
 /// @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
-///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the
+///         context has an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -181,7 +181,8 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
 /// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
 ///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something
 ///         else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in
-///         common with it; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer
+///         common with it; `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+///         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer
 ///         closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
 ///         `netlib_tls_options_set_servername_callback`.
 /// @threads one call at a time on the engine

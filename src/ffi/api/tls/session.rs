@@ -52,7 +52,7 @@ pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
 }
 
 /// The server's name. A client: the host that the server has proved to be, in the form in which names are compared: lower
-/// case, IDNA as ASCII, no trailing dot. A server: the DNS name that the client asked for (SNI). As Python's
+/// case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS name that the client asked for (SNI). As Python's
 /// `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 ///
 /// @param stream the stream. May be NULL: NULL is returned.

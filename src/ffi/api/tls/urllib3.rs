@@ -42,7 +42,8 @@ pub enum netlib_ssl_version {
 ///
 /// Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
 /// revocation lists, which are added to the context's, and an identity with its password, which replaces the context's;
-/// and pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well.
+/// pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the
+/// context's.
 /// Another context is then made, which reads all files again and resumes no session: for many connections, make it once
 /// with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
 /// the context's are not used.

@@ -125,7 +125,7 @@ impl Hello {
         let encoded = Hello::parse([&[1, 0, 0, 0], encoded].concat());
         assert_eq!(encoded.session_id.len(), 0);
         let padding = &encoded.message[encoded.end..];
-        assert!(padding.iter().all(|byte| *byte == 0) && (encoded.message.len() - 4) % 32 == 0, "padded");
+        assert!(padding.iter().all(|byte| *byte == 0) && (encoded.message.len() - 4).is_multiple_of(32), "padded");
         let mut extensions = Vec::new();
         let mut put = |kind: u16, body: &[u8]| {
             extensions.extend_from_slice(&kind.to_be_bytes());

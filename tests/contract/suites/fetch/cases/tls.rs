@@ -4,6 +4,9 @@ use super::{Case, NOTHING, fails, get};
 
 const CLIENT: &str = "{certs}/client.pem";
 
+/// An ECHConfigList whose public name is localhost, for a key that nobody has.
+const ECH_LIST: &str = "ADz+DQA4BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUAJbG9jYWxob3N0AAA=";
+
 pub const ALL: &[Case] = &[
     // Who we are.
     get("client", &["--cert", CLIENT, "--key", "{certs}/client.key", "https://localhost:{clients}/hello"], "hello\n"),
@@ -192,6 +195,31 @@ pub const ALL: &[Case] = &[
         &["--ciphers", "aRSA", "--tls-max", "1.2", "https://localhost:{https}/hello"],
         11,
         &["fetch: the server \"localhost\"", "\n       to offer more: without --ciphers and --tls-max\n"],
+    ),
+    // Whose name is seen. The server knows nothing of it.
+    Case {
+        shell: "\"$@\"; code=$?; grep -q 'hello?hidden' '{requests}' && exit 99; exit $code",
+        ..fails(
+            "ech-rejected",
+            &["--ech", ECH_LIST, "https://localhost:{https}/hello?hidden"],
+            11,
+            &[
+                "fetch: the server \"localhost\" rejected Encrypted Client Hello for \"localhost\"",
+                "\n       to connect without it, and show the name: without --ech\n",
+            ],
+        )
+    },
+    fails(
+        "ech-malformed",
+        &["--ech", "ADz+DQ", "https://localhost:{https}/hello"],
+        2,
+        &["fetch: config_list ends in the middle of the list (at byte 4)"],
+    ),
+    fails(
+        "ech-with-1.2",
+        &["--ech", ECH_LIST, "--tls-max", "1.2", "https://localhost:{https}/hello"],
+        2,
+        &["fetch: Encrypted Client Hello needs TLS 1.3"],
     ),
     // Whom we trust.
     get(
