@@ -24,13 +24,22 @@ static inline void wait(void) {
 void first(void);
 void second(void);
 
+/* A thread that has ended may be taken for the next one: both stay until both are done, which orders nothing either. */
+static atomic_int to_come;
+static void stay(void) {
+    atomic_fetch_sub_explicit(&to_come, 1, memory_order_relaxed);
+    while (atomic_load_explicit(&to_come, memory_order_relaxed) > 0) sched_yield();
+}
+
 static void *run_first(void *unused) {
     first();
+    stay();
     return unused;
 }
 
 static void *run_second(void *unused) {
     second();
+    stay();
     return unused;
 }
 
@@ -40,6 +49,7 @@ int main(int argc, char **argv) {
     if (netlib_error_new(NETLIB_IO, "x", NULL, &error, NULL) != NETLIB_OK) abort();
     if (netlib_timeout_new(1, 1, 1, &timeout, NULL) != NETLIB_OK) abort();
     options = netlib_retry_options_new();
+    to_come = in_order ? 1 : 2;
     pthread_t threads[2];
     if (pthread_create(&threads[0], NULL, run_first, NULL) != 0) abort();
     if (in_order) pthread_join(threads[0], NULL);
