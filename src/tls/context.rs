@@ -1,6 +1,7 @@
 //! Contexts: everything that streams share, made once.
 
 mod derive;
+mod digest;
 
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, OnceLock};
@@ -20,6 +21,7 @@ use super::names::{self, Version};
 use super::options::{Offer, TlsOptions, VerifyMode, bits, setter};
 use super::pins::Pins;
 use super::pool::Pool;
+use super::sessions::{Sessions, Store};
 use super::trust::{self, Environment};
 use super::verify::Policy;
 use super::verify::peer::{ClientVerifier, Means, Notes, ServerVerifier, Times};
@@ -27,9 +29,6 @@ use super::{crl, identity};
 use crate::callback::WallClock;
 use crate::error::{Error, Result};
 use crate::status::Status;
-
-/// How many servers' sessions a context remembers for resumption.
-const REMEMBERED_SESSIONS: usize = 256;
 
 /// Immutable and shared by its streams. A clone has the same configurations, sessions and buffers.
 #[derive(Clone)]
@@ -40,6 +39,8 @@ pub struct Context {
     client: Result<Arc<ClientConfig>>,
     /// The same without resumption: sessions are remembered by server name, and these have none.
     nameless: OnceLock<Arc<ClientConfig>>,
+    /// That a client can resume.
+    sessions: Arc<Sessions>,
     server: Option<Arc<ServerConfig>>,
     /// What chains are judged by, also where no session asks for it.
     policy: Arc<Policy>,
@@ -59,6 +60,9 @@ pub struct Context {
     keylog: Option<Arc<KeylogFile>>,
     /// The same with the application protocol http/1.1 alone.
     http: OnceLock<Arc<Context>>,
+    /// Of all that it is made of.
+    digest: OnceLock<CString>,
+    identity: Option<Arc<CertifiedKey>>,
 }
 
 impl std::fmt::Debug for Context {
@@ -119,8 +123,10 @@ impl Context {
         // Last, so that a context that cannot be made leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
+        let sessions = Arc::<Sessions>::default();
         let parts = Parts {
             options,
+            sessions: &sessions,
             provider,
             offer: &offer,
             identity,
@@ -135,10 +141,13 @@ impl Context {
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
+        let server = parts.server(&asked)?.map(Arc::new);
+        let identity = parts.identity;
         Ok(Context {
             client,
             nameless: OnceLock::new(),
-            server: parts.server(&asked)?.map(Arc::new),
+            sessions,
+            server,
             policy,
             notes,
             times,
@@ -155,6 +164,8 @@ impl Context {
             alpn: options.alpn.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect(),
             keylog,
             http: OnceLock::new(),
+            digest: OnceLock::new(),
+            identity,
             options: kept,
         })
     }
@@ -277,6 +288,25 @@ impl Context {
         })
     }
 
+    pub(crate) fn sessions(&self) -> &Arc<Sessions> {
+        &self.sessions
+    }
+
+    /// How many sessions could be resumed.
+    pub fn session_count(&self) -> usize {
+        self.sessions.count()
+    }
+
+    /// Drops them all; those that were taken out are their holders'.
+    pub fn forget_sessions(&self) {
+        self.sessions.forget();
+    }
+
+    /// Whether a server's certificate must be valid at the time of the handshake.
+    pub(crate) fn minds_time(&self) -> bool {
+        self.verify_mode != VerifyMode::None && self.policy.verifies_chain
+    }
+
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes
     }
@@ -320,6 +350,7 @@ impl Context {
 /// What the configurations are made of.
 struct Parts<'a> {
     options: &'a TlsOptions,
+    sessions: &'a Arc<Sessions>,
     provider: Arc<CryptoProvider>,
     offer: &'a Offer,
     identity: Option<Arc<CertifiedKey>>,
@@ -350,7 +381,7 @@ impl Parts<'_> {
             .with_custom_certificate_verifier(Arc::new(verifier))
             .with_client_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
-        config.resumption = self.resumption();
+        config.resumption = resumption(self.options, self.sessions, &self.options.alpn);
         if let Some(keylog) = self.keylog() {
             config.key_log = keylog;
         }
@@ -380,7 +411,7 @@ impl Parts<'_> {
         if !self.options.resumption {
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
-        } else if self.sends_tickets() {
+        } else if sends_tickets(self.options) {
             config.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| internal("the keys of tickets", error))?;
         }
         if let Some(keylog) = self.keylog() {
@@ -389,24 +420,25 @@ impl Parts<'_> {
         Ok(Some(config))
     }
 
-    /// Whether TLS 1.2 has tickets. They are sent in the clear, so that whoever gets the server's key later reads the
-    /// session; TLS 1.3's are sound.
-    fn sends_tickets(&self) -> bool {
-        self.options.bits & bits::NO_TICKET == 0
-    }
-
-    fn resumption(&self) -> Resumption {
-        if !self.options.resumption {
-            return Resumption::disabled();
-        }
-        let tls12 =
-            if self.sends_tickets() { Tls12Resumption::SessionIdOrTickets } else { Tls12Resumption::SessionIdOnly };
-        Resumption::in_memory_sessions(REMEMBERED_SESSIONS).tls12_resumption(tls12)
-    }
-
     fn keylog(&self) -> Option<Arc<dyn KeyLog>> {
         self.keylog.clone().map(|keylog| keylog as Arc<dyn KeyLog>)
     }
+}
+
+/// Whether TLS 1.2 has tickets. They are sent in the clear, so that whoever gets the server's key later reads the
+/// session; TLS 1.3's are sound.
+fn sends_tickets(options: &TlsOptions) -> bool {
+    options.bits & bits::NO_TICKET == 0
+}
+
+/// Of clients that offer these protocols.
+fn resumption(options: &TlsOptions, sessions: &Arc<Sessions>, protocols: &[Vec<u8>]) -> Resumption {
+    if !options.resumption {
+        return Resumption::disabled();
+    }
+    let tls12 =
+        if sends_tickets(options) { Tls12Resumption::SessionIdOrTickets } else { Tls12Resumption::SessionIdOnly };
+    Resumption::store(Arc::new(Store::new(sessions, protocols))).tls12_resumption(tls12)
 }
 
 fn nobody_trusted(options: &TlsOptions, what: &str) -> Error {

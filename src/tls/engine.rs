@@ -6,6 +6,7 @@ pub mod greeting;
 pub mod memory;
 mod network;
 mod questions;
+mod resume;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use super::diagnose::Situation;
 use super::pool::Filled;
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
+use super::sessions::SavedSession;
 use super::thread::Notes;
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -39,6 +41,12 @@ pub(crate) struct Engine {
     /// What there is to do before the session may see anything.
     greeting: Option<Greeting>,
     moment: Moment,
+    /// By what the context knows this connection's sessions, once it has some.
+    connection: Option<usize>,
+    /// What the program wants to be resumed, while it is not known whether that goes well.
+    resuming: Option<Arc<SavedSession>>,
+    /// rustls has been at work.
+    begun: bool,
     /// Records that came; `None` while there are none, or while they are lent.
     incoming: Option<Filled>,
     /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
@@ -118,6 +126,9 @@ impl Engine {
             asked: None,
             greeting: None,
             moment: Moment::of(context, is_server),
+            connection: None,
+            resuming: None,
+            begun: false,
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
@@ -172,6 +183,7 @@ impl Engine {
                 _ => {}
             }
         }
+        self.resuming = None;
         self.queue_close()?;
         Ok(true)
     }
@@ -294,6 +306,9 @@ impl Engine {
 
     /// The end of the session: the first failure stays.
     pub(crate) fn fail(&mut self, failure: Error) -> Error {
+        if let Some(session) = self.resuming.take() {
+            session.use_up();
+        }
         Error::clone(self.failure.get_or_insert_with(|| Box::new(failure)))
     }
 
@@ -352,8 +367,13 @@ impl Engine {
         if let (Some(times), Moment::Told(time)) = (times, &self.moment) {
             times.leave(Result::clone(time));
         }
+        self.begun = true;
+        let arrivals = self.context.sessions().arrivals();
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
         times.map(Notes::take);
+        if arrivals != self.context.sessions().arrivals() {
+            self.adopt_sessions();
+        }
         // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
         if was_handshaking && let Some(request) = self.context.asked().take() {
             self.asked = Some(request);

@@ -29,6 +29,7 @@ use std::time::{Duration, Instant};
 use super::context::Context;
 use super::engine::{Engine, Read};
 use super::info::SessionInfo;
+use super::sessions::SavedSession;
 use super::thread::ThreadMark;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
@@ -380,6 +381,14 @@ impl Stream {
     /// Plaintext that a read returns without touching the transport.
     pub fn pending(&self) -> usize {
         self.lock().map_or(0, |mut core| core.engine.pending())
+    }
+
+    pub fn take_session(&self) -> Result<Option<SavedSession>> {
+        self.lock()?.engine.take_session()
+    }
+
+    pub fn set_session(&self, session: &Arc<SavedSession>) -> Result<()> {
+        self.callable()?.engine.set_session(session)
     }
 
     /// What was agreed on; `None` before the handshake is done.

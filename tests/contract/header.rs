@@ -38,11 +38,13 @@ fn parts(section: &str) -> Vec<String> {
             "tls/servername.rs",
             "tls/stream.rs",
             "tls/session.rs",
+            "tls/resumption.rs",
             "tls/certificate.rs",
             "tls/chain.rs",
             "tls/transport.rs",
             "tls/engine.rs",
             "tls/context.rs",
+            "tls/connection_key.rs",
             "tls/urllib3.rs",
         ]
         .map(String::from)
