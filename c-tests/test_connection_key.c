@@ -113,6 +113,8 @@ ROW(ca_again, netlib_tls_options_add_ca_file(o, CERTS "ca.pem"))
 ROW(other_ca, netlib_tls_options_add_ca_file(o, VERIFY "root.pem"))
 ROW(both_cas, netlib_tls_options_add_ca_file(o, VERIFY "root.pem"); netlib_tls_options_add_ca_file(o, CERTS "other-ca.pem"))
 ROW(cas_both, netlib_tls_options_add_ca_file(o, CERTS "other-ca.pem"); netlib_tls_options_add_ca_file(o, VERIFY "root.pem"))
+ROW(one_key, netlib_tls_options_add_ca_file(o, VERIFY "self-signed-ca.pem"))
+ROW(one_key_again, netlib_tls_options_add_ca_file(o, VERIFY "self-signed-expired.pem"))
 ROW(no_system, netlib_tls_options_set_system_trust(o, 0))
 ROW(embedded, netlib_tls_options_set_embedded_trust(o, 1))
 ROW(identity_files, netlib_tls_options_set_identity_files(o, CERTS "client.pem", CERTS "client.key"))
@@ -178,6 +180,8 @@ static const struct {
     {"add_ca_file", other_ca, CHANGES},
     {"add_ca_file", both_cas, CHANGES},
     {"add_ca_file", cas_both, AS_LAST},
+    {"add_ca_file", one_key, CHANGES},
+    {"add_ca_file", one_key_again, CHANGES}, /* the same authority, but as a peer's own another certificate */
     {"set_system_trust", no_system, AS_BASE},
     {"set_embedded_trust", embedded, CHANGES},
     {"set_identity_files", identity_files, CHANGES},

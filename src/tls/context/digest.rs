@@ -9,7 +9,6 @@ use super::Context;
 use crate::digest::{self, Digest, Settings};
 use crate::error::Result;
 use crate::tls::TlsOptions;
-use crate::tls::names::Version;
 
 impl Context {
     /// Lower hex, worked out when it is first asked for.
@@ -51,8 +50,8 @@ impl Context {
         } = &*self.options;
         let policy = &*self.policy;
         let identity = self.identity.iter().flat_map(|identity| &identity.cert);
+        // Each is of one version, and no version is offered without any.
         let suites = self.offer.suites.iter().map(|suite| u16::from(suite.suite()).to_be_bytes());
-        let versions = self.offer.versions.iter().map(|version: &Version| (*version as i32).to_be_bytes());
         Ok(Settings::new("tls context")
             .with_set("roots", policy.roots.roots.iter().map(anchor))?
             .with_set("certificates", policy.custom.iter().map(|der| digest::of(der)))?
@@ -65,7 +64,6 @@ impl Context {
             .with_number("check hostname", i32::from(self.check_hostname))
             .with("wall clock", &wall_clock_mark.to_bytes())
             .with("server-name callback", &server_name_mark.to_bytes())
-            .with_list("versions", versions.collect::<Vec<_>>().iter().map(<[u8; 4]>::as_slice))
             .with_list("suites", suites.collect::<Vec<_>>().iter().map(<[u8; 2]>::as_slice))
             .with_list("protocols", self.alpn.iter().map(|protocol| protocol.to_bytes()))
             .with_list("identity", identity.map(|der| der.as_ref()))

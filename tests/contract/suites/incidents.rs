@@ -8,9 +8,9 @@ use crate::report::Report;
 
 const FILE: &str = "docs/incidents.md";
 
-/// The first eighteen are about redirects, URLs, texts and addresses, the last two about descriptors and
-/// unsafe code; the others have their turn.
-const REQUIRED: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 28, 29];
+/// The first eighteen are about redirects, URLs, texts and addresses, two about pins and what is kept for another
+/// connection, the last two about descriptors and unsafe code; the others have their turn.
+const REQUIRED: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 22, 26, 28, 29];
 
 pub fn run(env: &Env, report: &mut Report) {
     check(env, &env.read(FILE), report);

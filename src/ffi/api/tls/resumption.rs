@@ -134,8 +134,8 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
     })
 }
 
-/// Has a session resumed by this stream, instead of one that the context remembers. Before the handshake. As Python's
-/// `wrap_socket(session=…)` and SSL_set_session.
+/// Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and SSL_set_session.
+/// Default: one that the context remembers, if there is one; it is dropped when another is set.
 ///
 /// If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
 /// of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the stream
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn netlib_tls_engine_take_session(
     })
 }
 
-/// The same for an engine: see `netlib_tls_stream_set_session`.
+/// The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
 ///
 /// @param engine the engine, a client's. Not NULL.
 /// @param session the session; the engine keeps its own reference. Not NULL.
