@@ -124,6 +124,7 @@ static void r26_sessions_cross_no_setting(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
         for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+            if (under_valgrind() && i % 5 != 0) continue;
             netlib_tls_context *plain = client_of(version, NULL), *other = client_of(version, settings[i]);
             CHECK_INT(FULL, connect_to(plain, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(plain, server, "localhost"));
@@ -238,6 +239,7 @@ static void r26_sessions_cross_no_name(void) {
     for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
         for (int checked = 0; checked < 2; checked++) {
             for (enum way first = ENGINE; first < WAYS; first++) {
+                if (under_valgrind() && first % 2 != checked) continue;
                 netlib_tls_options *options = client_options();
                 netlib_tls_options_set_maximum_version(options, version);
                 netlib_tls_options_set_check_hostname(options, checked);
@@ -534,6 +536,62 @@ static void memory_is_bounded(void) {
     netlib_tls_context_free(server);
 }
 
+/* Threads that share a context take only what came to their own connections, and no ticket serves two. */
+struct sharing {
+    netlib_tls_context *client, *server;
+    const char *name;
+    bool ok;
+};
+
+static void *share_the_memory(void *argument) {
+    struct sharing *it = argument;
+    netlib_tls_session *session = NULL;
+    it->ok = true;
+    for (int i = 0; i < 40; i++) {
+        netlib_tls_engine *ends[2] = {NULL, NULL};
+        char bytes[20000];
+        bool given = session != NULL;
+        it->ok &= netlib_tls_engine_client_new(it->client, it->name, &ends[0], NULL) == NETLIB_OK;
+        it->ok &= netlib_tls_engine_server_new(it->server, &ends[1], NULL) == NETLIB_OK;
+        if (given) it->ok &= netlib_tls_engine_set_session(ends[0], session, NULL) == NETLIB_OK;
+        netlib_tls_session_free(session);
+        session = NULL;
+        for (int turn = 0; turn < 6; turn++) {
+            size_t len = 0, n = 0;
+            (void)netlib_tls_engine_handshake(ends[turn % 2], NULL);
+            it->ok &= netlib_tls_engine_drain(ends[turn % 2], bytes, sizeof bytes, &len, NULL) == NETLIB_OK;
+            it->ok &= netlib_tls_engine_feed(ends[1 - turn % 2], bytes, len, &n, NULL) == NETLIB_OK && n == len;
+            (void)netlib_tls_engine_read(ends[1 - turn % 2], bytes, sizeof bytes, &n, NULL);
+        }
+        it->ok &= netlib_tls_engine_version(ends[0]) == NETLIB_TLS_1_3 && netlib_tls_engine_version(ends[1]) == NETLIB_TLS_1_3;
+        it->ok &= netlib_tls_engine_is_resumed(ends[0]) == netlib_tls_engine_is_resumed(ends[1]);
+        if (given) it->ok &= netlib_tls_engine_is_resumed(ends[0]);
+        if (i % 3 != 0) it->ok &= netlib_tls_engine_take_session(ends[0], &session, NULL) == NETLIB_OK;
+        if (session != NULL) it->ok &= strcmp(netlib_tls_session_server_name(session, NULL), it->name) == 0;
+        if (i % 10 == 9) netlib_tls_context_forget_sessions(it->client);
+        it->ok &= netlib_tls_context_session_count(it->client) <= 256;
+        netlib_tls_engine_free(ends[0]), netlib_tls_engine_free(ends[1]);
+    }
+    netlib_tls_session_free(session);
+    return NULL;
+}
+
+static void threads_share_a_contexts_sessions(void) {
+    netlib_tls_context *client = client_context(), *server = server_of(NULL, NETLIB_CERT_NONE);
+    struct sharing sharing[4];
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        sharing[i] = (struct sharing){client, server, i % 2 ? "localhost" : "a.wild.test", false};
+        CHECK(pthread_create(&threads[i], NULL, share_the_memory, &sharing[i]) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK(sharing[i].ok);
+    }
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
 int main(void) {
     r26_sessions_cross_no_setting();
     r26_servers_sessions_cross_no_context();
@@ -544,5 +602,6 @@ int main(void) {
     streams_take_and_give();
     sessions_end_with_the_certificate();
     memory_is_bounded();
+    threads_share_a_contexts_sessions();
     return report("tls resume");
 }
