@@ -239,7 +239,7 @@ static void r26_sessions_cross_no_name(void) {
     for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
         for (int checked = 0; checked < 2; checked++) {
             for (enum way first = ENGINE; first < WAYS; first++) {
-                if (under_valgrind() && first % 2 != checked) continue;
+                if (under_valgrind() && (int)first % 2 != checked) continue;
                 netlib_tls_options *options = client_options();
                 netlib_tls_options_set_maximum_version(options, version);
                 netlib_tls_options_set_check_hostname(options, checked);

@@ -80,7 +80,7 @@ mod tests {
             (["http://user@example.com/", "http://User@example.com/"], false),
             (["http://user:a@example.com/", "http://user:b@example.com/"], false),
             (["http://user@example.com/", "http://user:@example.com/"], false),
-            (["http://@example.com/", "http://example.com/"], false),
+            (["http://@example.com/", "http://example.com/"], true),
             (["ftp://example.com/", "ftp://example.com:21/"], false),
             (["http://[fe80::1%25a]/", "http://[fe80::1%25b]/"], false),
         ] {
