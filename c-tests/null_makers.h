@@ -481,5 +481,45 @@ static inline netlib_certificate *make_certificate(void) {
 #define MAKE__netlib_ssl_wrap_socket__tls_options make_tls_options()
 #define BASELINE__netlib_ssl_wrap_socket NETLIB_TLS_HANDSHAKE_EOF
 #define MAKE__const_char_ptr__ciphers "HIGH"
+#ifdef HAVE_netlib_tls_engine_take_session
+static inline netlib_tls_context *make_resuming_context(void) {
+    static netlib_tls_context *context;
+    if (context == NULL) context = make_tls_context();
+    return context;
+}
+static inline netlib_tls_stream *make_resuming_stream(void) {
+    netlib_tls_stream *stream = NULL;
+    int pair[2];
+    MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    MUST_OK(netlib_tls_wrap_fd(make_resuming_context(), pair[0], "localhost", &stream, NULL));
+    return stream;
+}
+static inline netlib_tls_engine *make_resuming_engine(void) {
+    netlib_tls_engine *engine = NULL;
+    MUST_OK(netlib_tls_engine_client_new(make_resuming_context(), "localhost", &engine, NULL));
+    return engine;
+}
+static inline netlib_tls_session *make_tls_session(void) {
+    netlib_tls_engine *ends[2] = {make_resuming_engine(), NULL};
+    netlib_tls_session *session = NULL;
+    MUST_OK(netlib_tls_engine_server_new(make_resuming_context(), &ends[1], NULL));
+    for (int turn = 0; turn < 8; turn++) {
+        char bytes[20000];
+        size_t len = 0, n = 0;
+        (void)netlib_tls_engine_handshake(ends[turn % 2], NULL);
+        MUST_OK(netlib_tls_engine_drain(ends[turn % 2], bytes, sizeof bytes, &len, NULL));
+        MUST_OK(netlib_tls_engine_feed(ends[1 - turn % 2], bytes, len, &n, NULL));
+        (void)netlib_tls_engine_read(ends[1 - turn % 2], bytes, sizeof bytes, &n, NULL);
+    }
+    MUST_OK(netlib_tls_engine_take_session(ends[0], &session, NULL));
+    MUST(session != NULL);
+    return session;
+}
+#endif
+#define MAKE__netlib_tls_session_ptr make_tls_session()
+#define MAKE__netlib_tls_stream_set_session__stream make_resuming_stream()
+#define MAKE__netlib_tls_engine_set_session__engine make_resuming_engine()
+#define MAKE__netlib_connection_key__key (char[NETLIB_CONNECTION_KEY_SIZE]){0}
+#define MAKE__netlib_connection_key__size NETLIB_CONNECTION_KEY_SIZE
 
 #endif

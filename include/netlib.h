@@ -188,6 +188,7 @@ typedef struct netlib_throughput netlib_throughput;
 typedef struct netlib_tls_context netlib_tls_context;
 typedef struct netlib_tls_options netlib_tls_options;
 typedef struct netlib_tls_stream netlib_tls_stream;
+typedef struct netlib_tls_session netlib_tls_session;
 typedef struct netlib_certificate netlib_certificate;
 typedef struct netlib_tls_engine netlib_tls_engine;
 
@@ -4550,31 +4551,40 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  *
  * The key is RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519, written as PKCS#8, PKCS#1 or SEC1. If
  * it is encrypted, `netlib_tls_options_set_key_password` opens it: PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or
- * DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt), or PEM's traditional way, a DEK-Info with one of these
- * ciphers. Of several keys in PEM the first is used; other sections, such as EC PARAMETERS, are passed over.
+ * DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt) or with PKCS#12's own ways (SHA-1 with 3DES or RC2), or
+ * PEM's traditional way, a DEK-Info with one of the ciphers of PBES2. Of several keys in PEM the first is used; other
+ * sections, such as EC PARAMETERS, are passed over.
+ *
+ * Both may be in one file of PKCS#12 (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them: what it is is
+ * seen from its bytes. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to SHA-512 or
+ * PBMAC1 (RFC 9579), is looked at before anything is decrypted; a file may have none. Used are the first key in it to
+ * which one of its certificates belongs, that certificate (of several the one with the key's localKeyID), and its
+ * issuers as far as the file has them, whatever their order there. Everything else in it is passed over.
  *
  * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
  * `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
- * `NETLIB_INVALID_PEM` for a malformed one, and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another
- * way, or so that opening it takes more than 2,000,000 iterations of PBKDF2, or 128 MiB or N*r*p = 2,097,152 of
- * scrypt.
+ * `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12, and
+ * `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
+ * 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; up to
- *        16 MiB, or a pipe that ends within 5 seconds. Copied. Not NULL.
+ * @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; or the
+ *        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds. Copied. Not NULL.
  * @param key_path the file with the key, likewise. Copied. May be NULL: the key is in the same file.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
+void netlib_tls_options_set_identity_files(netlib_tls_options *options,
+                                           const char *chain_path,
+                                           const char *key_path);
 
 /**
  * As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
- * SSL_CTX_use_PrivateKey.
+ * SSL_CTX_use_PrivateKey; with PKCS#12 as its PKCS12_parse.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
- *        up to 16 MiB. Copied. Not NULL unless `chain_len` is 0.
+ * @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other; or
+ *        PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed. Not NULL unless `chain_len` is 0.
  * @param chain_len its length in bytes, or `NETLIB_NTS`.
  * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
  *        `chain`.
@@ -4589,8 +4599,12 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
                                      size_t key_len);
 
 /**
- * The password of the private key; it may be set before or after the key. As the `password` of Python's
- * `load_cert_chain`, curl's --pass. Default: none. Not looked at when the key is not encrypted.
+ * The password of the private key, or of the file of PKCS#12; it may be set before or after it. As the `password` of
+ * Python's `load_cert_chain`, curl's --pass. Default: none. Not looked at when nothing is encrypted.
+ *
+ * For PKCS#12's own ways to encrypt it is text: UTF-8, as OpenSSL has it; for bytes that are not, and where UTF-8 does
+ * not open it, a character for each byte, as older programs have it. An empty password, or none, opens a file that was
+ * made with either.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
@@ -4599,7 +4613,9 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
+void netlib_tls_options_set_key_password(netlib_tls_options *options,
+                                         const void *password,
+                                         size_t len);
 
 /** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
 enum netlib_verify_mode {
@@ -4756,7 +4772,7 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
  * It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
  * time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
  * neither shake hands, read nor write on it; of an engine it must not use the handle at all. A resumed session verifies
- * nothing: its certificate was verified when the session was new.
+ * nothing: its certificate was verified when the session was new, which is not resumed for longer than that is good for.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
@@ -4817,7 +4833,7 @@ void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const cha
 /**
  * Whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
  * SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
- * context.
+ * context and server name; see `netlib_tls_session`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
@@ -5058,7 +5074,7 @@ typedef struct netlib_slice {
  * The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
  * It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing
  * dot is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed only between streams of the same
- * context and name.
+ * context, name and offer of application protocols.
  *
  * As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
  * SSL_set_tlsext_host_name.
@@ -5069,8 +5085,8 @@ typedef struct netlib_slice {
  *        does not check names (`netlib_tls_options_set_check_hostname` with 0).
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for a socket that
- *         listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the context
+ *         has an ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  * @threads any
  * @since 0.1.0
  */
@@ -5213,7 +5229,8 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  * @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when
  *         the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
- *         `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it
+ *         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+ *         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it
  *         was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
  *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
@@ -5410,7 +5427,7 @@ const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, siz
 
 /**
  * The server's name. A client: the host that the server has proved to be, in the form in which names are compared: lower
- * case, IDNA as ASCII, no trailing dot. A server: the DNS name that the client asked for (SNI). As Python's
+ * case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS name that the client asked for (SNI). As Python's
  * `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
  *
  * @param stream the stream. May be NULL: NULL is returned.
@@ -5459,7 +5476,7 @@ const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream
                                                  size_t *len);
 
 /**
- * Whether the session continues an earlier one of the same context and name, without a new proof of identity. As
+ * Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new proof of identity. As
  * Python's `SSLSocket.session_reused`.
  *
  * @param stream the stream. May be NULL: false is returned.
@@ -5468,6 +5485,179 @@ const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream
  * @since 0.1.0
  */
 bool netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
+
+/**
+ * A session that a client can resume: a later handshake without certificates, cheaper for both sides. As Python's
+ * `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
+ *
+ * Nobody needs one: a context remembers sessions by itself, and its streams and engines resume them
+ * (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed only
+ * by the context that made it, for the same server name and under the same offer of application protocols. It is not
+ * bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares its
+ * keys.
+ *
+ * A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
+ * client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There is no form of it that outlives the
+ * process.
+ */
+struct netlib_tls_session;
+
+/**
+ * Another reference to the same session: what uses one up uses up the other.
+ *
+ * @param session the session. May be NULL: NULL is returned.
+ * @return owned: free it with `netlib_tls_session_free`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_tls_session *netlib_tls_session_clone(const netlib_tls_session *session);
+
+/**
+ * Releases a session. With the last reference its secret is overwritten.
+ *
+ * @param session owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_session_free(netlib_tls_session *session);
+
+/**
+ * The name that the server has proved, or that was not checked if the context checks none.
+ *
+ * @param session the session. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `session`, in the form of `netlib_tls_stream_server_name`.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_session_server_name(const netlib_tls_session *session, size_t *len);
+
+/**
+ * The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
+ *
+ * @param session the session. May be NULL: 0 is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_session_version(const netlib_tls_session *session);
+
+/**
+ * When the server gave it. As Python's `SSLSession.time`, SSL_SESSION_get_time.
+ *
+ * @param session the session. May be NULL: 0 is returned.
+ * @return seconds since 1970-01-01 00:00:00 UTC, by the system's clock.
+ * @threads any
+ * @since 0.1.0
+ */
+int64_t netlib_tls_session_time(const netlib_tls_session *session);
+
+/**
+ * Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's certificate
+ * is good for. A shorter life that the server has set counts too, when it is resumed: that connection then makes a full
+ * handshake, as it does if the server has forgotten the session.
+ *
+ * @param session the session. May be NULL: false is returned.
+ * @return the answer.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_session_is_resumable(const netlib_tls_session *session);
+
+/**
+ * Takes a session out of the context's memory: the newest that the server has given to this stream. As Python's
+ * `SSLSocket.session` and SSL_get1_session, but each session is taken once.
+ *
+ * Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
+ * remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
+ *
+ * @param stream the stream, a client's. Not NULL.
+ * @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server gives none, none
+ *        has come yet, another stream has resumed it, the context has forgotten it, or does not resume; or the stream
+ *        proves no name. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
+                                             netlib_tls_session **session,
+                                             netlib_error **err);
+
+/**
+ * Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and SSL_set_session.
+ * Default: one that the context remembers, if there is one; it is dropped when another is set.
+ *
+ * If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
+ * of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the stream
+ * is as it was.
+ *
+ * @param stream the stream, a client's. Not NULL.
+ * @param session the session; the stream keeps its own reference. Not NULL.
+ * @param err out, owned: why it cannot be resumed here. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while
+ *         other application protocols were offered, is used up or too old, and if the handshake has begun, the context
+ *         does not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one;
+ *         the failure of the session.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream,
+                                            const netlib_tls_session *session,
+                                            netlib_error **err);
+
+/**
+ * The same for an engine: see `netlib_tls_stream_take_session`.
+ *
+ * @param engine the engine, a client's. Not NULL.
+ * @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine,
+                                             netlib_tls_session **session,
+                                             netlib_error **err);
+
+/**
+ * The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
+ *
+ * @param engine the engine, a client's. Not NULL.
+ * @param session the session; the engine keeps its own reference. Not NULL.
+ * @param err out, owned: why it cannot be resumed here. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`; the failure of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine,
+                                            const netlib_tls_session *session,
+                                            netlib_error **err);
+
+/**
+ * How many sessions the context remembers that a client could resume. As SSL_CTX_sess_number.
+ *
+ * @param context the context. May be NULL: 0 is returned.
+ * @return the count, at most 256.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_context_session_count(const netlib_tls_context *context);
+
+/**
+ * Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
+ * handshake, which proves its identity anew. Sessions that were taken out stay. As SSL_CTX_flush_sessions.
+ *
+ * @param context the context. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 
 /** What `netlib_certificate_name` gives. */
 enum netlib_certificate_name_kind {
@@ -5988,8 +6178,8 @@ struct netlib_tls_engine;
  *        NULL, or empty, only if the context does not check names.
  * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing; `NETLIB_INVALID_UTF8`;
- *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the
+ *         context has an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  * @threads any
  * @since 0.1.0
  */
@@ -6099,7 +6289,8 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
  * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
  *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something
  *         else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in
- *         common with it; `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer
+ *         common with it; `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+ *         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer
  *         closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback`.
  * @threads one call at a time on the engine
@@ -6268,7 +6459,7 @@ enum netlib_early_data {
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /** The server has not seen any of it: write it again, if it is still wanted. */
     NETLIB_EARLY_DATA_REJECTED = 1,
-    /** The server has all of it, before what is written next. */
+    /** The server has taken it as the beginning of what is written. */
     NETLIB_EARLY_DATA_ACCEPTED = 2,
     /** The server has not said so far. When the session has failed: it may have acted on it, or not. */
     NETLIB_EARLY_DATA_UNDECIDED = 3
@@ -6276,14 +6467,14 @@ enum netlib_early_data {
 
 /**
  * Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message of
- * the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and the server has allowed
- * it. As Go's and OpenSSL's tickets do, and `SSL_CTX_set_max_early_data` on the other side. Default: no.
+ * the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has allowed
+ * it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
  *
  * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
- * the server may act on it each time; it is encrypted under a key that a stolen ticket gives away, too. So it is for
- * requests whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a
- * login, nor a body that cannot be given twice. A server that cannot tell answers 425 (Too Early, RFC 8470), which asks for
- * the same request after the handshake.
+ * the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes nothing: a
+ * GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be given twice. A
+ * server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks for the same
+ * request after the handshake.
  *
  * This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
  * because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers early
@@ -6321,8 +6512,8 @@ bool netlib_tls_context_early_data(const netlib_tls_context *context);
  *     if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
  *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
  *
- * with the status of each call looked at. Until the handshake is done nothing has proved that the server is the one that
- * was meant, but the ticket, which only that one can read.
+ * with the status of each call looked at. Until the handshake is done the server has proved nothing; early data can be
+ * read by whoever can read the ticket, which is the server of the session that is resumed.
  *
  * @param stream the stream. Not NULL.
  * @param buf the bytes. Copied. Not NULL unless `len` is 0.
@@ -6902,6 +7093,65 @@ bool netlib_tls_context_resumption(const netlib_tls_context *context);
  */
 const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
 
+/** The bytes that `netlib_connection_key` stores, its NUL included. */
+#define NETLIB_CONNECTION_KEY_SIZE 65
+
+/**
+ * The key under which a pool keeps a connection. A connection may serve a request only if their keys are equal: then it
+ * leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
+ *
+ * What counts: of each URL the scheme, the host, the port and the user's name and password, in the forms that mean the
+ * same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by their
+ * address and their `ctx`. Not what a URL has behind the port. What else your connections depend on is yours to add: the
+ * path of a Unix domain socket, a server name other than the URL's, the digest of the context for the proxy,
+ * credentials that log in a whole connection (NTLM, Negotiate).
+ *
+ * The key is a SHA-256 digest, of which nothing can be read. But who sees it can try passwords, so where keys are logged,
+ * add some random bytes of the program's own to each. Keys are for comparing within one process: another version of netlib
+ * may make others.
+ *
+ * @param url what is connected to. Not NULL.
+ * @param proxy the proxy on the way. May be NULL: none.
+ * @param context what TLS is made with. May be NULL: none.
+ * @param options how it is connected. May be NULL: all defaults.
+ * @param slices what else counts, in order. Not NULL unless `count` is 0.
+ * @param count how many pieces, at most 1024.
+ * @param key out: 64 lower hex digits and a NUL; empty after a failure. Not NULL unless `size` is 0.
+ * @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the
+ *         setters of `options` have found; `NETLIB_OUT_OF_MEMORY`.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_connection_key(const netlib_url *url,
+                                    const netlib_url *proxy,
+                                    const netlib_tls_context *context,
+                                    const netlib_connect_options *options,
+                                    const netlib_slice *slices,
+                                    size_t count,
+                                    char *key,
+                                    size_t size,
+                                    netlib_error **err);
+
+/**
+ * A digest of all that makes a context what it is. Contexts with equal digests trust the same authorities, revocation
+ * lists and pins, show the same certificates, ask for the same and offer the same. Of files the content counts, and not the
+ * path, but for a key log; of functions the address and the `ctx`. Each context still has sessions of its own.
+ *
+ * A password is no part of it: the identity that it opens is. It is worked out when it is first asked for.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`: 64 lower hex digits, SHA-256; NULL if there is no memory. For comparing within one
+ *         process.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_digest(const netlib_tls_context *context,
+                                      size_t *len);
+
 /** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
 enum netlib_ssl_version {
     /** The newest version that both sides know. */
@@ -6931,7 +7181,8 @@ enum netlib_ssl_version {
  *
  * Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
  * revocation lists, which are added to the context's, and an identity with its password, which replaces the context's;
- * and pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well.
+ * pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the
+ * context's.
  * Another context is then made, which reads all files again and resumes no session: for many connections, make it once
  * with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
  * the context's are not used.

@@ -24,6 +24,24 @@ pub type Random = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 /// The addresses of a host, which is in ASCII, for a port, found within so many seconds.
 pub type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
+/// What tells a function of a program from another: its address, and what it is called with. Nothing is what it was
+/// made from in Rust.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    pub function: usize,
+    pub ctx: usize,
+}
+
+impl Mark {
+    pub(crate) fn to_bytes(self) -> [u8; 2 * size_of::<usize>()] {
+        let mut bytes = [0; 2 * size_of::<usize>()];
+        let (function, ctx) = bytes.split_at_mut(size_of::<usize>());
+        function.copy_from_slice(&self.function.to_ne_bytes());
+        ctx.copy_from_slice(&self.ctx.to_ne_bytes());
+        bytes
+    }
+}
+
 /// The time of day by the given clock, or by the system's.
 pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {
     let Some(clock) = clock else {

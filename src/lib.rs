@@ -5,6 +5,7 @@
 #![deny(unsafe_code)]
 
 pub mod callback;
+mod digest;
 pub mod error;
 pub mod limit;
 mod memory;
@@ -25,5 +26,7 @@ pub mod body;
 pub mod socket;
 
 pub mod tls;
+
+pub mod connection_key;
 
 pub mod ffi;

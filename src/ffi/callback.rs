@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
-use crate::callback::{Resolve, Sleep};
+use crate::callback::{Mark, Resolve, Sleep};
 use crate::error::{Error, Result};
 use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::handle;
@@ -52,6 +52,11 @@ impl Context {
     pub(super) fn pointer(self) -> *mut c_void {
         self.0
     }
+}
+
+/// Of a function that is set as an option; `None` is no function, whatever its `ctx`.
+pub(crate) fn mark(function: Option<*const ()>, ctx: *mut c_void) -> Mark {
+    function.map_or_else(Mark::default, |function| Mark { function: function.addr(), ctx: ctx.addr() })
 }
 
 /// `name` is the callback's, for its error.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::callback::Resolve;
+use crate::callback::{Mark, Resolve};
+use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::socket::policy::{AddressCallback, Policy};
@@ -27,6 +28,9 @@ pub struct ConnectOptions {
     pub stagger: Duration,
     /// Asked for the addresses of names instead of the system.
     pub resolve: Option<Resolve>,
+    /// What tells the functions in `resolve` and `policy` from others.
+    pub(crate) resolve_mark: Mark,
+    pub(crate) address_mark: Mark,
 }
 
 /// RFC 8305 section 8: the Connection Attempt Delay, and its bounds of section 5.
@@ -44,11 +48,47 @@ impl Default for ConnectOptions {
             policy: Policy::default(),
             stagger: STAGGER,
             resolve: None,
+            resolve_mark: Mark::default(),
+            address_mark: Mark::default(),
         }
     }
 }
 
 impl ConnectOptions {
+    /// Equal options have the same.
+    pub(crate) fn digest(&self) -> Digest {
+        // A new option does not compile until it counts here.
+        let ConnectOptions {
+            timeout,
+            source,
+            tcp,
+            socket_options,
+            policy,
+            stagger,
+            resolve: _,
+            resolve_mark,
+            address_mark,
+        } = self;
+        let source = source.as_ref();
+        let set = socket_options.iter().map(|SocketOption { level, name, value }| {
+            Settings::new("option")
+                .with_number("level", *level)
+                .with_number("name", *name)
+                .with("value", value)
+                .finish()
+        });
+        set.fold(Settings::new("connect options"), |all, option| all.with("option", &option))
+            .with("timeout", &timeout.to_bits().to_be_bytes())
+            .with_option("source host", source.map(|source| source.host.as_bytes()))
+            .with_number("source port", source.map_or(0, |source| source.port))
+            .with("tcp", &tcp.digest())
+            .with_number("refused", policy.refused().bits())
+            .with("stagger", &stagger.as_nanos().to_be_bytes())
+            .with("resolve callback", &resolve_mark.to_bytes())
+            .with("address callback", &address_mark.to_bytes())
+            .finish()
+    }
+
     pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
         // Checked now; the process default is asked for at the time of the connect.
         timeout::resolve(seconds, "timeout")?;

@@ -34,6 +34,10 @@ impl Policy {
         Ok(())
     }
 
+    pub(crate) fn refused(&self) -> Classes {
+        self.refused
+    }
+
     pub fn set_callback(&mut self, callback: Option<AddressCallback>) {
         self.callback = callback;
     }

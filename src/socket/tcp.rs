@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use socket2::{Socket, TcpKeepalive};
 
+use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::retry::Count;
 use crate::socket::attempt::Failure;
@@ -92,6 +93,26 @@ impl TcpOptions {
         }
         self.user_timeout = timeout;
         Ok(())
+    }
+
+    /// Equal options have the same.
+    pub(super) fn digest(&self) -> Digest {
+        // A new option does not compile until it counts here.
+        let TcpOptions { interface, no_delay, keepalive, user_timeout } = self;
+        let duration = |duration: &Option<Duration>| duration.map(|time| time.as_nanos().to_be_bytes());
+        let keepalive = keepalive.as_ref().map(|Keepalive { idle, interval, count }| {
+            Settings::new("keep-alive")
+                .with_option("idle", duration(idle).as_ref().map(<[u8; 16]>::as_slice))
+                .with_option("interval", duration(interval).as_ref().map(<[u8; 16]>::as_slice))
+                .with_option("count", count.map(u32::to_be_bytes).as_ref().map(<[u8; 4]>::as_slice))
+                .finish()
+        });
+        Settings::new("tcp options")
+            .with_option("interface", interface.as_ref().map(String::as_bytes))
+            .with_option("no-delay", no_delay.map(|on| [u8::from(on)]).as_ref().map(<[u8; 1]>::as_slice))
+            .with_option("keep-alive", keepalive.as_ref().map(Digest::as_slice))
+            .with_option("user timeout", duration(user_timeout).as_ref().map(<[u8; 16]>::as_slice))
+            .finish()
     }
 
     /// Before the socket is bound or connected. The order is that of the setters' documentation.

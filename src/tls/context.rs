@@ -1,11 +1,12 @@
 //! Contexts: everything that streams share, made once.
 
 mod derive;
+mod digest;
 
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, OnceLock};
 
-use rustls::client::{ClientSessionMemoryCache, ClientSessionStore, Resumption, Tls12Resumption};
+use rustls::client::{ClientSessionStore, Resumption, Tls12Resumption};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::NoServerSessionStorage;
 use rustls::sign::CertifiedKey;
@@ -22,6 +23,7 @@ use super::names::{self, Version};
 use super::options::{Offer, TlsOptions, VerifyMode, bits, setter};
 use super::pins::Pins;
 use super::pool::Pool;
+use super::sessions::{Sessions, Store};
 use super::trust::{self, Environment};
 use super::verify::Policy;
 use super::verify::peer::{ClientVerifier, Means, Notes, ServerVerifier, Times};
@@ -29,9 +31,6 @@ use super::{crl, groups, identity};
 use crate::callback::WallClock;
 use crate::error::{Error, Result};
 use crate::status::Status;
-
-/// How many servers' sessions a context remembers for resumption.
-const REMEMBERED_SESSIONS: usize = 256;
 
 /// Immutable and shared by its streams. A clone has the same configurations, sessions and buffers.
 #[derive(Clone)]
@@ -44,6 +43,8 @@ pub struct Context {
     verifier: Option<Arc<ServerVerifier>>,
     /// The same without resumption: sessions are remembered by server name, and these have none.
     nameless: OnceLock<Arc<ClientConfig>>,
+    /// That a client can resume.
+    sessions: Arc<Sessions>,
     server: Option<Arc<ServerConfig>>,
     /// What chains are judged by, also where no session asks for it.
     policy: Arc<Policy>,
@@ -65,6 +66,9 @@ pub struct Context {
     keylog: Option<Arc<KeylogFile>>,
     /// The same with the application protocol http/1.1 alone.
     http: OnceLock<Arc<Context>>,
+    /// Of all that it is made of.
+    digest: OnceLock<CString>,
+    identity: Option<Arc<CertifiedKey>>,
 }
 
 impl std::fmt::Debug for Context {
@@ -128,8 +132,10 @@ impl Context {
         // Last, so that a context that cannot be made leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
+        let sessions = Arc::<Sessions>::default();
         let parts = Parts {
             options,
+            sessions: &sessions,
             provider,
             offer: &offer,
             identity,
@@ -149,11 +155,14 @@ impl Context {
             Ok(verifier) => Ok(Arc::new(parts.client(Arc::clone(verifier), &asked)?)),
             Err(error) => Err(error.clone()),
         };
+        let server = parts.server(&asked)?.map(Arc::new);
+        let identity = parts.identity;
         Ok(Context {
             client,
             verifier: verifier.ok(),
             nameless: OnceLock::new(),
-            server: parts.server(&asked)?.map(Arc::new),
+            sessions,
+            server,
             policy,
             notes,
             times,
@@ -171,6 +180,8 @@ impl Context {
             alpn: options.alpn.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect(),
             keylog,
             http: OnceLock::new(),
+            digest: OnceLock::new(),
+            identity,
             options: kept,
         })
     }
@@ -331,6 +342,25 @@ impl Context {
         })
     }
 
+    pub(crate) fn sessions(&self) -> &Arc<Sessions> {
+        &self.sessions
+    }
+
+    /// How many sessions could be resumed.
+    pub fn session_count(&self) -> usize {
+        self.sessions.count()
+    }
+
+    /// Drops them all; those that were taken out are their holders'.
+    pub fn forget_sessions(&self) {
+        self.sessions.forget();
+    }
+
+    /// Whether a server's certificate must be valid at the time of the handshake.
+    pub(crate) fn minds_time(&self) -> bool {
+        self.verify_mode != VerifyMode::None && self.policy.verifies_chain
+    }
+
     pub(crate) fn notes(&self) -> &Notes {
         &self.notes
     }
@@ -378,6 +408,7 @@ impl Context {
 /// What the configurations are made of.
 struct Parts<'a> {
     options: &'a TlsOptions,
+    sessions: &'a Arc<Sessions>,
     provider: Arc<CryptoProvider>,
     offer: &'a Offer,
     identity: Option<Arc<CertifiedKey>>,
@@ -416,7 +447,7 @@ impl Parts<'_> {
             .with_custom_certificate_verifier(verifier)
             .with_client_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
-        config.resumption = self.resumption();
+        config.resumption = resumption(self.options, self.sessions, &self.options.alpn, self.allowances.as_ref());
         config.enable_early_data = self.allowances.is_some();
         if let Some(keylog) = self.keylog() {
             config.key_log = keylog;
@@ -447,7 +478,7 @@ impl Parts<'_> {
         if !self.options.resumption {
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
-        } else if self.sends_tickets() {
+        } else if sends_tickets(self.options) {
             config.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| internal("the keys of tickets", error))?;
         }
         if let Some(keylog) = self.keylog() {
@@ -456,29 +487,35 @@ impl Parts<'_> {
         Ok(Some(config))
     }
 
-    /// Whether TLS 1.2 has tickets. They are sent in the clear, so that whoever gets the server's key later reads the
-    /// session; TLS 1.3's are sound.
-    fn sends_tickets(&self) -> bool {
-        self.options.bits & bits::NO_TICKET == 0
-    }
-
-    fn resumption(&self) -> Resumption {
-        // Beside Encrypted Client Hello: see `ech::derived`.
-        if !self.options.resumption || self.options.ech.list.is_some() {
-            return Resumption::disabled();
-        }
-        let tls12 =
-            if self.sends_tickets() { Tls12Resumption::SessionIdOrTickets } else { Tls12Resumption::SessionIdOnly };
-        let mut store: Arc<dyn ClientSessionStore> = Arc::new(ClientSessionMemoryCache::new(REMEMBERED_SESSIONS));
-        if let Some(allowances) = &self.allowances {
-            store = Arc::new(Watched { store, allowances: Arc::clone(allowances) });
-        }
-        Resumption::store(store).tls12_resumption(tls12)
-    }
-
     fn keylog(&self) -> Option<Arc<dyn KeyLog>> {
         self.keylog.clone().map(|keylog| keylog as Arc<dyn KeyLog>)
     }
+}
+
+/// Whether TLS 1.2 has tickets. They are sent in the clear, so that whoever gets the server's key later reads the
+/// session; TLS 1.3's are sound.
+fn sends_tickets(options: &TlsOptions) -> bool {
+    options.bits & bits::NO_TICKET == 0
+}
+
+/// Of clients that offer these protocols.
+fn resumption(
+    options: &TlsOptions,
+    sessions: &Arc<Sessions>,
+    protocols: &[Vec<u8>],
+    allowances: Option<&Arc<Allowances>>,
+) -> Resumption {
+    // Beside Encrypted Client Hello: see `ech::derived`.
+    if !options.resumption || options.ech.list.is_some() {
+        return Resumption::disabled();
+    }
+    let tls12 =
+        if sends_tickets(options) { Tls12Resumption::SessionIdOrTickets } else { Tls12Resumption::SessionIdOnly };
+    let mut store: Arc<dyn ClientSessionStore> = Arc::new(Store::new(sessions, protocols));
+    if let Some(allowances) = allowances {
+        store = Arc::new(Watched { store, allowances: Arc::clone(allowances) });
+    }
+    Resumption::store(store).tls12_resumption(tls12)
 }
 
 fn nobody_trusted(options: &TlsOptions, what: &str) -> Error {

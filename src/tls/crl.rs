@@ -10,6 +10,7 @@ use super::options::setter;
 use super::pem;
 use super::x509::der::{Der, tag};
 use super::x509::{split_sequences, time};
+use crate::digest::{self, Digest};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
@@ -71,6 +72,7 @@ pub(crate) struct Crl {
     pub(crate) list: CertRevocationList<'static>,
     this_update: i64,
     pub(crate) next_update: i64,
+    pub(crate) digest: Digest,
 }
 
 /// All lists, the newest first: of several of one authority the first counts.
@@ -120,7 +122,7 @@ fn read(bytes: &[u8], what: &str, crls: &mut Vec<Crl>) -> Result<()> {
             Error::new(status, format!("{what}: list {index} cannot be used: {error:?}"))
         })?;
         let (this_update, next_update) = updates(der).ok_or_else(|| bad("has a list without its times"))?;
-        crls.push(Crl { list: list.into(), this_update, next_update });
+        crls.push(Crl { list: list.into(), this_update, next_update, digest: digest::of(der) });
     }
     Ok(())
 }

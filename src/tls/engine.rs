@@ -8,6 +8,7 @@ pub mod memory;
 mod network;
 mod questions;
 mod refusal;
+mod resume;
 
 use std::sync::Arc;
 
@@ -21,6 +22,7 @@ use super::ech::EchStatus;
 use super::pool::Filled;
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
+use super::sessions::SavedSession;
 use super::thread::Notes;
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -45,6 +47,12 @@ pub(crate) struct Engine {
     greeting: Option<Greeting>,
     moment: Moment,
     early: Early,
+    /// By what the context knows this connection's sessions, once it has some.
+    connection: Option<usize>,
+    /// What the program wants to be resumed, while it is not known whether that goes well.
+    resuming: Option<Arc<SavedSession>>,
+    /// rustls has been at work.
+    begun: bool,
     /// Records that came; `None` while there are none, or while they are lent.
     incoming: Option<Filled>,
     /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
@@ -109,8 +117,7 @@ impl Engine {
             }
         };
         let mut engine = Engine { ech, ..Engine::new(context, session, false, name) };
-        let allowed = context.allowances().and_then(Notes::take).unwrap_or(0);
-        engine.early = Early::allowing(usize::try_from(allowed).unwrap_or(usize::MAX));
+        engine.early = Early::of_new(context);
         Ok(engine)
     }
 
@@ -132,6 +139,9 @@ impl Engine {
             greeting: None,
             moment: Moment::of(context, is_server),
             early: Early::default(),
+            connection: None,
+            resuming: None,
+            begun: false,
             incoming: None,
             held: 0,
             held_copy: Vec::new(),
@@ -191,6 +201,7 @@ impl Engine {
                 _ => {}
             }
         }
+        self.resuming = None;
         self.queue_close()?;
         Ok(true)
     }
@@ -313,6 +324,9 @@ impl Engine {
 
     /// The end of the session: the first failure stays.
     pub(crate) fn fail(&mut self, failure: Error) -> Error {
+        if let Some(session) = self.resuming.take() {
+            session.use_up();
+        }
         Error::clone(self.failure.get_or_insert_with(|| Box::new(failure)))
     }
 
@@ -371,11 +385,16 @@ impl Engine {
         if let (Some(times), Moment::Told(time)) = (times, &self.moment) {
             times.leave(Result::clone(time));
         }
+        self.begun = true;
+        let arrivals = self.context.sessions().arrivals();
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
         times.map(Notes::take);
         // A server that rejects ends the handshake: with it rustls lets nothing go on.
         if self.ech == EchStatus::Offered && !self.is_handshaking() {
             self.ech = EchStatus::Accepted;
+        }
+        if arrivals != self.context.sessions().arrivals() {
+            self.adopt_sessions();
         }
         // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
         if was_handshaking && let Some(request) = self.context.asked().take() {

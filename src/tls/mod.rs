@@ -14,6 +14,7 @@ pub mod fingerprint;
 pub mod info;
 pub mod options;
 pub mod resolve;
+pub mod sessions;
 pub mod stream;
 
 mod asked;
@@ -46,4 +47,5 @@ pub use engine::greeting::{Choice, ServerNameCallback};
 pub use engine::memory::MemoryEngine;
 pub use info::SessionInfo;
 pub use options::TlsOptions;
+pub use sessions::SavedSession;
 pub use stream::{Callbacks, Io, Stream, Transport};

@@ -18,7 +18,7 @@ use super::key::Password;
 use super::names::Version;
 use super::pins::Pin;
 use super::{crl, identity, pem, trust};
-use crate::callback::WallClock;
+use crate::callback::{Mark, WallClock};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
@@ -78,6 +78,7 @@ pub struct TlsOptions {
     /// Bits of [`crl::flag`].
     pub(crate) verify_flags: Option<i32>,
     pub(crate) wall_clock: Option<WallClock>,
+    pub(crate) wall_clock_mark: Mark,
     pub(crate) check_hostname: Option<bool>,
     pub(crate) pins: Vec<Pin>,
     pub(crate) pins_replace_chain: bool,
@@ -99,6 +100,7 @@ pub struct TlsOptions {
     pub(crate) identity: Option<identity::Source>,
     pub(crate) key_password: Option<Password>,
     pub(crate) server_name_callback: Option<ServerNameCallback>,
+    pub(crate) server_name_mark: Mark,
     pub(crate) use_environment: bool,
 }
 
@@ -112,6 +114,7 @@ impl Default for TlsOptions {
             verify_mode: None,
             verify_flags: None,
             wall_clock: None,
+            wall_clock_mark: Mark::default(),
             check_hostname: None,
             pins: Vec::new(),
             pins_replace_chain: false,
@@ -130,6 +133,7 @@ impl Default for TlsOptions {
             identity: None,
             key_password: None,
             server_name_callback: None,
+            server_name_mark: Mark::default(),
             use_environment: true,
         }
     }

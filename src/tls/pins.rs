@@ -10,11 +10,10 @@ use webpki::{Cert, VerifiedPath};
 use super::fingerprint::hex_digits;
 use super::x509::Certificate;
 use super::x509::der::tag;
+use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
-
-type Digest = [u8; 32];
 
 /// curl's and Python's ways to write the pin of a key.
 const OF_KEY: &str = "sha256//";
@@ -30,6 +29,11 @@ pub(crate) struct Pin {
 }
 
 impl Pin {
+    /// Of what it says.
+    pub(crate) fn digest(&self) -> Digest {
+        Settings::new("pin").with_number("key", i32::from(self.of_key_alone)).with("digest", &self.digest).finish()
+    }
+
     pub(crate) fn parse(text: &[u8]) -> Result<Pin> {
         let bad = |message: String| Error::new(Status::InvalidArgument, message);
         if text.contains(&b';') {

@@ -31,6 +31,7 @@ use super::context::Context;
 use super::ech::EchStatus;
 use super::engine::{Engine, Read};
 use super::info::SessionInfo;
+use super::sessions::SavedSession;
 use super::thread::ThreadMark;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
@@ -391,6 +392,14 @@ impl Stream {
     /// Plaintext that a read returns without touching the transport.
     pub fn pending(&self) -> usize {
         self.lock().map_or(0, |mut core| core.engine.pending())
+    }
+
+    pub fn take_session(&self) -> Result<Option<SavedSession>> {
+        self.lock()?.engine.take_session()
+    }
+
+    pub fn set_session(&self, session: &Arc<SavedSession>) -> Result<()> {
+        self.callable()?.engine.set_session(session)
     }
 
     /// What was agreed on; `None` before the handshake is done.

@@ -38,6 +38,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/servername.rs",
             "tls/stream.rs",
             "tls/session.rs",
+            "tls/resumption.rs",
             "tls/certificate.rs",
             "tls/chain.rs",
             "tls/transport.rs",
@@ -45,6 +46,7 @@ fn parts(section: &str) -> Vec<String> {
             "tls/early.rs",
             "tls/ech.rs",
             "tls/context.rs",
+            "tls/connection_key.rs",
             "tls/urllib3.rs",
         ]
         .map(String::from)

@@ -2,6 +2,7 @@
 
 pub mod certificate;
 pub mod chain;
+pub mod connection_key;
 pub mod context;
 pub mod early;
 pub mod ech;
@@ -9,6 +10,7 @@ pub mod engine;
 pub mod identity;
 pub mod openssl;
 pub mod options;
+pub mod resumption;
 pub mod servername;
 pub mod session;
 pub mod stream;

@@ -83,6 +83,7 @@ impl Context {
         derived.client = Ok(Arc::new(config));
         derived.nameless = OnceLock::new();
         derived.http = OnceLock::new();
+        derived.digest = OnceLock::new();
         derived.offer = Arc::new(offer);
         derived.options = Arc::new(options);
         Ok(Arc::new(derived))
@@ -96,19 +97,21 @@ impl Context {
         Arc::clone(self.http.get_or_init(|| self.with_alpn(&[HTTP.to_vec()])))
     }
 
-    /// The same context with other application protocols for its clients. It reads no file, and resumes the sessions of
-    /// this one.
+    /// The same context with other application protocols for its clients. It reads no file. Its sessions are remembered
+    /// beside those of this one, and resumed under the same protocols only.
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);
             client.alpn_protocols = protocols.to_vec();
+            client.resumption = super::resumption(&self.options, &self.sessions, protocols, self.allowances.as_ref());
             // As where a context is made: early data is of one protocol.
             client.enable_early_data &= protocols.len() < 2;
             derived.client = Ok(Arc::new(client));
         }
         derived.nameless = OnceLock::new();
         derived.http = OnceLock::new();
+        derived.digest = OnceLock::new();
         derived.alpn = protocols.iter().filter_map(|protocol| CString::new(protocol.as_slice()).ok()).collect();
         Arc::new(derived)
     }

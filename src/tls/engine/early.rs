@@ -3,7 +3,9 @@
 
 use super::Engine;
 use crate::error::Result;
+use crate::tls::Context;
 use crate::tls::record::{self, Step};
+use crate::tls::thread::Notes;
 
 /// What has become of a session's early data, with OpenSSL's numbers.
 #[repr(i32)]
@@ -27,8 +29,10 @@ pub(super) struct Early {
 }
 
 impl Early {
-    pub(super) fn allowing(bytes: usize) -> Early {
-        Early { left: bytes, ..Early::default() }
+    /// Of the session that this thread has just made: what the ticket allows that it took.
+    pub(super) fn of_new(context: &Context) -> Early {
+        let allowed = context.allowances().and_then(Notes::take).unwrap_or(0);
+        Early { left: usize::try_from(allowed).unwrap_or(usize::MAX), ..Early::default() }
     }
 }
 

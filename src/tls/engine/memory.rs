@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::tls::context::Context;
 use crate::tls::ech::EchStatus;
 use crate::tls::info::SessionInfo;
+use crate::tls::sessions::SavedSession;
 use crate::tls::stream::Io;
 
 /// While so many bytes wait to be drained, nothing more is encrypted. Beyond it there is at most one piece, of
@@ -143,6 +144,14 @@ impl MemoryEngine {
 
     pub fn pending(&mut self) -> usize {
         self.engine.pending()
+    }
+
+    pub fn take_session(&mut self) -> Result<Option<SavedSession>> {
+        self.engine.take_session()
+    }
+
+    pub fn set_session(&mut self, session: &Arc<SavedSession>) -> Result<()> {
+        self.engine.set_session(session)
     }
 
     /// What was agreed on; `None` before the handshake is done.

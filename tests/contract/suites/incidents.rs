@@ -8,9 +8,8 @@ use crate::report::Report;
 
 const FILE: &str = "docs/incidents.md";
 
-/// The first eighteen are about redirects, URLs, texts and addresses, then what TLS is made of, and the last two about
-/// descriptors and unsafe code; the others have their turn.
-const REQUIRED: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 25, 28, 29];
+/// All but R19 to R24, R27 and R30, which came with their tests.
+const REQUIRED: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 22, 25, 26, 28, 29];
 
 pub fn run(env: &Env, report: &mut Report) {
     check(env, &env.read(FILE), report);

@@ -104,6 +104,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
 ) {
     builder::set(options, "netlib_connect_options_set_address_callback", |options: &mut ConnectOptions| {
         options.set_address_callback(callbacks::address(callback, ctx));
+        options.address_mark = callbacks::mark(callback.map(|callback| callback as *const ()), ctx);
         Ok(())
     });
 }

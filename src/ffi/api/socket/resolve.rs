@@ -124,6 +124,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_resolve_callback(
 ) {
     builder::set(options, "netlib_connect_options_set_resolve_callback", |options: &mut ConnectOptions| {
         options.resolve = callback::resolve(resolve, ctx);
+        options.resolve_mark = callback::mark(resolve.map(|resolve| resolve as *const ()), ctx);
         Ok(())
     });
 }

@@ -66,7 +66,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
 
 /// Whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
 /// SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
-/// context.
+/// context and server name; see `netlib_tls_session`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.

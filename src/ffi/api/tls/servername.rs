@@ -3,6 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
+use crate::ffi::callback::mark;
 use crate::ffi::options as builder;
 use crate::ffi::tls_callbacks;
 use crate::tls::TlsOptions;
@@ -52,6 +53,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_servername_callback(
 ) {
     builder::set(options, "netlib_tls_options_set_servername_callback", |options: &mut TlsOptions| {
         options.set_server_name_callback(tls_callbacks::server_name(callback, ctx));
+        options.server_name_mark = mark(callback.map(|callback| callback as *const ()), ctx);
         Ok(())
     });
 }

@@ -112,7 +112,7 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     lend_text(stream, len, |stream| stream.session()?.key_exchange_group())
 }
 
-/// Whether the session continues an earlier one of the same context and name, without a new proof of identity. As
+/// Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new proof of identity. As
 /// Python's `SSLSocket.session_reused`.
 ///
 /// @param stream the stream. May be NULL: false is returned.

@@ -50,7 +50,7 @@ pub struct netlib_slice {
 /// The name decides which certificate the server shows (SNI, RFC 6066 section 3) and which one is accepted (RFC 9525).
 /// It may be a DNS name, in Unicode too (it becomes IDNA by UTS 46), or an IP address, in brackets too; one trailing
 /// dot is dropped, and a zone id (fe80::1%eth0) takes no part. Sessions are resumed only between streams of the same
-/// context and name.
+/// context, name and offer of application protocols.
 ///
 /// As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
 /// SSL_set_tlsext_host_name.

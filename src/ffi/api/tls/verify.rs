@@ -184,7 +184,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
 /// time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
 /// neither shake hands, read nor write on it; of an engine it must not use the handle at all. A resumed session verifies
-/// nothing: its certificate was verified when the session was new.
+/// nothing: its certificate was verified when the session was new, which is not resumed for longer than that is good for.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
@@ -200,6 +200,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
 ) {
     builder::set(options, "netlib_tls_options_set_wall_clock", |options: &mut TlsOptions| {
         options.set_wall_clock(callback::number(clock, ctx, "wall clock"));
+        options.wall_clock_mark = callback::mark(clock.map(|clock| clock as *const ()), ctx);
         Ok(())
     });
 }

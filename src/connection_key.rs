@@ -1,0 +1,125 @@
+//! What a connection is made of, as a text to find it by in a pool: two requests whose keys differ must not share a
+//! connection.
+
+use std::ffi::CString;
+
+use crate::digest::{Digest, Settings};
+use crate::error::{Error, Result};
+use crate::socket::options::ConnectOptions;
+use crate::status::Status;
+use crate::tls::Context;
+use crate::url::Url;
+
+/// With its NUL.
+pub const SIZE: usize = 65;
+
+/// All that decides to whom a connection leads, and as whom it is made.
+pub struct Parts<'a> {
+    pub url: &'a Url,
+    pub proxy: Option<&'a Url>,
+    pub context: Option<&'a Context>,
+    pub options: &'a ConnectOptions,
+    /// What else the program says.
+    pub extra: &'a [&'a [u8]],
+}
+
+pub fn of(parts: &Parts<'_>) -> Result<CString> {
+    let proxy = parts.proxy.map(|proxy| end(proxy, "proxy")).transpose()?;
+    let context = parts.context.map(Context::digest).transpose()?;
+    Ok(Settings::new("connection")
+        .with("url", &end(parts.url, "url")?)
+        .with_option("proxy", proxy.as_ref().map(Digest::as_slice))
+        .with_option("context", context.map(|text| text.to_bytes()))
+        .with("options", &parts.options.digest())
+        .with_list("extra", parts.extra.iter().copied())
+        .finish_text())
+}
+
+/// The end that a URL names, and whoever its user is. No scheme counts as http; case does not count, nor whether a
+/// scheme's own port is written.
+fn end(url: &Url, parameter: &str) -> Result<Digest> {
+    let Some(host) = url.host().filter(|host| !host.is_empty()) else {
+        let message = format!("{parameter} has no host");
+        return Err(Error::new(Status::InvalidArgument, message));
+    };
+    let scheme = url.scheme().map_or(&b"http"[..], |scheme| scheme.to_bytes());
+    let port = url.effective_port().map(u16::to_be_bytes);
+    Ok(Settings::new("end")
+        .with("scheme", &scheme.to_ascii_lowercase())
+        .with("host", &host.to_bytes().to_ascii_lowercase())
+        .with_option("port", port.as_ref().map(<[u8; 2]>::as_slice))
+        .with_option("auth", url.auth().map(|auth| auth.to_bytes()))
+        .finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(url: &str, proxy: Option<&str>, extra: &[&[u8]]) -> Result<CString> {
+        let url = Url::parse(url.as_bytes()).unwrap();
+        let proxy = proxy.map(|proxy| Url::parse(proxy.as_bytes()).unwrap());
+        let options = ConnectOptions::default();
+        of(&Parts { url: &url, proxy: proxy.as_ref(), context: None, options: &options, extra })
+    }
+
+    #[test]
+    fn ways_to_write_one_end_are_one() {
+        for (urls, are_one) in [
+            (["http://example.com/", "HTTP://EXAMPLE.com:80/a?b#c"], true),
+            (["https://example.com", "https://example.com:443/"], true),
+            (["//example.com/", "http://example.com"], true),
+            (["http://b\u{fc}cher.example", "http://xn--bcher-kva.example/"], true),
+            (["unix://Socket/", "unix://socket/"], true),
+            (["http://example.com/", "https://example.com/"], false),
+            (["http://example.com/", "https://example.com:80/"], false),
+            (["http://example.com/", "http://example.com:8080/"], false),
+            (["http://example.com/", "http://example.com./"], false),
+            (["http://example.com/", "http://www.example.com/"], false),
+            (["http://example.com/", "http://user@example.com/"], false),
+            (["http://user@example.com/", "http://User@example.com/"], false),
+            (["http://user:a@example.com/", "http://user:b@example.com/"], false),
+            (["http://user@example.com/", "http://user:@example.com/"], false),
+            (["http://@example.com/", "http://example.com/"], true),
+            (["ftp://example.com/", "ftp://example.com:21/"], false),
+            (["http://[fe80::1%25a]/", "http://[fe80::1%25b]/"], false),
+        ] {
+            let keys = urls.map(|url| key(url, None, &[]).unwrap());
+            assert_eq!(keys[0] == keys[1], are_one, "{urls:?}");
+            let keys = urls.map(|url| key("http://a/", Some(url), &[]).unwrap());
+            assert_eq!(keys[0] == keys[1], are_one, "proxies {urls:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_takes_anothers_place() {
+        let mut keys: Vec<_> = [
+            key("http://a/", None, &[]),
+            key("http://b/", None, &[]),
+            key("http://a/", Some("http://b/"), &[]),
+            key("http://b/", Some("http://a/"), &[]),
+            key("http://a/", None, &[b""]),
+            key("http://a/", None, &[b"", b""]),
+            key("http://a/", None, &[b"ab"]),
+            key("http://a/", None, &[b"a", b"b"]),
+            key("http://a/", None, &[b"b", b"a"]),
+            key("http://a/", None, &[b"http://b/"]),
+        ]
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+        let count = keys.len();
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
+    }
+
+    #[test]
+    fn a_url_without_a_host_leads_nowhere() {
+        for (url, proxy, message) in [("/a", None, "url has no host"), ("http://a/", Some("/b"), "proxy has no host")]
+        {
+            let error = key(url, proxy, &[]).unwrap_err();
+            assert_eq!((error.status(), error.message()), (Status::InvalidArgument, message));
+        }
+    }
+}

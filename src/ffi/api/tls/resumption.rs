@@ -1,0 +1,228 @@
+//! Sessions that are resumed: what a context remembers of them, and sessions in the program's own hands.
+
+use std::ffi::c_char;
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::tls::engine::netlib_tls_engine;
+use crate::ffi::api::tls::netlib_tls_context;
+use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::args::{arg, arg_mut, arg_shared};
+use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_text, read};
+use crate::ffi::{Handle, Shared, guard, handle};
+use crate::tls::{Context, SavedSession};
+
+/// A session that a client can resume: a later handshake without certificates, cheaper for both sides. As Python's
+/// `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
+///
+/// Nobody needs one: a context remembers sessions by itself, and its streams and engines resume them
+/// (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed only
+/// by the context that made it, for the same server name and under the same offer of application protocols. It is not
+/// bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares its
+/// keys.
+///
+/// A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
+/// client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There is no form of it that outlives the
+/// process.
+pub struct netlib_tls_session {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_tls_session {
+    type Value = SavedSession;
+    type Ownership = Shared;
+}
+
+/// Another reference to the same session: what uses one up uses up the other.
+///
+/// @param session the session. May be NULL: NULL is returned.
+/// @return owned: free it with `netlib_tls_session_free`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_session_clone(session: *const netlib_tls_session) -> *mut netlib_tls_session {
+    handle::clone(session)
+}
+
+/// Releases a session. With the last reference its secret is overwritten.
+///
+/// @param session owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_session_free(session: *mut netlib_tls_session) {
+    guard::nothing(|| handle::free(session));
+}
+
+/// The name that the server has proved, or that was not checked if the context checks none.
+///
+/// @param session the session. May be NULL: NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `session`, in the form of `netlib_tls_stream_server_name`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_session_server_name(
+    session: *const netlib_tls_session,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(session, len, |session| Some(session.server_name()))
+}
+
+/// The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
+///
+/// @param session the session. May be NULL: 0 is returned.
+/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> i32 {
+    read(session, 0, |session| session.version() as i32)
+}
+
+/// When the server gave it. As Python's `SSLSession.time`, SSL_SESSION_get_time.
+///
+/// @param session the session. May be NULL: 0 is returned.
+/// @return seconds since 1970-01-01 00:00:00 UTC, by the system's clock.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_session) -> i64 {
+    read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
+}
+
+/// Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's certificate
+/// is good for. A shorter life that the server has set counts too, when it is resumed: that connection then makes a full
+/// handshake, as it does if the server has forgotten the session.
+///
+/// @param session the session. May be NULL: false is returned.
+/// @return the answer.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> bool {
+    read(session, false, SavedSession::is_resumable)
+}
+
+/// Takes a session out of the context's memory: the newest that the server has given to this stream. As Python's
+/// `SSLSocket.session` and SSL_get1_session, but each session is taken once.
+///
+/// Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
+/// remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
+///
+/// @param stream the stream, a client's. Not NULL.
+/// @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server gives none, none
+///        has come yet, another stream has resumed it, the context has forgotten it, or does not resume; or the stream
+///        proves no name. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_take_session(
+    stream: *mut netlib_tls_stream,
+    session: *mut *mut netlib_tls_session,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let session = outs!(session);
+        if let Some(taken) = arg!(stream).take_session()? {
+            session.give(Arc::new(taken));
+        }
+        Ok(())
+    })
+}
+
+/// Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and SSL_set_session.
+/// Default: one that the context remembers, if there is one; it is dropped when another is set.
+///
+/// If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
+/// of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the stream
+/// is as it was.
+///
+/// @param stream the stream, a client's. Not NULL.
+/// @param session the session; the stream keeps its own reference. Not NULL.
+/// @param err out, owned: why it cannot be resumed here. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while
+///         other application protocols were offered, is used up or too old, and if the handshake has begun, the context
+///         does not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one;
+///         the failure of the session.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_stream_set_session(
+    stream: *mut netlib_tls_stream,
+    session: *const netlib_tls_session,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let stream = arg!(stream);
+        stream.set_session(&arg_shared!(session))
+    })
+}
+
+/// The same for an engine: see `netlib_tls_stream_take_session`.
+///
+/// @param engine the engine, a client's. Not NULL.
+/// @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none. Not NULL.
+/// @param err out, owned. May be NULL.
+/// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_take_session(
+    engine: *mut netlib_tls_engine,
+    session: *mut *mut netlib_tls_session,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let session = outs!(session);
+        if let Some(taken) = arg_mut!(engine).take_session()? {
+            session.give(Arc::new(taken));
+        }
+        Ok(())
+    })
+}
+
+/// The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
+///
+/// @param engine the engine, a client's. Not NULL.
+/// @param session the session; the engine keeps its own reference. Not NULL.
+/// @param err out, owned: why it cannot be resumed here. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`; the failure of the session.
+/// @threads one call at a time on the engine
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_set_session(
+    engine: *mut netlib_tls_engine,
+    session: *const netlib_tls_session,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let engine = arg_mut!(engine);
+        engine.set_session(&arg_shared!(session))
+    })
+}
+
+/// How many sessions the context remembers that a client could resume. As SSL_CTX_sess_number.
+///
+/// @param context the context. May be NULL: 0 is returned.
+/// @return the count, at most 256.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_session_count(context: *const netlib_tls_context) -> usize {
+    read(context, 0, Context::session_count)
+}
+
+/// Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
+/// handshake, which proves its identity anew. Sessions that were taken out stay. As SSL_CTX_flush_sessions.
+///
+/// @param context the context. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_forget_sessions(context: *const netlib_tls_context) {
+    read(context, (), Context::forget_sessions);
+}

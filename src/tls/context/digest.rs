@@ -1,0 +1,90 @@
+//! What a context is, as a digest: contexts with the same one accept the same servers, show the same identity, and
+//! behave alike. What was read counts, and not where.
+
+use std::ffi::CStr;
+
+use rustls_pki_types::TrustAnchor;
+
+use super::Context;
+use crate::digest::{self, Digest, Settings};
+use crate::error::Result;
+use crate::tls::TlsOptions;
+
+impl Context {
+    /// Lower hex, worked out when it is first asked for.
+    pub fn digest(&self) -> Result<&CStr> {
+        if self.digest.get().is_none() {
+            let _ = self.digest.set(self.settings()?.finish_text());
+        }
+        Ok(self.digest.get().map_or(c"", |text| text))
+    }
+
+    fn settings(&self) -> Result<Settings> {
+        // A new option does not compile until it counts here. Those that are passed over count by what they led to.
+        let TlsOptions {
+            custom_trust: _,
+            system_trust: _,
+            crls: _,
+            embedded_trust: _,
+            verify_mode: _,
+            verify_flags: _,
+            wall_clock: _,
+            wall_clock_mark,
+            check_hostname: _,
+            pins: _,
+            pins_replace_chain,
+            minimum_version: _,
+            maximum_version: _,
+            range_asked: _,
+            ssl_version: _,
+            bits,
+            resumption,
+            early_data,
+            ciphers: _,
+            groups: _,
+            ech,
+            keylog: _,
+            alpn: _,
+            identity: _,
+            key_password: _,
+            server_name_callback: _,
+            server_name_mark,
+            use_environment: _,
+        } = &*self.options;
+        let policy = &*self.policy;
+        let identity = self.identity.iter().flat_map(|identity| &identity.cert);
+        // Each is of one version, and no version is offered without any.
+        let suites = self.offer.suites.iter().map(|suite| u16::from(suite.suite()).to_be_bytes());
+        let groups = self.offer.groups.iter().map(|group| u16::from(group.name()).to_be_bytes());
+        Ok(Settings::new("tls context")
+            .with_set("roots", policy.roots.roots.iter().map(anchor))?
+            .with_set("certificates", policy.custom.iter().map(|der| digest::of(der)))?
+            .with_set("crls", policy.crls.iter().map(|crl| crl.digest))?
+            .with_set("pins", self.options.pins.iter().map(crate::tls::pins::Pin::digest))?
+            .with_number("pins replace chain", i32::from(*pins_replace_chain))
+            .with_number("client mode", self.options.client_mode() as i32)
+            .with_number("server mode", self.options.server_mode() as i32)
+            .with_number("verify flags", self.verify_flags)
+            .with_number("check hostname", i32::from(self.check_hostname))
+            .with("wall clock", &wall_clock_mark.to_bytes())
+            .with("server-name callback", &server_name_mark.to_bytes())
+            .with_list("suites", suites.collect::<Vec<_>>().iter().map(<[u8; 2]>::as_slice))
+            .with_list("groups", groups.collect::<Vec<_>>().iter().map(<[u8; 2]>::as_slice))
+            .with_list("protocols", self.alpn.iter().map(|protocol| protocol.to_bytes()))
+            .with_list("identity", identity.map(|der| der.as_ref()))
+            .with_number("options", *bits)
+            .with_number("resumption", i32::from(*resumption))
+            .with_number("early data", i32::from(*early_data))
+            .with_option("ech", ech.list.as_ref().map(|list| list.bytes.as_slice()))
+            .with_number("ech grease", i32::from(ech.grease))
+            .with_option("key log", self.keylog_file().map(CStr::to_bytes)))
+    }
+}
+
+fn anchor(anchor: &TrustAnchor<'static>) -> Digest {
+    Settings::new("anchor")
+        .with("subject", &anchor.subject)
+        .with("key", &anchor.subject_public_key_info)
+        .with_option("constraints", anchor.name_constraints.as_ref().map(|der| der.as_ref()))
+        .finish()
+}

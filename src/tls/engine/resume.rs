@@ -1,0 +1,74 @@
+//! The sessions of a client's side: what comes is completed with what only the engine knows, and taken out or brought in
+//! when the program wants that.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustls_pki_types::UnixTime;
+
+use super::Engine;
+use super::early::Early;
+use super::questions::Moment;
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::record::Session;
+use crate::tls::server_name;
+use crate::tls::sessions::SavedSession;
+use crate::tls::x509::Certificate;
+
+impl Engine {
+    /// Takes the newest session that the server has given, if the context still remembers one.
+    pub(crate) fn take_session(&mut self) -> Result<Option<SavedSession>> {
+        self.check_client("take a session from")?;
+        Ok(self.connection.and_then(|connection| self.context.sessions().take_out(connection)))
+    }
+
+    /// Has this session resumed, before anything has been said.
+    pub(crate) fn set_session(&mut self, saved: &Arc<SavedSession>) -> Result<()> {
+        self.check_client("give a session to")?;
+        self.check()?;
+        let refused = |why: &str| Err(Error::new(Status::InvalidArgument, why));
+        if self.begun {
+            return refused("the handshake has begun: a session is given before it");
+        }
+        if !self.context.resumption() {
+            return refused("the context resumes no sessions: netlib_tls_options_set_resumption");
+        }
+        let config = self.context.client_config(self.name.is_some())?;
+        saved.check(self.context.sessions(), self.name.as_deref(), &config.alpn_protocols)?;
+        let Some(name) = &self.name else { return Ok(()) };
+        let name = server_name::parse(name)?;
+        // What this one was made with is dropped unseen.
+        self.session = self.context.sessions().with(saved, || Session::client(config, name))?;
+        self.early = Early::of_new(&self.context);
+        self.resuming = Some(Arc::clone(saved));
+        Ok(())
+    }
+
+    fn check_client(&self, what: &str) -> Result<()> {
+        if self.is_server {
+            let message = format!("there is no way to {what} a server's side: clients keep sessions");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(())
+    }
+
+    /// Sessions have come to the context, perhaps from this connection.
+    #[cold]
+    pub(super) fn adopt_sessions(&mut self) {
+        let sessions = self.context.sessions();
+        let connection = *self.connection.get_or_insert_with(|| sessions.next_connection());
+        sessions.adopt(connection, self.context.minds_time().then(|| self.valid_for()));
+    }
+
+    /// How many seconds the server's certificate is good for, by the clock that it was judged by.
+    fn valid_for(&self) -> u64 {
+        let leaf = self.session.state().peer_certificates().and_then(|chain| chain.first());
+        let Some(Ok(leaf)) = leaf.map(|der| Certificate::parse(der)) else { return 0 };
+        let now = match &self.moment {
+            Moment::Told(time) => time.as_ref().as_ref().map_or(0, UnixTime::as_secs),
+            _ => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        };
+        u64::try_from(leaf.not_after).unwrap_or(0).saturating_sub(now)
+    }
+}
