@@ -1,0 +1,114 @@
+/* Lists of revoked certificates that are no lists: those that the fuzzer has found worth keeping (fuzz/seeds), and one list with
+ * each bit flipped and cut at each byte. The parser of another library has panicked at some of the kind. */
+#include "tls_chains.h"
+
+#include <dirent.h>
+
+static netlib_tls_options *trusting_root(const void *list, size_t len) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_use_environment(options, 0);
+    netlib_tls_options_add_ca_file(options, CHAINS "root.pem");
+    netlib_tls_options_add_crl_data(options, list, len);
+    netlib_tls_options_set_verify_flags(options, LEAF);
+    return options;
+}
+
+static char *slurp(const char *path, size_t *len) {
+    FILE *file = fopen(path, "rb");
+    CHECK(file != NULL);
+    if (file == NULL) exit(EXIT_FAILURE);
+    fseek(file, 0, SEEK_END);
+    *len = (size_t)ftell(file);
+    rewind(file);
+    /* Of its size, so that a sanitizer sees what is read beyond it. */
+    char *bytes = malloc(*len > 0 ? *len : 1);
+    CHECK(fread(bytes, 1, *len, file) == *len);
+    fclose(file);
+    return bytes;
+}
+
+static char *revoked, *good;
+static size_t revoked_len, good_len;
+
+static netlib_status verify(const netlib_tls_context *context, const char *chain, size_t len, netlib_error **err) {
+    double now = NOW;
+    return netlib_tls_context_verify_chain(context, chain, len, NETLIB_PURPOSE_SERVER_AUTH, "localhost", &now, err);
+}
+
+/* Whether such a list made a context. Its statuses are those that are documented, and with it the revoked certificate is
+ * refused all the same: as revoked, or because a list that was altered tells nothing. */
+static bool judge(const void *list, size_t len) {
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    netlib_tls_options *options = trusting_root(list, len);
+    netlib_status status = netlib_tls_context_new(options, &context, &err);
+    netlib_tls_options_free(options);
+    if (status != NETLIB_OK) {
+        bool documented = status == NETLIB_INVALID_PEM || status == NETLIB_UNSUPPORTED || status == NETLIB_INVALID_ARGUMENT;
+        CHECK(documented);
+        CHECK_STATUS(documented ? status : NETLIB_INVALID_PEM, status);
+        return false;
+    }
+    status = verify(context, revoked, revoked_len, &err);
+    int32_t problem = netlib_error_certificate_problem(err);
+    CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
+    CHECK(problem == NETLIB_CERTIFICATE_PROBLEM_REVOKED || problem == NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN);
+    status = verify(context, good, good_len, &err);
+    if (status != NETLIB_OK) CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
+    netlib_tls_context_free(context);
+    return true;
+}
+
+static void r25_every_cut_and_every_bit(void) {
+    size_t len = 0;
+    char *list = slurp(CHAINS "int.crl.der", &len);
+    CHECK(judge(list, len));
+    size_t step = under_valgrind() ? 13 : 1;
+    for (size_t n = 0; n < len; n += step) {
+        char *part = malloc(n > 0 ? n : 1);
+        memcpy(part, list, n);
+        CHECK(!judge(part, n));
+        free(part);
+    }
+    size_t made = 0;
+    for (size_t bit = 0; bit < len * 8; bit += step) {
+        list[bit / 8] = (char)(list[bit / 8] ^ 1 << bit % 8);
+        made += judge(list, len);
+        list[bit / 8] = (char)(list[bit / 8] ^ 1 << bit % 8);
+    }
+    /* Many are lists still, of other certificates, times and signatures. */
+    CHECK(made > 100);
+    free(list);
+}
+
+static void r25_what_the_fuzzer_kept(void) {
+    static const char *const folders[] = {"fuzz/seeds/crl", "tests/certs/verify"};
+    unsigned long files = 0;
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        DIR *folder = opendir(folders[i]);
+        CHECK(folder != NULL);
+        if (folder == NULL) continue;
+        for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+            if (entry->d_name[0] == '.' || (under_valgrind() && files++ % 7 != 0)) continue;
+            char path[600];
+            size_t len = 0;
+            snprintf(path, sizeof path, "%s/%s", folders[i], entry->d_name);
+            char *list = slurp(path, &len);
+            (void)judge(list, len);
+            free(list);
+            files++;
+        }
+        closedir(folder);
+    }
+    CHECK(files > 20);
+}
+
+int main(void) {
+    revoked = slurp(CHAINS "revoked.pem", &revoked_len);
+    good = slurp(CHAINS "good.pem", &good_len);
+    r25_every_cut_and_every_bit();
+    r25_what_the_fuzzer_kept();
+    free(revoked);
+    free(good);
+    return report("tls_crl");
+}
