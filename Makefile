@@ -8,6 +8,9 @@ INCLUDEDIR = $(PREFIX)/include
 DESTDIR =
 # The suites to run, by name: make test SUITE="nulls docs"
 SUITE =
+# How long to fuzz, in all, and what: make fuzz SECONDS=600 TARGET="url head"
+SECONDS = 60
+TARGET =
 # The tables to print, by name: make bench BENCH="url growth"
 BENCH =
 
@@ -37,6 +40,9 @@ tsan: ## the programs with threads, the library and they instrumented by ThreadS
 audit: ## licences, sources and advisories of the dependencies, by cargo-deny; fetches the advisories
 	@scripts/audit
 
+fuzz: ## fuzzes the C functions for SECONDS=60 in all; TARGET="url head" fuzzes a part
+	@scripts/fuzz $(SECONDS) $(TARGET)
+
 bench: ## what it costs beside ada, the url crate, uriparser and libcurl; BENCH="url growth" runs a part
 	@scripts/bench $(BENCH)
 
@@ -63,4 +69,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: spec-map all lib header demo test test-all asan tsan audit bench suites install clean fmt lint help
+.PHONY: spec-map all lib header demo test test-all asan tsan audit fuzz bench suites install clean fmt lint help

@@ -7,6 +7,7 @@ pub mod advisories;
 pub mod asan;
 pub mod c_tests;
 pub mod chains;
+pub mod corpus;
 pub mod docs;
 pub mod epoll;
 pub mod examples;
@@ -74,6 +75,7 @@ pub const ALL: &[Suite] = &[
     suite("examples", "examples-c compile, and end cleanly", examples::run),
     suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
+    suite("corpus", "the fuzz targets with the inputs of fuzz/seeds", corpus::run),
     suite("keys", "private keys as the openssl command writes them, every combination", keys::run),
     suite("chains", "chains of certificates, beside the verdict of the openssl command", chains::run),
     suite("vectors", "what urllib3 answered, through the C ABI; docs/differences.md", vectors::run),

@@ -1,0 +1,162 @@
+/* URLs: the whole input as a URL, and its first line as a base in which the rest is a reference. */
+#include "../fuzz.h"
+
+struct parts {
+    const char *scheme, *auth, *host, *path, *query, *fragment;
+    int32_t port;
+};
+
+typedef const char *getter(const netlib_url *, size_t *);
+
+static const char *text_of(getter *get, const netlib_url *url) {
+    size_t len = 0;
+    const char *text = get(url, &len);
+    check_text(text, len);
+    return text;
+}
+
+static struct parts parts_of(const netlib_url *url) {
+    struct parts parts = {text_of(netlib_url_scheme, url), text_of(netlib_url_auth, url),  text_of(netlib_url_host, url),
+                          text_of(netlib_url_path, url),   text_of(netlib_url_query, url), text_of(netlib_url_fragment, url),
+                          netlib_url_port(url)};
+    return parts;
+}
+
+static bool same_parts(struct parts a, struct parts b) {
+    return same_text(a.scheme, b.scheme) && same_text(a.auth, b.auth) && same_text(a.host, b.host) && same_text(a.path, b.path) &&
+           same_text(a.query, b.query) && same_text(a.fragment, b.fragment) && a.port == b.port;
+}
+
+static void check_url(const netlib_url *url) {
+    netlib_error *err = NULL;
+    const char *text = NULL;
+    MUST(netlib_url_port(url) >= -1 && netlib_url_port(url) <= 65535);
+    MUST(netlib_url_port_or_default(url) >= netlib_url_port(url));
+    MUST(text_of(netlib_url_request_uri, url)[0] == '/');
+    (void)text_of(netlib_url_authority, url);
+    (void)text_of(netlib_url_netloc, url);
+    check_line(text_of(netlib_url_redacted, url));
+    MUST(same_text(netlib_url_hostname(url, NULL), netlib_url_host(url, NULL)));
+    ONE_OF(netlib_url_username(url, &text, NULL, &err), NETLIB_URL_MAX, NETLIB_INVALID_URL);
+    ONE_OF(netlib_url_password(url, &text, NULL, &err), NETLIB_URL_MAX, NETLIB_INVALID_URL);
+}
+
+/* What was parsed, written out and parsed again is the same. */
+static void there_and_back(const netlib_url *url) {
+    netlib_error *err = NULL;
+    netlib_url *again = NULL;
+    bool same = false;
+    const char *host = netlib_url_host(url, NULL);
+    if (host != NULL && host[0] == 0) return;
+    size_t len = 0;
+    const char *text = netlib_url_url(url, &len);
+    check_text(text, len);
+    if (len > NETLIB_URL_MAX) return;
+    OK(netlib_parse_url(text, len, &again, &err));
+    MUST(same_parts(parts_of(url), parts_of(again)));
+    MUST(strcmp(text, netlib_url_url(again, NULL)) == 0);
+    OK(netlib_url_same_origin(url, again, &same, &err));
+    MUST(same);
+    netlib_url_free(again);
+}
+
+/* A URL from these parts is refused or has them still after being written out. */
+static void from_parts(struct parts parts) {
+    netlib_error *err = NULL;
+    netlib_url *url = NULL;
+    if (ONE_OF(netlib_url_new(parts.scheme, parts.auth, parts.host, parts.port, parts.path, parts.query, parts.fragment, &url, &err),
+               NETLIB_URL_MAX, NETLIB_INVALID_URL) == NETLIB_OK) {
+        check_url(url);
+        there_and_back(url);
+    }
+    netlib_url_free(url);
+}
+
+/* What strict accepts all readers read alike. */
+static void strict(const uint8_t *data, size_t size, const netlib_url *lenient) {
+    netlib_error *err = NULL;
+    netlib_url *url = NULL;
+    netlib_url_readings *readings = NULL;
+    netlib_status status =
+        ONE_OF(netlib_parse_url_strict((const char *)data, size, &url, &err), size, NETLIB_INVALID_URL, NETLIB_INVALID_UTF8);
+    netlib_status compared = ONE_OF(netlib_url_compare_readers((const char *)data, size, &readings, &err), size, NETLIB_INVALID_URL,
+                                    NETLIB_INVALID_UTF8);
+    if (status == NETLIB_OK) {
+        MUST(lenient != NULL && compared == NETLIB_OK);
+        MUST(same_parts(parts_of(url), parts_of(lenient)));
+        for (int32_t reader = NETLIB_URL_READER_RFC3986; reader < NETLIB_URL_READER_NETLIB; reader++) {
+            MUST(netlib_url_readings_differences(readings, reader, NETLIB_URL_READER_NETLIB) == 0);
+        }
+    }
+    for (int32_t reader = 0; readings != NULL && reader <= NETLIB_URL_READER_NETLIB; reader++) {
+        size_t len = 0;
+        const char *text = netlib_url_readings_host(readings, reader, &len);
+        if (text != NULL) MUST(strlen(text) == len);
+        text = netlib_url_readings_scheme(readings, reader, &len);
+        if (text != NULL) MUST(strlen(text) == len);
+        MUST(netlib_url_readings_port(readings, reader) >= -1);
+    }
+    netlib_url_readings_free(readings);
+    netlib_url_free(url);
+}
+
+static netlib_url *resolve_again(const netlib_url *base, const netlib_url *url) {
+    netlib_error *err = NULL;
+    netlib_url *again = NULL;
+    size_t len = 0;
+    const char *text = netlib_url_url(url, &len);
+    if (len <= NETLIB_URL_MAX) OK(netlib_url_resolve(base, text, len, &again, &err));
+    return again;
+}
+
+/* A reference without an authority does not leave the base's. What comes out, resolved again, leads to the same host, and may
+ * only lose the dots of a path that was the base's (RFC 3986 section 5.2.2). */
+static void resolve(const netlib_url *base, struct input reference) {
+    netlib_error *err = NULL;
+    netlib_url *url = NULL, *again = NULL, *third = NULL;
+    uint8_t *text = exact(reference.data, reference.len);
+    netlib_status status = ONE_OF(netlib_url_resolve(base, (const char *)text, reference.len, &url, &err), reference.len,
+                                  NETLIB_INVALID_URL, NETLIB_INVALID_UTF8);
+    if (status == NETLIB_OK) {
+        check_url(url);
+        bool within = reference.len == 0 || text[0] == '?' || text[0] == '#' ||
+                      (text[0] == '/' && (reference.len == 1 || (text[1] != '/' && text[1] != '\\')));
+        if (within) {
+            struct parts here = parts_of(base), there = parts_of(url);
+            MUST(same_text(here.scheme, there.scheme) && same_text(here.host, there.host) && here.port == there.port);
+            MUST(same_text(here.auth, there.auth));
+        }
+        if (netlib_url_scheme(url, NULL) != NULL) again = resolve_again(base, url);
+        if (again != NULL) {
+            struct parts first = parts_of(url), second = parts_of(again);
+            MUST(same_text(first.scheme, second.scheme) && same_text(first.auth, second.auth));
+            MUST(same_text(first.host, second.host) && first.port == second.port);
+            third = resolve_again(base, again);
+            MUST(same_text(netlib_url_url(third, NULL), netlib_url_url(again, NULL)));
+        }
+    }
+    free(text);
+    netlib_url_free(url);
+    netlib_url_free(again);
+    netlib_url_free(third);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    netlib_error *err = NULL;
+    netlib_url *url = NULL, *base = NULL;
+    if (ONE_OF(netlib_parse_url((const char *)data, size, &url, &err), size, NETLIB_INVALID_URL, NETLIB_INVALID_UTF8) == NETLIB_OK) {
+        check_url(url);
+        there_and_back(url);
+        from_parts(parts_of(url));
+    }
+    strict(data, size, url);
+    netlib_url_free(url);
+
+    struct input rest = {data, size}, line = take_until(&rest, '\n');
+    if (ONE_OF(netlib_parse_url((const char *)line.data, line.len, &base, &err), line.len, NETLIB_INVALID_URL,
+               NETLIB_INVALID_UTF8) == NETLIB_OK) {
+        resolve(base, rest);
+    }
+    netlib_url_free(base);
+    return 0;
+}

@@ -1,0 +1,42 @@
+//! The fuzz targets with the inputs that are kept in fuzz/seeds, against the library that users get: what the fuzzer has
+//! once gone through is gone through on every machine, without a fuzzer.
+
+use std::path::Path;
+
+use crate::env::{Env, name, parallel, stem};
+use crate::report::Report;
+use crate::suites::c_tests::take_counts;
+
+const SECONDS: u64 = 300;
+
+pub fn run(env: &Env, report: &mut Report) {
+    let library = env.library();
+    let scratch = env.scratch("corpus");
+    let targets = env.files("fuzz/targets", "", ".c");
+    report.check(!targets.is_empty(), "there are fuzz targets");
+    for one in parallel(&targets, |target| replay(env, target, &scratch, library)) {
+        report.merge(one);
+    }
+    let documented = env.read("docs/testing.md");
+    for target in &targets {
+        let row = format!("| {} |", stem(target));
+        report.check(documented.contains(&row), format!("docs/testing.md has no row \"{row}\""));
+    }
+}
+
+fn replay(env: &Env, target: &Path, scratch: &Path, library: &Path) -> Report {
+    let mut report = Report::default();
+    let program = scratch.join(stem(target));
+    let mut cc = env.cc();
+    cc.args(["-std=c11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", "-Iinclude", "fuzz/replay.c"]);
+    match cc.arg(target).arg("-o").arg(&program).link_to(library).run(SECONDS).or_text() {
+        Ok(()) => {
+            // With and without forged signatures the seeds are the same.
+            let seeds = env.root.join("fuzz/seeds").join(stem(target).trim_start_matches("forged_"));
+            let ran = env.command(&program).arg(seeds).load_from(library).run(SECONDS);
+            take_counts(name(target), &ran, &mut report);
+        }
+        Err(text) => report.fail(format!("{} does not compile\n{text}", name(target))),
+    }
+    report
+}
