@@ -52,7 +52,7 @@ impl Netlib {
 
 /// Of a library that has groups.
 unsafe fn set_groups(options: Handle, groups: &CStr) -> Result<(), String> {
-    let Ok(set) = Library::open(crate::NETLIB)?.symbol("netlib_tls_options_set_groups") else { return Ok(()) };
+    let Ok(set) = Library::open(crate::NETLIB)?.symbol("netlib_tls_options_set_key_exchange_groups") else { return Ok(()) };
     unsafe { std::mem::transmute::<Handle, unsafe extern "C" fn(Handle, *const c_char)>(set)(options, groups.as_ptr()) };
     Ok(())
 }
