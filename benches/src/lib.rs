@@ -29,13 +29,19 @@ pub const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
 pub struct Operation {
     pub name: String,
     pub times: usize,
+    /// How many passes make a round.
+    pub passes: usize,
     pub prepare: Box<dyn FnMut()>,
     pub pass: Box<dyn FnMut()>,
 }
 
 impl Operation {
     pub fn new(name: impl Into<String>, times: usize, pass: impl FnMut() + 'static) -> Operation {
-        Operation { name: name.into(), times, prepare: Box::new(|| ()), pass: Box::new(pass) }
+        Operation { name: name.into(), times, passes: 1, prepare: Box::new(|| ()), pass: Box::new(pass) }
+    }
+
+    pub fn repeated(self, passes: usize) -> Operation {
+        Operation { passes, ..self }
     }
 
     pub fn prepared(self, prepare: impl FnMut() + 'static) -> Operation {

@@ -26,11 +26,15 @@ pub fn rounds(rng: &mut Rng, operations: &mut [Operation]) -> Vec<Vec<f64>> {
     for round in 0..=ROUNDS {
         rng.shuffle(&mut order);
         for &operation in &order {
-            let operation_at = &mut operations[operation];
-            (operation_at.prepare)();
-            let time = timed(&mut operation_at.pass) / operation_at.times as f64;
+            let Operation { times: count, passes, prepare, pass, .. } = &mut operations[operation];
+            let time: f64 = (0..*passes)
+                .map(|_| {
+                    prepare();
+                    timed(&mut *pass)
+                })
+                .sum();
             if round > 0 {
-                times[operation].push(time);
+                times[operation].push(time / (*passes * *count) as f64);
             }
         }
     }

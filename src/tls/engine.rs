@@ -58,7 +58,7 @@ pub(crate) struct Engine {
     /// How many bytes of their front rustls must see again in whatever it does next; see [`record::holds_a_record`].
     held: usize,
     /// A copy of those bytes while the records are lent.
-    held_copy: Vec<u8>,
+    held_copy: Box<[u8]>,
     /// How many bytes there were when the records were lent.
     lent: usize,
     /// rustls has looked at all that came, and needs more.
@@ -144,7 +144,7 @@ impl Engine {
             begun: false,
             incoming: None,
             held: 0,
-            held_copy: Vec::new(),
+            held_copy: Box::default(),
             lent: 0,
             exhausted: true,
             spill: None,
@@ -212,6 +212,10 @@ impl Engine {
         while filled < room.len() && self.failure.is_none() && !self.peer_closed {
             let Some(rest) = room.get_mut(filled..) else { break };
             if filled > 0 && !self.next_fits(rest.len()) {
+                break;
+            }
+            if self.exhausted && !self.is_handshaking() {
+                // rustls would say so again.
                 break;
             }
             match self.step(rest) {

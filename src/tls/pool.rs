@@ -1,6 +1,6 @@
 //! Buffers for records, borrowed while bytes are in them. An idle connection holds none.
 
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
@@ -16,8 +16,11 @@ const KEPT: usize = 16;
 /// The buffers of one context.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    free: Mutex<Vec<Vec<u8>>>,
+    free: Mutex<Vec<Bytes>>,
 }
+
+/// Of a size that is known, so that a session that holds none has room for a pointer and no more.
+type Bytes = Box<[u8; BUFFER_SIZE]>;
 
 impl Pool {
     /// A buffer of [`BUFFER_SIZE`] bytes, whatever they hold; it goes back when dropped.
@@ -27,15 +30,14 @@ impl Pool {
         let bytes = match kept {
             Some(bytes) => bytes,
             None => {
+                let none = |()| Error::new(Status::OutOfMemory, "no memory for a buffer of records");
                 let mut bytes = Vec::new();
-                bytes
-                    .try_reserve_exact(BUFFER_SIZE)
-                    .map_err(|_| Error::new(Status::OutOfMemory, "no memory for a buffer of records"))?;
+                bytes.try_reserve_exact(BUFFER_SIZE).map_err(|_| none(()))?;
                 bytes.resize(BUFFER_SIZE, 0);
-                bytes
+                bytes.into_boxed_slice().try_into().map_err(|_| none(()))?
             }
         };
-        Ok(Buffer { bytes, pool: Arc::clone(self) })
+        Ok(Buffer { bytes: Some(bytes), pool: Arc::clone(self) })
     }
 
     #[cfg(test)]
@@ -47,7 +49,8 @@ impl Pool {
 /// A borrowed buffer.
 #[derive(Debug)]
 pub(crate) struct Buffer {
-    bytes: Vec<u8>,
+    /// `None` only while it is dropped.
+    bytes: Option<Bytes>,
     pool: Arc<Pool>,
 }
 
@@ -55,13 +58,13 @@ impl Deref for Buffer {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.as_deref().map_or(&[], |bytes| bytes)
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
+        self.bytes.as_deref_mut().map_or(&mut [], |bytes| bytes)
     }
 }
 
@@ -69,7 +72,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         let mut free = self.pool.free.lock().unwrap_or_else(PoisonError::into_inner);
         if free.len() < KEPT {
-            free.push(std::mem::take(&mut self.bytes));
+            free.extend(self.bytes.take());
         }
     }
 }
@@ -78,9 +81,11 @@ impl Drop for Buffer {
 #[derive(Debug)]
 pub(crate) struct Filled {
     buffer: Buffer,
-    start: usize,
-    end: usize,
+    start: u32,
+    end: u32,
 }
+
+const _: () = assert!(BUFFER_SIZE <= u32::MAX as usize);
 
 impl Filled {
     pub(crate) fn new(buffer: Buffer) -> Filled {
@@ -88,11 +93,16 @@ impl Filled {
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.buffer.get(self.start..self.end).unwrap_or(&[])
+        self.buffer.get(self.range()).unwrap_or(&[])
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        self.buffer.get_mut(self.start..self.end).unwrap_or(&mut [])
+        let range = self.range();
+        self.buffer.get_mut(range).unwrap_or(&mut [])
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -101,17 +111,18 @@ impl Filled {
 
     /// The room behind the bytes.
     pub(crate) fn space(&mut self) -> &mut [u8] {
-        self.buffer.get_mut(self.end..).unwrap_or(&mut [])
+        self.buffer.get_mut(self.end as usize..).unwrap_or(&mut [])
     }
 
     /// The first `n` bytes of the room are in use now.
     pub(crate) fn add(&mut self, n: usize) {
-        self.end = self.end.saturating_add(n).min(self.buffer.len());
+        self.end = self.range().end.saturating_add(n).min(self.buffer.len()) as u32;
     }
 
     /// The first `n` bytes have been dealt with.
     pub(crate) fn consume(&mut self, n: usize) {
-        self.start = self.start.saturating_add(n).min(self.end);
+        let Range { start, end } = self.range();
+        self.start = start.saturating_add(n).min(end) as u32;
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
         }
@@ -120,7 +131,8 @@ impl Filled {
     /// Moves the bytes to the front, so that all the room is behind them.
     pub(crate) fn compact(&mut self) {
         if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
+            let range = self.range();
+            self.buffer.copy_within(range, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
     }

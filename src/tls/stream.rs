@@ -84,7 +84,7 @@ struct Core {
     engine: Engine,
     settings: Settings,
     /// The least that reads of the program must bring.
-    throughput: Option<Throughput>,
+    throughput: Option<Box<Throughput>>,
     /// Who is at work: the thread in each of the [`Role`]s, if any.
     taken: [Option<ThreadMark>; 4],
     /// Another stream runs inside this one.
@@ -202,6 +202,9 @@ impl Core {
     }
 }
 
+/// The lock to go on with, or what would have to be waited for.
+type Locked<'a> = std::result::Result<MutexGuard<'a, Core>, Io>;
+
 impl Stream {
     /// A client's side on a descriptor. No I/O.
     pub fn client(context: &Arc<Context>, fd: RawFd, server_hostname: Option<&str>) -> Result<Stream> {
@@ -286,13 +289,13 @@ impl Stream {
         if buffer.is_empty() {
             return Ok(Io::Done(0));
         }
-        if let Some(want) = self.shake(terms)? {
-            return Ok(want);
-        }
         let mut received = false;
         loop {
             let outcome = {
-                let mut core = self.lock()?;
+                let mut core = match self.shaken(self.lock()?, terms)? {
+                    Ok(core) => core,
+                    Err(want) => return Ok(want),
+                };
                 let outcome = core.engine.read(buffer);
                 if let Ok(Read::Data(count)) = outcome {
                     core.count_plaintext(count, terms);
@@ -329,24 +332,26 @@ impl Stream {
 
     fn write_under(&self, data: Pieces<'_>, terms: Terms<'_>, writer: Held<'_>) -> Result<Io> {
         self.as_writer(writer, terms, || {
-            self.lock()?.engine.check_sending()?;
-            if let Some(want) = self.shake(terms)? {
-                return Ok(want);
-            }
-            let (uncounted, len) = (self.lock()?.uncounted, data.len());
+            let core = self.lock()?;
+            core.engine.check_sending()?;
+            let core = match self.shaken(core, terms)? {
+                Ok(core) => core,
+                Err(want) => return Ok(want),
+            };
+            let (uncounted, len) = (core.uncounted, data.len());
             if len < uncounted {
                 let message = format!(
                     "a write must be continued with the bytes that were not counted: at least {uncounted}, not {len}"
                 );
                 return Err(Error::new(Status::InvalidArgument, message));
             }
-            self.write_on(data, terms)
+            self.write_on(core, data, terms)
         })
     }
 
-    fn write_on(&self, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
+    fn write_on<'a>(&'a self, core: MutexGuard<'a, Core>, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
         let mut counted = 0;
-        match self.write_all(&mut data, &mut counted, terms) {
+        match self.write_all(core, &mut data, &mut counted, terms) {
             Ok(Some(want)) if counted == 0 => Ok(want),
             Ok(_) => Ok(Io::Done(counted)),
             Err(error) => {
@@ -358,13 +363,19 @@ impl Stream {
     }
 
     /// `None`: nothing is left of `data`. `Some`: the rest would have to wait.
-    fn write_all(&self, data: &mut Pieces<'_>, counted: &mut usize, terms: Terms<'_>) -> Result<Option<Io>> {
+    fn write_all<'a>(
+        &'a self,
+        mut core: MutexGuard<'a, Core>,
+        data: &mut Pieces<'_>,
+        counted: &mut usize,
+        terms: Terms<'_>,
+    ) -> Result<Option<Io>> {
         let mut gathered = None;
         loop {
-            if let Some(want) = self.flush(terms)? {
-                return Ok(Some(want));
-            }
-            let mut core = self.lock()?;
+            core = match self.flush_in(core, terms)? {
+                Ok(core) => core,
+                Err(want) => return Ok(Some(want)),
+            };
             let sent = std::mem::take(&mut core.uncounted);
             *counted += sent;
             data.advance(sent);
@@ -413,6 +424,18 @@ impl Stream {
 
     pub fn ech_status(&self) -> EchStatus {
         self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
+    }
+
+    /// Goes on with the lock once the handshake is done.
+    fn shaken<'a>(&'a self, core: MutexGuard<'a, Core>, terms: Terms<'_>) -> Result<Locked<'a>> {
+        if core.shaken {
+            return Ok(Ok(core));
+        }
+        drop(core);
+        match self.shake(terms)? {
+            Some(want) => Ok(Err(want)),
+            None => Ok(Ok(self.lock()?)),
+        }
     }
 
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {

@@ -43,7 +43,9 @@ fn run() -> Result<bool, String> {
         for mut group in section.groups {
             let times = rounds(&mut rng, &mut group.operations);
             let rows = group.operations.into_iter().zip(times).map(|(operation, times)| Row {
-                allocations: counts.get(&key(section.name, &group.name, &operation.name)).map(|counts| counts.allocations),
+                allocations: counts
+                    .get(&key(section.name, &group.name, &operation.name))
+                    .map(|counts| counts.allocations),
                 name: operation.name,
                 times,
             });

@@ -41,8 +41,8 @@ pub enum Share {
 
 /// What a program makes once: a library, and a context that trusts one authority.
 pub trait Client {
-    /// Shakes hands on a connected socket, as a client of `HOST` that verifies chain and name.
-    fn connect(&self, fd: RawFd) -> Box<dyn Session>;
+    /// Shakes hands on a connected socket, as a client that verifies chain and name.
+    fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session>;
 
     /// Whose version it is.
     fn version(&self) -> String;
@@ -60,6 +60,12 @@ pub trait Session {
 
     /// The group of the key exchange, and the cipher suite, as the library calls them.
     fn agreed(&self) -> String;
+}
+
+impl dyn Client {
+    fn connect(&self, fd: RawFd) -> Box<dyn Session> {
+        self.connect_to(HOST, fd)
+    }
 }
 
 impl dyn Session {

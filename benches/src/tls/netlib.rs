@@ -5,8 +5,7 @@ use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-use super::{AUTHORITY, Client, HOST, Session, Share};
-use crate::library::Library;
+use super::{AUTHORITY, Client, Session, Share};
 
 type Handle = *mut c_void;
 
@@ -15,6 +14,7 @@ crate::functions!(Functions {
     netlib_tls_options_new: fn() -> Handle;
     netlib_tls_options_free: fn(Handle);
     netlib_tls_options_add_ca_file: fn(Handle, *const c_char);
+    netlib_tls_options_set_key_exchange_groups: fn(Handle, *const c_char);
     netlib_tls_context_new: fn(Handle, *mut Handle, *mut Handle) -> i32;
     netlib_tls_wrap_fd: fn(Handle, i32, *const c_char, *mut Handle, *mut Handle) -> i32;
     netlib_tls_stream_handshake: fn(Handle, *mut Handle) -> i32;
@@ -40,7 +40,7 @@ impl Netlib {
             let options = (c.netlib_tls_options_new)();
             (c.netlib_tls_options_add_ca_file)(options, AUTHORITY.as_ptr());
             if share == Share::Classical {
-                set_groups(options, c"X25519")?;
+                (c.netlib_tls_options_set_key_exchange_groups)(options, c"X25519".as_ptr());
             }
             let mut context = null_mut();
             let status = (c.netlib_tls_context_new)(options, &mut context, null_mut());
@@ -50,18 +50,11 @@ impl Netlib {
     }
 }
 
-/// Of a library that has groups.
-unsafe fn set_groups(options: Handle, groups: &CStr) -> Result<(), String> {
-    let Ok(set) = Library::open(crate::NETLIB)?.symbol("netlib_tls_options_set_groups") else { return Ok(()) };
-    unsafe { std::mem::transmute::<Handle, unsafe extern "C" fn(Handle, *const c_char)>(set)(options, groups.as_ptr()) };
-    Ok(())
-}
-
 impl Client for Netlib {
-    fn connect(&self, fd: RawFd) -> Box<dyn Session> {
+    fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session> {
         let mut stream = null_mut();
         unsafe {
-            let made = (self.c.netlib_tls_wrap_fd)(self.context, fd, HOST.as_ptr(), &mut stream, null_mut());
+            let made = (self.c.netlib_tls_wrap_fd)(self.context, fd, host.as_ptr(), &mut stream, null_mut());
             assert_eq!(made, OK, "netlib_tls_wrap_fd");
             assert_eq!((self.c.netlib_tls_stream_handshake)(stream, null_mut()), OK, "netlib_tls_stream_handshake");
         }

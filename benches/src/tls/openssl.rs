@@ -8,7 +8,7 @@ use std::os::fd::RawFd;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
-use super::{AUTHORITY, Client, HOST, Session};
+use super::{AUTHORITY, Client, Session};
 
 type Handle = *mut c_void;
 type NewSession = unsafe extern "C" fn(Handle, Handle) -> c_int;
@@ -107,12 +107,12 @@ impl OpenSsl {
 }
 
 impl Client for OpenSsl {
-    fn connect(&self, fd: RawFd) -> Box<dyn Session> {
+    fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session> {
         let c = self.c;
         unsafe {
             let ssl = (c.SSL_new)(self.context);
-            (c.SSL_ctrl)(ssl, CTRL_TLSEXT_HOSTNAME, 0, HOST.as_ptr().cast());
-            assert_eq!((c.SSL_set1_host)(ssl, HOST.as_ptr()), 1);
+            (c.SSL_ctrl)(ssl, CTRL_TLSEXT_HOSTNAME, 0, host.as_ptr().cast());
+            assert_eq!((c.SSL_set1_host)(ssl, host.as_ptr()), 1);
             assert_eq!((c.SSL_set_fd)(ssl, fd), 1);
             let session = self.newest.get();
             if !session.is_null() {

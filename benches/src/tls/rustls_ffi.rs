@@ -1,11 +1,11 @@
 //! rustls-ffi, as the example in its sources uses it: callbacks read and write the socket.
 
-use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::os::fd::RawFd;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-use super::{AUTHORITY, Client, HOST, RUSTLS_FFI_LIBRARY, RUSTLS_FFI_POST_QUANTUM, Session, Share};
+use super::{AUTHORITY, Client, RUSTLS_FFI_LIBRARY, RUSTLS_FFI_POST_QUANTUM, Session, Share};
 
 type Handle = *mut c_void;
 type Read = unsafe extern "C" fn(Handle, *mut u8, usize, *mut usize) -> c_int;
@@ -81,11 +81,11 @@ impl RustlsFfi {
 }
 
 impl Client for RustlsFfi {
-    fn connect(&self, fd: RawFd) -> Box<dyn Session> {
+    fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session> {
         let c = &self.c;
         let mut connection = null_mut();
         unsafe {
-            assert_eq!((c.rustls_client_connection_new)(self.config, HOST.as_ptr(), &mut connection), OK);
+            assert_eq!((c.rustls_client_connection_new)(self.config, host.as_ptr(), &mut connection), OK);
             let connection = Connection { c: Rc::clone(c), connection, fd };
             while (c.rustls_connection_is_handshaking)(connection.connection) {
                 connection.send();
@@ -147,10 +147,7 @@ impl Connection {
         let (mut count, fd) = (0, self.fd as usize as Handle);
         unsafe {
             while (self.c.rustls_connection_wants_write)(self.connection) {
-                assert_eq!(
-                    (self.c.rustls_connection_write_tls_vectored)(self.connection, write, fd, &mut count),
-                    0
-                );
+                assert_eq!((self.c.rustls_connection_write_tls_vectored)(self.connection, write, fd, &mut count), 0);
             }
         }
     }

@@ -105,7 +105,8 @@ pub fn connect(port: u16) -> TcpStream {
         address.sin_family = libc::AF_INET as libc::sa_family_t;
         address.sin_port = port.to_be();
         address.sin_addr.s_addr = u32::from(Ipv4Addr::LOCALHOST).to_be();
-        let status = libc::connect(fd, (&raw const address).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t);
+        let status =
+            libc::connect(fd, (&raw const address).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t);
         assert_eq!(status, 0, "connect: {}", std::io::Error::last_os_error());
         <TcpStream as std::os::fd::FromRawFd>::from_raw_fd(fd)
     }

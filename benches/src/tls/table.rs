@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::operations::{
-    DOWNLOAD, DOWNLOAD_AES128, ECHO_16K, ECHO_64, FULL, RESUMED, UPLOAD_16, UPLOAD_64,
-};
+use super::operations::{DOWNLOAD, DOWNLOAD_AES128, ECHO_16K, ECHO_64, FULL, RESUMED, UPLOAD_16, UPLOAD_64};
 use super::processes::Process;
 use super::{NETLIB, OPENSSL, RIVALS, RUSTLS_FFI, Share, client};
 use crate::Counts;
@@ -65,7 +63,9 @@ fn titles<'a>(more: &[&'a str]) -> Vec<&'a str> {
 /// One operation: the medians, and netlib's ratios with what they are to be.
 fn times_row(name: &str, times: &HashMap<&str, &[f64]>) -> Vec<String> {
     let mut row = vec![name.to_owned()];
-    row.extend(RIVALS.map(|rival| times.get(rival).map_or("-".into(), |times| format!("{:.2}", median(times) / 1e3))));
+    row.extend(
+        RIVALS.map(|rival| times.get(rival).map_or("-".into(), |times| format!("{:.2}", median(times) / 1e3))),
+    );
     let goals = GOALS.iter().find(|goal| goal.0 == name);
     for (rival, goal) in [(OPENSSL, goals.map(|goal| goal.1)), (RUSTLS_FFI, goals.map(|goal| goal.2))] {
         let ratio = times.get(NETLIB).zip(times.get(rival)).map(|(ours, theirs)| median_ratio(ours, theirs));
@@ -103,9 +103,8 @@ fn counted(groups: &[Measured], counts: &impl Fn(&str, &str) -> Option<Counts>) 
     for group in groups {
         let mut row = vec![group.name.clone()];
         row.extend(RIVALS.map(|rival| {
-            counts(&group.name, rival).map_or("-".into(), |c| {
-                format!("{:.2} {:.2} {:.2} {:.1}", c.reads, c.writes, c.waits, c.allocations)
-            })
+            counts(&group.name, rival)
+                .map_or("-".into(), |c| format!("{:.2} {:.2} {:.2} {:.1}", c.reads, c.writes, c.waits, c.allocations))
         }));
         if let Some(&(_, goal)) = READS.iter().find(|(name, _)| *name == group.name) {
             let reads = counts(&group.name, NETLIB).map(|counts| counts.reads);

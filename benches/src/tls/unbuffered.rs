@@ -2,6 +2,7 @@
 //! buffers that are borrowed while bytes are in them.
 
 use std::cell::RefCell;
+use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::unbuffered::{ConnectionState, EncodeError, UnbufferedStatus};
 use rustls::{ClientConfig, HandshakeKind, RootCertStore};
 
-use super::{AUTHORITY, Client, HOST, Session};
+use super::{AUTHORITY, Client, Session};
 
 /// A read of 64 KiB behind a partial record; four full records to send.
 const BUFFER: usize = 68 * 1024;
@@ -41,8 +42,8 @@ impl Unbuffered {
 }
 
 impl Client for Unbuffered {
-    fn connect(&self, fd: RawFd) -> Box<dyn Session> {
-        let name = ServerName::try_from(HOST.to_str().unwrap_or_default()).expect("a name");
+    fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session> {
+        let name = ServerName::try_from(host.to_str().unwrap_or_default()).expect("a name").to_owned();
         let connection = UnbufferedClientConnection::new(Arc::clone(&self.config), name).expect("a connection");
         let mut connection =
             Connection { connection, fd, pool: Rc::clone(&self.pool), incoming: None, spill: Vec::new() };

@@ -27,16 +27,16 @@ impl Engine {
             return Err(self.complain(failure));
         }
         self.lent = input.bytes().len();
-        self.held_copy.clear();
+        self.held_copy = Box::default();
         // Before the greeting is over nothing is sent, so nobody needs to see them meanwhile.
         if self.greeting.is_none() {
-            self.held_copy.extend_from_slice(input.bytes().get(..self.held).unwrap_or(&[]));
+            self.held_copy = input.bytes().get(..self.held).unwrap_or(&[]).into();
         }
         Ok(input)
     }
 
     pub(crate) fn take_back(&mut self, input: Filled) {
-        self.held_copy = Vec::new();
+        self.held_copy = Box::default();
         if input.bytes().len() > self.lent {
             self.exhausted = false;
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::guarded::too_slow;
 use super::transport::{Fault, Waiting};
-use super::{Core, Held, Io, Role, Stream, Terms};
+use super::{Core, Held, Io, Locked, Role, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::engine::Engine;
@@ -17,23 +17,24 @@ impl Stream {
     /// Brings in bytes, or the news that there will be no more. `Some`: not without waiting, which is not wanted.
     pub(super) fn receive(&self, terms: Terms<'_>) -> Result<Option<Io>> {
         loop {
-            let (terms, drained, waiting) = {
-                let mut core = self.lock()?;
-                let terms = core.begin_wait(terms)?;
-                let waits = self.transport.may_block() && terms.is_endless() && !core.nonblocking;
-                (terms, core.drained, if waits { Waiting::Inside } else { Waiting::Before })
-            };
-            let awaited =
-                if waiting == Waiting::Inside { Ok(None) } else { self.transport.await_input(drained, terms) };
-            match awaited {
-                Ok(None) => {}
-                Ok(want) => {
-                    self.lock()?.wait_on(terms)?;
-                    return Ok(want);
+            let mut core = self.lock()?;
+            let terms = core.begin_wait(terms)?;
+            let waits_inside = self.transport.may_block() && terms.is_endless() && !core.nonblocking;
+            let waiting = if waits_inside { Waiting::Inside } else { Waiting::Before };
+            if waiting == Waiting::Before {
+                let drained = core.drained;
+                drop(core);
+                match self.transport.await_input(drained, terms) {
+                    Ok(None) => core = self.lock()?,
+                    Ok(want) => {
+                        self.lock()?.wait_on(terms)?;
+                        return Ok(want);
+                    }
+                    Err(fault) => return self.not_received(fault, terms),
                 }
-                Err(fault) => return self.not_received(fault, terms),
             }
-            let lent = self.lock()?.engine.lend_input();
+            let lent = core.engine.lend_input();
+            drop(core);
             let mut input = match lent {
                 Ok(input) => input,
                 Err(error) => {
@@ -93,29 +94,36 @@ impl Stream {
 
     /// Sends what is queued. `None`: all of it. `Some`: the rest would have to wait, which is not wanted.
     pub(super) fn flush(&self, terms: Terms<'_>) -> Result<Option<Io>> {
+        Ok(self.flush_in(self.lock()?, terms)?.err())
+    }
+
+    /// The same for who has the lock. Whoever goes on with it finds nothing to send.
+    pub(super) fn flush_in<'a>(&'a self, mut core: MutexGuard<'a, Core>, terms: Terms<'_>) -> Result<Locked<'a>> {
         loop {
-            let mut core = self.lock()?;
             while core.is_taken(Role::Sender) {
                 if !terms.blocking {
-                    return Ok(Some(Io::WantWrite));
+                    return Ok(Err(Io::WantWrite));
                 }
                 core = self.glance(core, terms)?;
             }
-            let Some((piece, sender)) = self.begin_sending(core) else { return Ok(None) };
+            let Some((piece, sender)) = self.begin_sending(&mut core) else { return Ok(Ok(core)) };
+            drop(core);
             if let Some(want) = self.send(piece, terms, sender)? {
-                return Ok(Some(want));
+                return Ok(Err(want));
             }
+            core = self.lock()?;
         }
     }
 
     /// What a reader has to send, as far as that goes without waiting, also for another sender.
     pub(super) fn send_without_waiting(&self, terms: Terms<'_>) -> Result<()> {
         loop {
-            let core = self.lock()?;
+            let mut core = self.lock()?;
             if core.is_taken(Role::Sender) || core.is_taken(Role::Writer) {
                 return Ok(());
             }
-            let Some((piece, sender)) = self.begin_sending(core) else { return Ok(()) };
+            let Some((piece, sender)) = self.begin_sending(&mut core) else { return Ok(()) };
+            drop(core);
             // A failure is told to whoever writes next; what is read is not the worse for it.
             if !self.send(piece, terms.at_once(), sender).is_ok_and(|want| want.is_none()) {
                 return Ok(());
@@ -124,7 +132,7 @@ impl Stream {
     }
 
     /// The next piece of output and the right to send it.
-    fn begin_sending(&self, mut core: MutexGuard<'_, Core>) -> Option<(Filled, Held<'_>)> {
+    fn begin_sending(&self, core: &mut Core) -> Option<(Filled, Held<'_>)> {
         let piece = core.engine.next_output()?;
         core.taken[Role::Sender as usize] = Some(ThreadMark::here());
         Some((piece, Held { stream: self, role: Role::Sender }))

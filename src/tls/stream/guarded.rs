@@ -33,14 +33,14 @@ impl Terms<'_> {
 impl Stream {
     /// A new window begins.
     pub fn set_minimum_throughput(&self, throughput: Throughput) -> Result<()> {
-        self.lock()?.throughput = Some(throughput);
+        self.lock()?.throughput = Some(Box::new(throughput));
         Ok(())
     }
 }
 
 impl Core {
     fn guard(&mut self, terms: Terms<'_>) -> Option<&mut Throughput> {
-        self.throughput.as_mut().filter(|_| terms.is_guarded)
+        self.throughput.as_deref_mut().filter(|_| terms.is_guarded)
     }
 
     /// Before a receive, which may wait: until when.
