@@ -176,7 +176,7 @@ static void certificates_that_no_honest_server_shows(void) {
          "its key (the handshake's signature is wrong)", ""},
         {NULL, "\x00\x00\x02\x30\x00", 5, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 0, 42,
          "the certificate of the server \"localhost\" cannot be parsed (BadDer)", ""},
-        {NULL, "", 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MISSING, -1, -1,
+        {NULL, "", 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MISSING, -1, 50,
          "the server \"localhost\" presented no certificate", ""},
     };
     netlib_error *err = NULL;
@@ -251,7 +251,7 @@ static void servers_that_cannot_be_spoken_with(void) {
          IDENTITY},
         {"\x15\x03\x03\x00\x02\x02\x50", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 80, ENDED "80 (internal_error)", ""},
         {"\x15\x03\x03\x00\x02\x02\xee", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 238, ENDED "238 (unknown)", ""},
-        {"HTTP/1.1 400 Bad Request\r\n\r\n", 28, false, NETLIB_TLS_1_2, NETLIB_NOT_TLS, -1,
+        {"HTTP/1.1 400 Bad Request\r\n\r\n", 28, false, NETLIB_TLS_1_2, NETLIB_NOT_TLS, 50,
          LOCALHOST "does not speak TLS on this connection: it answers in plain HTTP", ""},
         {"", 0, true, NETLIB_TLS_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
          LOCALHOST "closed the connection without answering the TLS handshake", ""},
@@ -363,7 +363,7 @@ static void clients_that_cannot_be_spoken_with(void) {
         /* RSA's own key exchange needs no group, nor does one in finite fields. */
         {"\x00\x2f", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, NO_ECDHE, ""},
         {"\x00\x9e", "\x01\x00", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, NO_ECDHE, ""},
-        {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_1_2, -1,
+        {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_1_2, 40,
          "the client cannot be spoken with: incompatible signing key", ""},
         {"\xc0\x2b", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_1_3, 70,
          "the client and this side have no TLS version in common", VERSIONS},
@@ -440,7 +440,7 @@ static void a_message_in_too_many_pieces(void) {
     netlib_tls_context *client = client_context();
     struct script script = {.bytes = &bytes};
     netlib_status status = against(client, &script, &err);
-    check_error(err, -1,
+    check_error(err, 50,
                 "the server \"localhost\" sent more than 64 KiB of records without completing a handshake message: it is too "
                 "large, or in too many pieces", "");
     CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);

@@ -131,7 +131,7 @@ impl Situation<'_> {
             TlsError::NoCertificatesPresented => {
                 let missing = Error::new(Status::CertificateVerify, format!("{peer} presented no certificate"))
                     .with_certificate_problem(CertificateProblem::Missing);
-                // A server that has none is told nothing.
+                // The alert for a server that has none is not rustls'.
                 if !self.is_server {
                     return missing;
                 }

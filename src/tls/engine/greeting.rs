@@ -161,7 +161,7 @@ impl Engine {
     }
 
     /// Nothing is encrypted yet, nor has the session seen anything: the alert is written by hand.
-    fn end_greeting(&mut self, alert: u8, error: Error) -> Error {
+    pub(super) fn end_greeting(&mut self, alert: u8, error: Error) -> Error {
         self.incoming = None;
         let told = self.outgoing.add_plain(&[21, 3, 3, 0, 2, 2, alert]);
         self.fail(told.err().unwrap_or(error.with_tls_alert(alert)))

@@ -1,6 +1,6 @@
 //! A peer that goes too far, and how it is told.
 
-use rustls::{AlertDescription, Error as TlsError};
+use rustls::{AlertDescription, Error as TlsError, ProtocolVersion};
 
 use super::Engine;
 use crate::error::{Error, Result};
@@ -19,6 +19,10 @@ impl Engine {
         let is_theirs = matches!(&failure, Failure::Tls(error) if !matches!(error, TlsError::AlertReceived(_)));
         let mut error = self.explain(failure);
         if is_theirs && !self.session.state().wants_write() {
+            // A hello of TLS 1.2, before there are keys, that asks for signatures that this side's key cannot make.
+            if error.status() == Status::TlsIncompatible && !self.is_sealed_in_handshake() {
+                return self.end_greeting(u8::from(AlertDescription::HandshakeFailure), error);
+            }
             return self.complain(error);
         }
         let records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
@@ -38,6 +42,11 @@ impl Engine {
         }
         self.incoming = None;
         self.fail(error)
+    }
+
+    /// Whether there may be keys before the handshake is done.
+    fn is_sealed_in_handshake(&self) -> bool {
+        self.session.state().protocol_version() == Some(ProtocolVersion::TLSv1_3)
     }
 
     /// Counts what came after the handshake, and ends a session that has brought nothing else for too long.
