@@ -17,9 +17,6 @@ const SANITIZER: Sanitizer = Sanitizer { name: "thread", short: "tsan" };
 /// Longer than any of the programs takes.
 const SECONDS: u64 = 300;
 
-/// Programs that ThreadSanitizer cannot run.
-const LEFT_OUT: &[(&str, &str)] = &[];
-
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("tsan");
     let build = match build(env) {
@@ -43,9 +40,7 @@ pub fn run(env: &Env, report: &mut Report) {
 /// The programs of c-tests/tsan, and those of c-tests that start threads themselves or by a header of c-tests.
 fn programs(env: &Env) -> Vec<PathBuf> {
     let mut sources = env.files("c-tests", "test_", ".c");
-    sources.retain(|source| {
-        starts_threads(env, source, &mut BTreeSet::new()) && LEFT_OUT.iter().all(|(left, _)| *left != name(source))
-    });
+    sources.retain(|source| starts_threads(env, source, &mut BTreeSet::new()));
     sources.extend(env.files("c-tests/tsan", "test_", ".c"));
     sources
 }
