@@ -52,7 +52,7 @@ static void keys_and_tickets_in_the_middle_of_data(enum side side) {
         }
         asked += turn % 3 == 0;
         /* In pieces that are no records. */
-        for (size_t done = 0, n = 0; done < len; done += n) {
+        for (size_t done = 0, n = 1; done < len && n > 0; done += n) {
             size_t piece = len - done < 7000 + turn ? len - done : 7000 + turn;
             CHECK_OK(netlib_tls_engine_feed(scene.victim, records + done, piece, &n, &err));
             for (;;) {
