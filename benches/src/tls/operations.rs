@@ -11,8 +11,8 @@ use super::{Client, HOST, OPENSSL, RIVALS, RUSTLS_FFI, Session, Share, UNBUFFERE
 use crate::sockets::peers::pin;
 use crate::{Group, Operation, Section};
 
-const HANDSHAKES: usize = 16;
-const ROUND_TRIPS: usize = 128;
+const HANDSHAKES: usize = 64;
+const ROUND_TRIPS: usize = 512;
 /// Of what fits the socket's buffers, in a round: where in memory it lies makes a difference.
 const BATCHES: usize = 4;
 
