@@ -6,13 +6,13 @@ use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::rc::Rc;
 
-use super::server::{Order, RECORD, Server, Service, WIRE_RECORD, connect, order};
+use super::server::{Order, RECORD, Server, Service, WIRE_RECORD, connect, order, wait_for};
 use super::{Client, HOST, OPENSSL, RIVALS, RUSTLS_FFI, Session, Share, UNBUFFERED, client};
 use crate::sockets::peers::pin;
 use crate::{Group, Operation, Section};
 
-const HANDSHAKES: usize = 16;
-const ROUND_TRIPS: usize = 128;
+const HANDSHAKES: usize = 64;
+const ROUND_TRIPS: usize = 512;
 /// Of what fits the socket's buffers, in a round: where in memory it lies makes a difference.
 const BATCHES: usize = 4;
 
@@ -148,19 +148,6 @@ impl Peer {
     fn order(&mut self, what: Order, bytes: usize) {
         self.session.write(&order(what, bytes));
     }
-
-    /// Until so many bytes of records have come. Not counted.
-    fn wait_for(&self, bytes: usize) {
-        let mut there = 0_i32;
-        for _ in 0..20_000 {
-            unsafe { libc::ioctl(self.socket.as_raw_fd(), libc::FIONREAD, &mut there) };
-            if there as usize >= bytes {
-                return;
-            }
-            std::thread::sleep(std::time::Duration::from_micros(50));
-        }
-        panic!("of {bytes} bytes {there} came");
-    }
 }
 
 /// Everything has come when the reading begins.
@@ -170,7 +157,7 @@ fn download(rival: &str, peer: Rc<RefCell<Peer>>) -> Operation {
     let prepare = move || {
         let mut peer = shared.borrow_mut();
         peer.order(Order::Send, batch);
-        peer.wait_for(batch / RECORD * WIRE_RECORD);
+        wait_for(&peer.socket, batch / RECORD * WIRE_RECORD);
     };
     let mut room = vec![0; RECORD];
     let pass = move || {

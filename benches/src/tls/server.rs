@@ -4,9 +4,10 @@
 use std::ffi::CStr;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::openssl::{Accepted, Acceptor};
 use crate::sockets::peers::pin;
@@ -34,7 +35,7 @@ const SERVICES: [Service; 4] = [Service::Silent, Service::Tickets, Service::Orde
 pub enum Order {
     /// So many bytes, in records that are full.
     Send = b'S' as isize,
-    /// To take so many bytes, and to send one then.
+    /// To take so many bytes, when all have come, and to send one then.
     Take = b'T' as isize,
     /// From now on, pieces of so many bytes back.
     Echo = b'E' as isize,
@@ -95,10 +96,7 @@ pub fn program() -> Result<Command, String> {
 pub fn connect(port: u16) -> TcpStream {
     unsafe {
         let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
-        for option in [libc::SO_RCVBUF, libc::SO_SNDBUF] {
-            let size: i32 = 4 << 20;
-            libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const size).cast(), 4);
-        }
+        prepare(fd);
         let on = 1_i32;
         libc::setsockopt(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, (&raw const on).cast(), 4);
         let mut address: libc::sockaddr_in = std::mem::zeroed();
@@ -109,6 +107,33 @@ pub fn connect(port: u16) -> TcpStream {
             libc::connect(fd, (&raw const address).cast(), size_of::<libc::sockaddr_in>() as libc::socklen_t);
         assert_eq!(status, 0, "connect: {}", std::io::Error::last_os_error());
         <TcpStream as std::os::fd::FromRawFd>::from_raw_fd(fd)
+    }
+}
+
+/// What a listener has its connections inherit.
+fn prepare(fd: RawFd) {
+    let size: i32 = 4 << 20;
+    for option in [libc::SO_RCVBUF, libc::SO_SNDBUF] {
+        unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const size).cast(), 4) };
+    }
+    // Which is everywhere. Where BBR is the system's choice, it sets a timer for each write, or does not, as it has measured
+    // the connection: that would be most of the difference between two rivals.
+    let control = "reno";
+    unsafe {
+        let len = control.len() as libc::socklen_t;
+        libc::setsockopt(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, control.as_ptr().cast(), len);
+    }
+}
+
+/// Until so many bytes can be read, or a second has passed.
+pub fn wait_for(socket: &TcpStream, bytes: usize) {
+    let mut there = 0_i32;
+    for _ in 0..20_000 {
+        unsafe { libc::ioctl(socket.as_raw_fd(), libc::FIONREAD, &mut there) };
+        if there as usize >= bytes {
+            return;
+        }
+        std::thread::sleep(Duration::from_micros(50));
     }
 }
 
@@ -124,6 +149,7 @@ pub fn run() -> Result<(), String> {
         };
         let acceptor = Arc::new(Acceptor::new(suite, tickets)?);
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|e| e.to_string())?;
+        prepare(listener.as_raw_fd());
         ports.push(listener.local_addr().map_err(|e| e.to_string())?.port().to_string());
         std::thread::spawn(move || {
             for socket in listener.incoming().flatten() {
@@ -131,7 +157,7 @@ pub fn run() -> Result<(), String> {
                 std::thread::spawn(move || {
                     let _ = socket.set_nodelay(true);
                     if let Some(accepted) = acceptor.accept(socket.as_raw_fd()) {
-                        serve(service, &accepted);
+                        serve(service, &accepted, &socket);
                     }
                 });
             }
@@ -143,21 +169,25 @@ pub fn run() -> Result<(), String> {
 }
 
 /// Until the client closes.
-fn serve(service: Service, client: &Accepted) {
+fn serve(service: Service, client: &Accepted, socket: &TcpStream) {
     match service {
         Service::Silent => {}
         Service::Tickets => client.write(b"x"),
-        Service::Orders | Service::Aes128 => return obey(client),
+        Service::Orders | Service::Aes128 => return obey(client, socket),
     }
     client.read_exact(&mut [0]);
 }
 
-fn obey(client: &Accepted) {
+fn obey(client: &Accepted, socket: &TcpStream) {
     let mut buffer = vec![0x5A; 64 * 1024];
     let mut order = [0; 9];
     while client.read_exact(&mut order) {
         let [what, bytes @ ..] = order;
         let mut left = u64::from_le_bytes(bytes) as usize;
+        if what == b'T' {
+            // A server that reads meanwhile is woken by the client's writes, sometimes, which costs more than they do.
+            wait_for(socket, left / RECORD * WIRE_RECORD);
+        }
         while left > 0 {
             let piece = match what {
                 b'S' => RECORD.min(left),
