@@ -93,7 +93,7 @@ static void broken_in_every_place(void) {
         char bytes[ROOM];
         size_t len = slurp(files[i], bytes);
         CHECK_INT(NETLIB_OK, from_memory(bytes, len, "secret"));
-        for (size_t at = 0; at < len; at++) {
+        for (size_t at = 0; at < len; at += under_valgrind() ? 61 : 1) {
             netlib_status status = from_memory(bytes, at, "secret");
             CHECK(status == NETLIB_INVALID_PEM);
             bytes[at] ^= 0x10;
