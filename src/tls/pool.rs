@@ -1,4 +1,5 @@
-//! Buffers for records, borrowed while bytes are in them. An idle connection holds none.
+//! Buffers for records, borrowed while bytes are in them. An idle connection holds none, unless a thread waits inside of
+//! recv(2) for it.
 
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -8,7 +8,7 @@
 //!
 //! Early data has two more. It may be encrypted only in the state that follows a client's first message, which rustls
 //! shows again and again as long as it is not answered; so it is left unanswered until it offers no early data any more.
-//! And an unbuffered session does not say what became of early data, but what it sends does: see [`ends_early_data`].
+//! And an unbuffered session does not say what became of early data, but what it sends does: see [`Step::Sealed`].
 
 use std::sync::Arc;
 
@@ -31,6 +31,13 @@ pub(crate) const WRITE_SIZE: usize = 4 * RECORD_SIZE;
 
 pub(crate) const HEADER_SIZE: usize = 5;
 
+/// The type of records that are encrypted, whatever is in them.
+const APPLICATION_DATA: u8 = 23;
+
+/// EndOfEarlyData is the only message without contents, so that its record is as short as a type, a length, the record's own
+/// type and a tag. Alerts are shorter, and Finished is longer.
+const END_OF_EARLY_DATA_SIZE: usize = HEADER_SIZE + 4 + 1 + 16;
+
 /// By how much the records of [`WRITE_SIZE`] bytes are longer in TLS 1.3: header, type and tag of each.
 const WRITE_OVERHEAD: usize = 4 * (HEADER_SIZE + 1 + 16);
 
@@ -47,8 +54,8 @@ pub(crate) enum Step {
     Data,
     /// Something was done that is no plaintext; there may be more.
     Progress,
-    /// This side has told the server that its early data has ended, which it does only if that was accepted.
-    EndOfEarlyData,
+    /// The same: an encrypted record was queued. Whether by its length it may be EndOfEarlyData.
+    Sealed { may_end_early_data: bool },
     /// The whole slice has been looked at.
     Blocked,
     /// The same, and early data may be sent.
@@ -273,8 +280,8 @@ fn react<S: Side>(
             let mut step = Step::Progress;
             let encoded = out.append(0, |room| match message.encode(room) {
                 Ok(written) => {
-                    if room.get(..written).is_some_and(ends_early_data) {
-                        step = Step::EndOfEarlyData;
+                    if room.first() == Some(&APPLICATION_DATA) {
+                        step = Step::Sealed { may_end_early_data: written == END_OF_EARLY_DATA_SIZE };
                     }
                     Append::Written(written)
                 }
@@ -323,15 +330,6 @@ fn react<S: Side>(
         Ok(_) => Err(Failure::Own(Error::new(Status::Internal, "a state of the session that was never asked for"))),
     };
     Received { consumed, outcome }
-}
-
-/// Whether this record of a client's handshake is EndOfEarlyData, which is sent only when the server has accepted early data
-/// (RFC 8446 section 4.5): it is the only message without contents, so that its record alone is as short as a type, a length,
-/// the record's own type and a tag. The record itself is encrypted; alerts are shorter, Finished is longer.
-fn ends_early_data(record: &[u8]) -> bool {
-    const APPLICATION_DATA: u8 = 23;
-    const SIZE: usize = HEADER_SIZE + 4 + 1 + 16;
-    record.len() == SIZE && record.first() == Some(&APPLICATION_DATA)
 }
 
 /// The size of the record at the front of `bytes`, header included, when all of it is there.

@@ -90,8 +90,8 @@ struct Place {
 struct Places(Vec<Place>);
 
 impl Places {
-    fn find(&mut self, name: &ServerName<'_>, protocols: &Protocols) -> Option<&mut Place> {
-        let same = |place: &Place| place.name == *name && place.protocols == *protocols;
+    fn find(&mut self, name: &ServerName<'_>, protocols: &[Vec<u8>]) -> Option<&mut Place> {
+        let same = |place: &Place| place.name == *name && *place.protocols == *protocols;
         let index = self.0.iter().position(same)?;
         // Behind all others, as the last that was used.
         self.0.get_mut(index..)?.rotate_left(1);
@@ -130,7 +130,8 @@ impl Places {
 #[derive(Default)]
 pub(crate) struct Sessions {
     places: Mutex<Places>,
-    /// How many have come: so a connection sees without a lock that it need not look for any.
+    /// How many have come: so a connection sees without a lock that it need not look for any. It looks for its own, which
+    /// its own thread has added, so the order among threads is of no matter.
     arrivals: AtomicUsize,
     connections: AtomicUsize,
     /// What a thread has in hand for the connection that it makes.
@@ -196,6 +197,20 @@ impl Sessions {
     pub(crate) fn forget(&self) {
         // Released when the lock is.
         let _forgotten = std::mem::take(&mut *self.lock());
+    }
+
+    /// Drops those that came through a connection.
+    pub(crate) fn forget_of(&self, connection: usize) {
+        for place in &mut self.lock().0 {
+            place.sessions.retain(|session| session.origin != Origin::Known(connection));
+        }
+    }
+
+    /// Drops a server's session of TLS 1.2.
+    pub(crate) fn forget_tls12(&self, name: &ServerName<'_>, protocols: &[Vec<u8>]) {
+        if let Some(place) = self.lock().find(name, protocols) {
+            place.sessions.retain(|session| !matches!(session.secret, Secret::Tls12(_)));
+        }
     }
 
     fn add(&self, name: ServerName<'static>, protocols: &Protocols, session: Session) {
@@ -280,9 +295,7 @@ impl ClientSessionStore for Store {
     }
 
     fn remove_tls12_session(&self, name: &ServerName<'static>) {
-        if let Some(place) = self.sessions.lock().find(name, &self.protocols) {
-            place.sessions.retain(|session| !matches!(session.secret, Secret::Tls12(_)));
-        }
+        self.sessions.forget_tls12(name, &self.protocols);
     }
 
     fn insert_tls13_ticket(&self, name: ServerName<'static>, value: Tls13ClientSessionValue) {

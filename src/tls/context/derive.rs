@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use rustls::ClientConfig;
 use rustls::crypto::CryptoProvider;
 
-use super::Context;
+use super::{Context, configs};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::TlsOptions;
@@ -78,7 +78,7 @@ impl Context {
             (Some(verifier), Some(mode)) => ech::derived(base, provider, Arc::clone(verifier), mode),
             _ => Err(rustls::Error::General("there is nothing to derive from".to_owned())),
         };
-        let config = made.map_err(|error| super::internal("the client's configuration", error))?;
+        let config = made.map_err(|error| configs::internal("the client's configuration", error))?;
         let mut derived = self.clone();
         derived.client = Ok(Arc::new(config));
         derived.nameless = OnceLock::new();
@@ -104,7 +104,8 @@ impl Context {
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);
             client.alpn_protocols = protocols.to_vec();
-            client.resumption = super::resumption(&self.options, &self.sessions, protocols, self.allowances.as_ref());
+            client.resumption =
+                configs::resumption(&self.options, &self.sessions, protocols, self.allowances.as_ref());
             // As where a context is made: early data is of one protocol.
             client.enable_early_data &= protocols.len() < 2;
             derived.client = Ok(Arc::new(client));

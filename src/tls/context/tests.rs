@@ -85,7 +85,7 @@ fn tickets_of_tls_1_2_are_made_when_asked_for() {
         shake(&client, &server);
         let mut forgetful = Context::clone(&server);
         let mut config = ServerConfig::clone(&server.server_config().unwrap());
-        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
         forgetful.server = Some(Arc::new(config));
         assert_eq!(shake(&client, &forgetful) == Some(HandshakeKind::Resumed), resumes, "{on}");
     }

@@ -67,14 +67,16 @@ impl ConfigList {
             let version = list.number("a configuration's version")?;
             let contents = list.vector("a configuration")?;
             let whole = list.bytes.get(start..list.at).unwrap_or(&[]);
-            let judged = if version == VERSION {
-                judge(&read(contents)?, whole)
-            } else {
-                Err(format!("has version 0x{version:04x}"))
+            // A list is good or it is not, so those behind are read too; only their keys are not tried any more.
+            let contents = if version == VERSION { Some(read(contents)?) } else { None };
+            if chosen.is_some() {
+                continue;
+            }
+            let judged = match contents {
+                Some(contents) => judge(&contents, whole),
+                None => Err(format!("has version 0x{version:04x}")),
             };
             match judged {
-                // Those behind it are still read: a list is good or it is not.
-                _ if chosen.is_some() => {}
                 Ok(usable) => chosen = Some(usable),
                 Err(why) => unusable.push(why),
             }

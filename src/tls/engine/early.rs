@@ -26,6 +26,8 @@ pub(super) struct Early {
     /// The server will not answer as one that accepts it.
     refused: bool,
     accepted: bool,
+    /// The client has answered the server, under keys.
+    answered: bool,
 }
 
 impl Early {
@@ -84,10 +86,13 @@ impl Engine {
     pub(super) fn note_early(&mut self, step: Step) -> Step {
         match step {
             Step::BlockedEarly => Step::Blocked,
-            Step::EndOfEarlyData => {
-                self.early = Early { left: 0, accepted: true, ..self.early };
+            // A client begins its answer with EndOfEarlyData if the server has accepted, and only then (RFC 8446 section 4.5).
+            // Behind that the end of a message in pieces may be as short.
+            Step::Sealed { may_end_early_data } if !self.early.answered => {
+                self.early = Early { left: 0, accepted: may_end_early_data, answered: true, ..self.early };
                 Step::Progress
             }
+            Step::Sealed { .. } => Step::Progress,
             Step::Blocked if self.is_handshaking() => {
                 self.early = Early { left: 0, refused: true, ..self.early };
                 Step::Blocked

@@ -17,6 +17,9 @@ impl Engine {
     pub(super) fn refuse(&mut self, failure: Failure) -> Error {
         // Who has ended the session himself is not told of it, and what fails here is not his fault.
         let is_theirs = matches!(&failure, Failure::Tls(error) if !matches!(error, TlsError::AlertReceived(_)));
+        if matches!(&failure, Failure::Tls(_)) {
+            self.forget_sessions();
+        }
         let mut error = self.explain(failure);
         if is_theirs && !self.session.state().wants_write() {
             // A hello of TLS 1.2, before there are keys, that asks for signatures that this side's key cannot make.
@@ -37,6 +40,7 @@ impl Engine {
 
     /// The same where rustls has no alert for it.
     pub(super) fn complain(&mut self, mut error: Error) -> Error {
+        self.forget_sessions();
         if let Ok(true) = self.session.complain(&mut self.outgoing) {
             error = error.with_tls_alert(u8::from(AlertDescription::DecodeError));
         }

@@ -45,6 +45,19 @@ impl Engine {
         Ok(())
     }
 
+    /// What a fatal alert has ended, sent or received, is not resumed: neither what it has brought (RFC 8446 section 6.2) nor
+    /// what it began with, of which only TLS 1.2 leaves something (RFC 5246 section 7.2.2).
+    pub(super) fn forget_sessions(&self) {
+        let sessions = self.context.sessions();
+        if let Some(connection) = self.connection {
+            sessions.forget_of(connection);
+        }
+        let name = self.name.as_deref().filter(|_| self.is_handshaking()).map(server_name::parse);
+        if let (Some(Ok(name)), Ok(config)) = (name, self.context.client_config(true)) {
+            sessions.forget_tls12(&name, &config.alpn_protocols);
+        }
+    }
+
     fn check_client(&self, what: &str) -> Result<()> {
         if self.is_server {
             let message = format!("there is no way to {what} a server's side: clients keep sessions");
@@ -70,5 +83,51 @@ impl Engine {
             _ => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         };
         u64::try_from(leaf.not_after).unwrap_or(0).saturating_sub(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Read;
+    use super::super::tests::{context, drain, feed, pair, shake};
+    use super::*;
+    use crate::tls::Context;
+    use crate::tls::names::Version;
+
+    /// A client and a server that have shaken hands, and what came with that.
+    fn connected(context: &Arc<Context>) -> (Engine, Engine) {
+        let (mut client, mut server) = pair(context);
+        shake(&mut client, &mut server, usize::MAX);
+        assert_eq!(client.read(&mut [0]).unwrap(), Read::Blocked);
+        (client, server)
+    }
+
+    /// A ticket of TLS 1.3 is used up by the hello; the other one is of a connection that nothing has happened to.
+    #[test]
+    fn what_a_fatal_alert_has_ended_is_not_resumed() {
+        const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];
+        for (version, came, after_failure) in [(Version::Tls12, 1, 0), (Version::Tls13, 2, 1)] {
+            let context = context(|options| options.set_maximum_version(version as i32).unwrap());
+            let (mut client, mut server) = connected(&context);
+            assert_eq!(context.session_count(), came, "{version:?}");
+            server.write(b"data").unwrap();
+            let mut spoilt = drain(&mut server);
+            *spoilt.last_mut().unwrap() ^= 1;
+            feed(&mut client, &spoilt);
+            assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsProtocol, "{version:?}");
+            assert_eq!(context.session_count(), 0, "{version:?}");
+
+            // That a connection is cut off says nothing against it.
+            let (mut client, _) = connected(&context);
+            client.end_input();
+            assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsTruncated, "{version:?}");
+            assert_eq!(context.session_count(), came, "{version:?}");
+
+            let mut client = Engine::client(&context, Some("localhost")).unwrap();
+            client.handshake().unwrap();
+            feed(&mut client, ALERT);
+            assert_eq!(client.handshake().unwrap_err().tls_alert(), Some(40), "{version:?}");
+            assert_eq!(context.session_count(), after_failure, "{version:?}");
+        }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn context(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     Arc::new(Context::new(&options).unwrap())
 }
 
-fn pair(context: &Arc<Context>) -> (Engine, Engine) {
+pub(super) fn pair(context: &Arc<Context>) -> (Engine, Engine) {
     (Engine::client(context, Some("localhost")).unwrap(), Engine::server(context).unwrap())
 }
 
@@ -41,7 +41,7 @@ pub(super) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
 }
 
 /// Shakes hands, `step` bytes at a time.
-fn shake(client: &mut Engine, server: &mut Engine, step: usize) {
+pub(super) fn shake(client: &mut Engine, server: &mut Engine, step: usize) {
     for _ in 0..10 {
         for turn in 0..2 {
             let (from, to) = if turn == 0 { (&mut *client, &mut *server) } else { (&mut *server, &mut *client) };

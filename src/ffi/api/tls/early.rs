@@ -17,7 +17,8 @@ use crate::tls::{Context, EarlyData, MemoryEngine, Stream, TlsOptions};
 pub enum netlib_early_data {
     /// None was written.
     NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /// The server has not seen any of it: write it again, if it is still wanted.
+    /// The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the risk of all
+    /// early data.
     NETLIB_EARLY_DATA_REJECTED = 1,
     /// The server has taken it as the beginning of what is written.
     NETLIB_EARLY_DATA_ACCEPTED = 2,

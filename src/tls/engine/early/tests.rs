@@ -9,6 +9,7 @@ use super::super::tests::{context, drain, feed};
 use super::super::*;
 use super::EarlyData;
 use crate::tls::TlsOptions;
+use crate::tls::record::RECORD_SIZE;
 
 /// How much the tickets allow.
 const ALLOWED: u32 = 40_000;
@@ -193,6 +194,41 @@ fn the_server_decides() {
             assert_eq!((engine.read(&mut room).unwrap(), &room[..6]), (Read::Data(6), &b"answer"[..]), "{row:?}");
         }
     }
+}
+
+/// The last record of a client's certificates may be as short as the message that ends early data.
+#[test]
+fn the_end_of_a_long_chain_ends_no_early_data() {
+    let leaf =
+        crate::tls::pem::certificates(include_bytes!("../../../../tests/certs/rsa.pem"), "").unwrap().remove(0);
+    // Certificate, CertificateVerify with a signature of 256 bytes, Finished: one record and four bytes more.
+    let rest = RECORD_SIZE + 4 - (4 + 4 + 5 + leaf.len() + 5) - (4 + 4 + 256) - (4 + 32);
+    let [high, low] = u16::try_from(rest - 4).unwrap().to_be_bytes();
+    let filler = [&[0x30, 0x82, high, low][..], &vec![0; rest - 4]].concat();
+    let near = client(|options| {
+        let chain = [leaf.as_ref(), &filler].concat();
+        options.set_identity(&chain, Some(include_bytes!("../../../../tests/certs/rsa.key"))).unwrap();
+    });
+    let plain = context(|_| {});
+    first_session(&near, &accepting(&plain));
+
+    let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+    let asking = context(|options| options.set_verify_mode(2).unwrap());
+    let mut server = Server::new(accepting(&asking));
+    engine.handshake().unwrap();
+    assert_eq!(write_early(&mut engine, REQUEST), REQUEST.len());
+    let sent = drain(&mut engine);
+    feed(&mut engine, &server.take(&sent));
+    assert!(engine.handshake().unwrap());
+    let sent = drain(&mut engine);
+    let mut rest = &sent[..];
+    let mut lengths = Vec::new();
+    while let Some(size) = record::whole_record(rest) {
+        lengths.push(size);
+        rest = &rest[size..];
+    }
+    assert_eq!(lengths, [RECORD_SIZE + 22, 26]);
+    assert_eq!(engine.early_data(), EarlyData::Rejected);
 }
 
 /// As much as the ticket allows, in as many calls as it takes, and before or after the hello has left.

@@ -1,0 +1,143 @@
+//! rustls' configurations, of which each session is one: made of what a context has loaded.
+
+use std::sync::Arc;
+
+use rustls::client::{ClientSessionStore, Resumption, Tls12Resumption};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::server::NoServerSessionStorage;
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, KeyLog, ServerConfig};
+
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::asked::{self, Asked};
+use crate::tls::early::{Allowances, Watched};
+use crate::tls::keylog::KeylogFile;
+use crate::tls::options::{Offer, TlsOptions, VerifyMode, bits, setter};
+use crate::tls::sessions::{Sessions, Store};
+use crate::tls::verify::Policy;
+use crate::tls::verify::peer::{ClientVerifier, Means, ServerVerifier};
+
+/// What the configurations are made of.
+pub(super) struct Parts<'a> {
+    pub(super) options: &'a TlsOptions,
+    pub(super) sessions: &'a Arc<Sessions>,
+    pub(super) provider: Arc<CryptoProvider>,
+    pub(super) offer: &'a Offer,
+    pub(super) identity: Option<Arc<CertifiedKey>>,
+    pub(super) policy: Arc<Policy>,
+    pub(super) means: Means,
+    pub(super) keylog: Option<Arc<KeylogFile>>,
+    pub(super) allowances: Option<Arc<Allowances>>,
+}
+
+impl Parts<'_> {
+    /// What chains are judged by; `None` when nothing is asked of them.
+    fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
+        if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {
+            return Ok(None);
+        }
+        if self.policy.verifies_chain && self.policy.roots.is_empty() {
+            return Err(nobody_trusted(self.options, "certificates"));
+        }
+        Ok(Some(Arc::clone(&self.policy)))
+    }
+
+    pub(super) fn verifier(&self) -> Result<ServerVerifier> {
+        Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone()))
+    }
+
+    pub(super) fn client(&self, verifier: Arc<ServerVerifier>, asked: &Arc<Asked>) -> Result<ClientConfig> {
+        let identity = asked::Identity { key: self.identity.clone(), asked: Arc::clone(asked) };
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider));
+        let builder = match self.options.ech.mode()? {
+            Some(mode) => builder.with_ech(mode),
+            None => builder.with_protocol_versions(&self.offer.rustls_versions()),
+        };
+        let mut config = builder
+            .map_err(|error| internal("the client's configuration", error))?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_client_cert_resolver(Arc::new(identity));
+        config.alpn_protocols.clone_from(&self.options.alpn);
+        config.resumption = resumption(self.options, self.sessions, &self.options.alpn, self.allowances.as_ref());
+        config.enable_early_data = self.allowances.is_some();
+        if let Some(keylog) = self.keylog() {
+            config.key_log = keylog;
+        }
+        Ok(config)
+    }
+
+    pub(super) fn server(&self, asked: &Arc<Asked>) -> Result<Option<ServerConfig>> {
+        let Some(identity) = &self.identity else { return Ok(None) };
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
+            .with_protocol_versions(&self.offer.rustls_versions())
+            .map_err(|error| internal("the server's configuration", error))?;
+        let builder = match self.options.server_mode() {
+            VerifyMode::None => builder.with_no_client_auth(),
+            mode => {
+                if self.policy.verifies_chain && self.policy.roots.is_empty() {
+                    return Err(nobody_trusted(self.options, "client certificates"));
+                }
+                let mandatory = mode != VerifyMode::Optional;
+                let verifier = ClientVerifier::new(Arc::clone(&self.policy), mandatory, self.means.clone());
+                builder.with_client_cert_verifier(Arc::new(verifier))
+            }
+        };
+        let identity = asked::Identity { key: Some(Arc::clone(identity)), asked: Arc::clone(asked) };
+        let mut config = builder.with_cert_resolver(Arc::new(identity));
+        config.alpn_protocols.clone_from(&self.options.alpn);
+        config.ignore_client_order = self.options.bits & bits::CIPHER_SERVER_PREFERENCE != 0;
+        if !self.options.resumption {
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+        } else if sends_tickets(self.options) {
+            config.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| internal("the keys of tickets", error))?;
+        }
+        if let Some(keylog) = self.keylog() {
+            config.key_log = keylog;
+        }
+        Ok(Some(config))
+    }
+
+    fn keylog(&self) -> Option<Arc<dyn KeyLog>> {
+        self.keylog.clone().map(|keylog| keylog as Arc<dyn KeyLog>)
+    }
+}
+
+/// Whether TLS 1.2 has tickets. They are sent in the clear, so that whoever gets the server's key later reads the
+/// session; TLS 1.3's are sound.
+fn sends_tickets(options: &TlsOptions) -> bool {
+    options.bits & bits::NO_TICKET == 0
+}
+
+/// Of clients that offer these protocols.
+pub(super) fn resumption(
+    options: &TlsOptions,
+    sessions: &Arc<Sessions>,
+    protocols: &[Vec<u8>],
+    allowances: Option<&Arc<Allowances>>,
+) -> Resumption {
+    // Beside Encrypted Client Hello: see `ech::derived`.
+    if !options.resumption || options.ech.list.is_some() {
+        return Resumption::disabled();
+    }
+    let tls12 =
+        if sends_tickets(options) { Tls12Resumption::SessionIdOrTickets } else { Tls12Resumption::SessionIdOnly };
+    let mut store: Arc<dyn ClientSessionStore> = Arc::new(Store::new(sessions, protocols));
+    if let Some(allowances) = allowances {
+        store = Arc::new(Watched { store, allowances: Arc::clone(allowances) });
+    }
+    Resumption::store(store).tls12_resumption(tls12)
+}
+
+pub(super) fn nobody_trusted(options: &TlsOptions, what: &str) -> Error {
+    let message = format!("{what} are to be verified, but no authority is trusted");
+    let error = Error::new(Status::NoTrustAnchors, message)
+        .with_advice(Some("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust"));
+    if options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
+}
+
+pub(super) fn internal(what: &str, error: impl std::fmt::Display) -> Error {
+    Error::new(Status::Internal, format!("{what} could not be made: {error}"))
+}
