@@ -22,7 +22,7 @@ use super::ech::EchStatus;
 use super::pool::Filled;
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
-use super::sessions::SavedSession;
+use super::sessions::{SavedSession, Validity};
 use super::thread::Notes;
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -51,6 +51,8 @@ pub(crate) struct Engine {
     connection: Option<usize>,
     /// What the program wants to be resumed, while it is not known whether that goes well.
     resuming: Option<Arc<SavedSession>>,
+    /// When the certificate is good of the session that is offered, if a clock of the program's counts.
+    offered: Option<Box<Validity>>,
     /// rustls has been at work.
     begun: bool,
     /// Records that came; `None` while there are none, or while they are lent.
@@ -117,7 +119,7 @@ impl Engine {
             }
         };
         let mut engine = Engine { ech, ..Engine::new(context, session, false, name) };
-        engine.early = Early::of_new(context);
+        engine.note_offer();
         Ok(engine)
     }
 
@@ -141,6 +143,7 @@ impl Engine {
             early: Early::default(),
             connection: None,
             resuming: None,
+            offered: None,
             begun: false,
             incoming: None,
             held: 0,
