@@ -51,8 +51,10 @@ pub(crate) struct Engine {
     connection: Option<usize>,
     /// What the program wants to be resumed, while it is not known whether that goes well.
     resuming: Option<Arc<SavedSession>>,
-    /// When the certificate is good of the session that is offered, if a clock of the program's counts.
-    offered: Option<Box<Validity>>,
+    /// When the proof is good behind the session that is offered, if a clock of the program's counts; then, behind those
+    /// that have come.
+    validity: Option<Box<Validity>>,
+    has_adopted: bool,
     /// rustls has been at work.
     begun: bool,
     /// Records that came; `None` while there are none, or while they are lent.
@@ -143,7 +145,8 @@ impl Engine {
             early: Early::default(),
             connection: None,
             resuming: None,
-            offered: None,
+            validity: None,
+            has_adopted: false,
             begun: false,
             incoming: None,
             held: 0,

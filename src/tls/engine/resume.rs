@@ -61,33 +61,51 @@ impl Engine {
         if !self.context.minds_time() {
             return sessions.adopt(connection, None, None);
         }
-        let validity = self.validity();
         // By the clock that it was judged by.
-        let (now, kept) = match &self.moment {
-            Moment::Told(time) => (time.as_ref().as_ref().map_or(0, UnixTime::as_secs), Some(&validity)),
-            _ => (SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()), None),
+        let (now, is_told) = match &self.moment {
+            Moment::Told(time) => (time.as_ref().as_ref().map_or(0, UnixTime::as_secs), true),
+            _ => (SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()), false),
         };
-        sessions.adopt(connection, Some(validity.end.saturating_sub(now)), kept);
+        // Read once a connection: a server may send tickets by the thousand.
+        let validity = match self.validity.take() {
+            Some(known) if self.has_adopted => known,
+            _ => Box::new(self.found_validity(now)),
+        };
+        sessions.adopt(connection, Some(validity.end.saturating_sub(now)), is_told.then_some(&*validity));
+        // What came may have been for another thread's, and this one's server has proved nothing yet.
+        if self.session.state().peer_certificates().is_some() {
+            self.validity = Some(validity);
+            self.has_adopted = true;
+        }
     }
 
-    /// When the server's certificate is good.
-    fn validity(&self) -> Validity {
-        let leaf = self.session.state().peer_certificates().and_then(|chain| chain.first());
-        let Some(Ok(leaf)) = leaf.map(|der| Certificate::parse(der)) else { return 0..0 };
-        let seconds = |time: i64| u64::try_from(time).unwrap_or(0);
-        seconds(leaf.not_before)..seconds(leaf.not_after)
+    /// When what the server has proved can be taken for good: while its certificate is valid, and so are the others that
+    /// it sent and the lists of revoked ones, except those that were not valid when the chain was judged and so had no
+    /// part in it.
+    fn found_validity(&self, now: u64) -> Validity {
+        let chain = self.session.state().peer_certificates().unwrap_or(&[]);
+        let mut found = 0..0;
+        for (index, der) in chain.iter().enumerate() {
+            let validity = Certificate::parse(der).map_or(0..0, |certificate| certificate.validity());
+            if index == 0 {
+                found = validity;
+            } else if validity.contains(&now) {
+                found = found.start.max(validity.start)..found.end.min(validity.end);
+            }
+        }
+        found.start..self.context.lists_end(now).map_or(found.end, |end| found.end.min(end))
     }
 
     /// Of the session that this thread has just made: what comes with the one that it offers to resume.
     pub(super) fn note_offer(&mut self) {
         self.early = Early::of_new(&self.context);
-        self.offered = self.context.sessions().take_validity().map(Box::new);
+        self.validity = self.context.sessions().take_validity().map(Box::new);
     }
 
     /// The program has said what time it is, and nothing has been sent. A session may rest on a certificate that would not
     /// be accepted any more, because that clock was set since; it is not offered then.
     pub(super) fn reconsider_offer(&mut self, time: u64) {
-        let is_over = self.offered.as_ref().is_some_and(|validity| !validity.contains(&time));
+        let is_over = self.validity.as_ref().is_some_and(|validity| !validity.contains(&time));
         let Some(name) = self.name.as_deref().filter(|_| is_over && !self.begun) else { return };
         self.context.sessions().drop_invalid(time);
         let remade =
