@@ -517,6 +517,96 @@ static void sessions_end_with_the_certificate(void) {
     netlib_tls_context_free(server);
 }
 
+/* A clock that is set goes on elsewhere: nothing is resumed at a time at which the certificate would be refused. */
+static void sessions_obey_a_clock_that_is_set(void) {
+    netlib_error *err = NULL;
+    netlib_certificate *certificate = NULL;
+    char text[8000];
+    FILE *file = fopen(CERTS "expired.pem", "r");
+    CHECK(file != NULL);
+    size_t len = fread(text, 1, sizeof text, file);
+    fclose(file);
+    CHECK_OK(netlib_certificate_parse(text, len, &certificate, &err));
+    double first = (double)netlib_certificate_not_before(certificate), last = (double)netlib_certificate_not_after(certificate);
+    netlib_certificate_free(certificate);
+
+    const struct {
+        double then;
+        enum came came;
+    } rows[] = {{first, RESUMED}, {last - 1, RESUMED}, {first - 1, REFUSED}, {last + 1, REFUSED}, {(double)time(NULL), REFUSED}};
+    netlib_tls_context *server = server_context("expired");
+    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            netlib_tls_options *options = client_options();
+            netlib_tls_options_set_maximum_version(options, version);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_context *client = context_of(options);
+            bool stays = rows[i].came == RESUMED;
+            told = last - 1000;
+            netlib_tls_session *session = session_of(client, server, "localhost");
+            CHECK_INT(version == NETLIB_TLS_1_2 ? FULL : RESUMED, connect_to(client, server, "localhost"));
+            told = rows[i].then;
+            CHECK_INT(rows[i].came, connect_to(client, server, "localhost"));
+            CHECK((netlib_tls_context_session_count(client) > 0) == stays);
+            /* One in the program's hands; it cannot tell before the clock is asked. */
+            struct wire wire = wire_of(client, server, 20000);
+            CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
+            CHECK_INT(rows[i].came, finish(&wire));
+            CHECK_INT(stays && version == NETLIB_TLS_1_2, netlib_tls_session_is_resumable(session));
+            free_wire(&wire);
+            netlib_tls_session_free(session);
+            /* And back: the server proves its identity anew. */
+            told = last - 1000;
+            CHECK_INT(stays ? RESUMED : FULL, connect_to(client, server, "localhost"));
+            CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+            netlib_tls_context_free(client);
+        }
+    }
+    netlib_tls_context_free(server);
+}
+
+/* Nor does a session outlive the authority between, or the list in which the certificate was not. */
+static void sessions_end_with_all_that_proved_them(void) {
+    static const struct {
+        const char *chain, *list;
+        double then; /* from here the handshake would be refused, a second earlier not */
+    } rows[] = {
+        {"good.pem", NULL, 4733510400.0}, /* 2120 */
+        {"expired-int.pem", NULL, 1609459200.0}, /* 2021 */
+        {"good.pem", "int-expired.crl", 1609459200.0},
+        {"good.pem", "all.crl", 4733510400.0},
+    };
+    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            char path[200];
+            netlib_tls_options *options = netlib_tls_options_new();
+            snprintf(path, sizeof path, VERIFY "%s", rows[i].chain);
+            netlib_tls_options_set_identity_files(options, path, VERIFY "leaf.key");
+            netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+            netlib_tls_context *server = context_of(options);
+            options = netlib_tls_options_new();
+            netlib_tls_options_add_ca_file(options, VERIFY "root.pem");
+            if (rows[i].list != NULL) {
+                snprintf(path, sizeof path, VERIFY "%s", rows[i].list);
+                netlib_tls_options_add_crl_file(options, path);
+                netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_CRL_CHECK_LEAF);
+            }
+            netlib_tls_options_set_maximum_version(options, version);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_context *client = context_of(options);
+            told = 1590000000; /* 2020 */
+            CHECK_INT(FULL, connect_to(client, server, "localhost"));
+            CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+            told = rows[i].then - 1;
+            CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+            told = rows[i].then + 1;
+            CHECK_INT(REFUSED, connect_to(client, server, "localhost"));
+            netlib_tls_context_free(client);
+            netlib_tls_context_free(server);
+        }
+    }
+}
+
 /* At most 8 of a name and 256 in all; those that were used last stay. */
 static void memory_is_bounded(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_1_3, no_name);
@@ -603,6 +693,8 @@ int main(void) {
     what_does_not_fit_is_refused();
     streams_take_and_give();
     sessions_end_with_the_certificate();
+    sessions_obey_a_clock_that_is_set();
+    sessions_end_with_all_that_proved_them();
     memory_is_bounded();
     threads_share_a_contexts_sessions();
     return report("tls resume");

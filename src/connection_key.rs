@@ -35,18 +35,24 @@ pub fn of(parts: &Parts<'_>) -> Result<CString> {
         .finish_text())
 }
 
-/// The end that a URL names, and whoever its user is. No scheme counts as http; case does not count, nor whether a
-/// scheme's own port is written.
+/// The end that a URL names, and whoever its user is. No scheme counts as http; where case means nothing it does not
+/// count, nor whether a scheme's own port is written.
 fn end(url: &Url, parameter: &str) -> Result<Digest> {
     let Some(host) = url.host().filter(|host| !host.is_empty()) else {
         let message = format!("{parameter} has no host");
         return Err(Error::new(Status::InvalidArgument, message));
     };
-    let scheme = url.scheme().map_or(&b"http"[..], |scheme| scheme.to_bytes());
+    let scheme = url.scheme().map_or(&b"http"[..], |scheme| scheme.to_bytes()).to_ascii_lowercase();
+    let mut host = host.to_bytes().to_vec();
+    if matches!(&scheme[..], b"http" | b"https") {
+        // Not the zone of an IPv6 address: interfaces may differ in case alone.
+        let zone = host.iter().position(|byte| *byte == b'%' && host.starts_with(b"[")).unwrap_or(host.len());
+        host.get_mut(..zone).unwrap_or_default().make_ascii_lowercase();
+    }
     let port = url.effective_port().map(u16::to_be_bytes);
     Ok(Settings::new("end")
-        .with("scheme", &scheme.to_ascii_lowercase())
-        .with("host", &host.to_bytes().to_ascii_lowercase())
+        .with("scheme", &scheme)
+        .with("host", &host)
         .with_option("port", port.as_ref().map(<[u8; 2]>::as_slice))
         .with_option("auth", url.auth().map(|auth| auth.to_bytes()))
         .finish())
@@ -70,7 +76,8 @@ mod tests {
             (["https://example.com", "https://example.com:443/"], true),
             (["//example.com/", "http://example.com"], true),
             (["http://b\u{fc}cher.example", "http://xn--bcher-kva.example/"], true),
-            (["unix://Socket/", "unix://socket/"], true),
+            (["HTTP://[FE80::1%25a]/", "http://[fe80::1%25a]/"], true),
+            (["http+unix://%2Frun%2FS/", "http+unix://%2Frun%2Fs/"], false),
             (["http://example.com/", "https://example.com/"], false),
             (["http://example.com/", "https://example.com:80/"], false),
             (["http://example.com/", "http://example.com:8080/"], false),
@@ -83,6 +90,8 @@ mod tests {
             (["http://@example.com/", "http://example.com/"], true),
             (["ftp://example.com/", "ftp://example.com:21/"], false),
             (["http://[fe80::1%25a]/", "http://[fe80::1%25b]/"], false),
+            (["http://[fe80::1%25eth0]/", "http://[fe80::1%25ETH0]/"], false),
+            (["ftp://[fe80::1%25eth0]/", "ftp://[fe80::1%25ETH0]/"], false),
         ] {
             let keys = urls.map(|url| key(url, None, &[]).unwrap());
             assert_eq!(keys[0] == keys[1], are_one, "{urls:?}");

@@ -24,7 +24,7 @@ use super::ech::EchStatus;
 use super::pool::Filled;
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
-use super::sessions::SavedSession;
+use super::sessions::{SavedSession, Validity};
 use super::thread::Notes;
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -51,6 +51,10 @@ pub(crate) struct Engine {
     connection: Option<usize>,
     /// What the program wants to be resumed, while it is not known whether that goes well.
     resuming: Option<Arc<SavedSession>>,
+    /// When the proof is good behind the session that is offered, if a clock of the program's counts; then, behind those
+    /// that have come.
+    validity: Option<Box<Validity>>,
+    has_adopted: bool,
     /// rustls has been at work.
     begun: bool,
     /// Records that came; `None` while there are none, or while they are lent.
@@ -107,7 +111,7 @@ impl Engine {
             }
         };
         let mut engine = Engine { ech, ..Engine::new(context, session, false, name) };
-        engine.early = Early::of_new(context);
+        engine.note_offer();
         Ok(engine)
     }
 
@@ -131,6 +135,8 @@ impl Engine {
             early: Early::default(),
             connection: None,
             resuming: None,
+            validity: None,
+            has_adopted: false,
             begun: false,
             incoming: None,
             held: 0,

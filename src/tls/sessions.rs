@@ -6,6 +6,7 @@
 //! first marked with the thread; the engine, which knows more of the connection, adopts it before its call returns.
 
 use std::ffi::{CStr, CString};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -60,11 +61,16 @@ struct Session {
     came: u64,
     /// When the server's certificate expires, where that matters.
     until: u64,
+    /// When that certificate is good, where a clock of the program's says what time it is.
+    validity: Option<Validity>,
 }
+
+/// In seconds since 1970.
+pub(crate) type Validity = Range<u64>;
 
 impl Session {
     fn new(secret: Secret) -> Session {
-        Session { secret, origin: Origin::Here(ThreadMark::here()), came: now(), until: u64::MAX }
+        Session { secret, origin: Origin::Here(ThreadMark::here()), came: now(), until: u64::MAX, validity: None }
     }
 
     fn is_fresh(&self, now: u64) -> bool {
@@ -136,6 +142,8 @@ pub(crate) struct Sessions {
     connections: AtomicUsize,
     /// What a thread has in hand for the connection that it makes.
     handed: Notes<Arc<SavedSession>>,
+    /// Of the session that a thread was given for the connection that it makes.
+    given: Notes<Validity>,
 }
 
 impl Sessions {
@@ -152,13 +160,32 @@ impl Sessions {
         self.connections.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What came on this thread is that connection's, and good no longer than its server's certificate: so many seconds.
-    pub(crate) fn adopt(&self, connection: usize, valid_for: Option<u64>) {
+    /// What came on this thread is that connection's, and good no longer than its server's certificate: so many seconds,
+    /// and only in its validity.
+    pub(crate) fn adopt(&self, connection: usize, valid_for: Option<u64>, validity: Option<&Validity>) {
         let here = Origin::Here(ThreadMark::here());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
             session.origin = Origin::Known(connection);
             session.until = valid_for.map_or(u64::MAX, |seconds| session.came.saturating_add(seconds));
+            session.validity = validity.cloned();
         }
+    }
+
+    /// When the certificate is good of the session that this thread has just begun to resume.
+    pub(crate) fn take_validity(&self) -> Option<Validity> {
+        self.given.take()
+    }
+
+    fn give(&self, validity: Option<Validity>) {
+        if let Some(validity) = validity {
+            self.given.leave(validity);
+        }
+    }
+
+    /// Drops what is not to be resumed at that time of the program's clock.
+    pub(crate) fn drop_invalid(&self, time: u64) {
+        let is_good = |session: &Session| session.validity.as_ref().is_none_or(|validity| validity.contains(&time));
+        self.lock().0.iter_mut().for_each(|place| place.sessions.retain(is_good));
     }
 
     /// Takes out the newest session of a connection.
@@ -236,7 +263,9 @@ impl Sessions {
         let place = places.find(name, protocols)?;
         place.sessions.retain(|session| session.is_fresh(now));
         let index = place.sessions.iter().rposition(|session| matches!(session.secret, Secret::Tls13(_)))?;
-        match place.sessions.remove(index).secret {
+        let Session { secret, validity, .. } = place.sessions.remove(index);
+        self.give(validity);
+        match secret {
             Secret::Tls13(ticket) => Some(ticket),
             Secret::Tls12(_) => None,
         }
@@ -247,7 +276,10 @@ impl Sessions {
         let mut places = self.lock();
         let mut sessions = places.find(name, protocols)?.sessions.iter().filter(|session| session.is_fresh(now));
         sessions.find_map(|session| match &session.secret {
-            Secret::Tls12(value) => Some(value.clone()),
+            Secret::Tls12(value) => {
+                self.give(session.validity.clone());
+                Some(value.clone())
+            }
             Secret::Tls13(_) => None,
         })
     }
@@ -289,7 +321,10 @@ impl ClientSessionStore for Store {
 
     fn tls12_session(&self, name: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
         match self.sessions.handed.take() {
-            Some(handed) => handed.copy_tls12(),
+            Some(handed) => {
+                self.sessions.give(handed.validity());
+                handed.copy_tls12()
+            }
             None => self.sessions.copy_tls12(name, &self.protocols),
         }
     }
@@ -306,6 +341,7 @@ impl ClientSessionStore for Store {
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
         match self.sessions.handed.take() {
             Some(handed) => {
+                self.sessions.give(handed.validity());
                 let ticket = handed.take_ticket();
                 if ticket.is_none() {
                     self.sessions.handed.leave(handed);
@@ -349,6 +385,10 @@ impl SavedSession {
             Secret::Tls12(value) => Some(value.clone()),
             Secret::Tls13(_) => None,
         }
+    }
+
+    fn validity(&self) -> Option<Validity> {
+        self.lock().as_ref()?.validity.clone()
     }
 
     /// Of no use any more: a connection that it was for has failed, or its ticket was shown.

@@ -79,7 +79,12 @@ impl Engine {
     pub(crate) fn answer(&mut self, answer: Answer) {
         match answer {
             Answer::Name(answer) => self.go_on_with(answer),
-            Answer::Time(time) => self.moment = Moment::Told(Box::new(time)),
+            Answer::Time(time) => {
+                if let Ok(time) = &time {
+                    self.reconsider_offer(time.as_secs());
+                }
+                self.moment = Moment::Told(Box::new(time));
+            }
         }
     }
 }

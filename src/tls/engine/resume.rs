@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::record::Session;
 use crate::tls::server_name;
-use crate::tls::sessions::SavedSession;
+use crate::tls::sessions::{SavedSession, Validity};
 use crate::tls::x509::Certificate;
 
 impl Engine {
@@ -40,7 +40,7 @@ impl Engine {
         let name = server_name::parse(name)?;
         // What this one was made with is dropped unseen.
         self.session = self.context.sessions().with(saved, || Session::client(config, name))?;
-        self.early = Early::of_new(&self.context);
+        self.note_offer();
         self.resuming = Some(Arc::clone(saved));
         Ok(())
     }
@@ -71,18 +71,70 @@ impl Engine {
     pub(super) fn adopt_sessions(&mut self) {
         let sessions = self.context.sessions();
         let connection = *self.connection.get_or_insert_with(|| sessions.next_connection());
-        sessions.adopt(connection, self.context.minds_time().then(|| self.valid_for()));
+        if !self.context.minds_time() {
+            return sessions.adopt(connection, None, None);
+        }
+        // By the clock that it was judged by.
+        let (now, is_told) = match &self.moment {
+            Moment::Told(time) => (time.as_ref().as_ref().map_or(0, UnixTime::as_secs), true),
+            _ => (SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()), false),
+        };
+        // Read once a connection: a server may send tickets by the thousand.
+        let validity = match self.validity.take() {
+            Some(known) if self.has_adopted => known,
+            _ => Box::new(self.found_validity(now)),
+        };
+        sessions.adopt(connection, Some(validity.end.saturating_sub(now)), is_told.then_some(&*validity));
+        // What came may have been for another thread's, and this one's server has proved nothing yet.
+        if self.session.state().peer_certificates().is_some() {
+            self.validity = Some(validity);
+            self.has_adopted = true;
+        }
     }
 
-    /// How many seconds the server's certificate is good for, by the clock that it was judged by.
-    fn valid_for(&self) -> u64 {
-        let leaf = self.session.state().peer_certificates().and_then(|chain| chain.first());
-        let Some(Ok(leaf)) = leaf.map(|der| Certificate::parse(der)) else { return 0 };
-        let now = match &self.moment {
-            Moment::Told(time) => time.as_ref().as_ref().map_or(0, UnixTime::as_secs),
-            _ => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        };
-        u64::try_from(leaf.not_after).unwrap_or(0).saturating_sub(now)
+    /// When what the server has proved can be taken for good: while its certificate is valid, and so are the others that
+    /// it sent and the lists of revoked ones, except those that were not valid when the chain was judged and so had no
+    /// part in it.
+    fn found_validity(&self, now: u64) -> Validity {
+        let chain = self.session.state().peer_certificates().unwrap_or(&[]);
+        let mut found = 0..0;
+        for (index, der) in chain.iter().enumerate() {
+            let validity = Certificate::parse(der).map_or(0..0, |certificate| certificate.validity());
+            if index == 0 {
+                found = validity;
+            } else if validity.contains(&now) {
+                found = found.start.max(validity.start)..found.end.min(validity.end);
+            }
+        }
+        found.start..self.context.lists_end(now).map_or(found.end, |end| found.end.min(end))
+    }
+
+    /// Of the session that this thread has just made: what comes with the one that it offers to resume.
+    pub(super) fn note_offer(&mut self) {
+        self.early = Early::of_new(&self.context);
+        self.validity = self.context.sessions().take_validity().map(Box::new);
+    }
+
+    /// The program has said what time it is, and nothing has been sent. A session may rest on a certificate that would not
+    /// be accepted any more, because that clock was set since; it is not offered then.
+    pub(super) fn reconsider_offer(&mut self, time: u64) {
+        let is_over = self.validity.as_ref().is_some_and(|validity| !validity.contains(&time));
+        let Some(name) = self.name.as_deref().filter(|_| is_over && !self.begun) else { return };
+        self.context.sessions().drop_invalid(time);
+        let remade =
+            server_name::parse(name).and_then(|name| Session::client(self.context.client_config(true)?, name));
+        match remade {
+            Ok(session) => {
+                self.session = session;
+                self.note_offer();
+            }
+            Err(error) => {
+                self.fail(error);
+            }
+        }
+        if let Some(saved) = self.resuming.take() {
+            saved.use_up();
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! One certificate.
 
+use std::ops::Range;
+
 use super::der::{Der, Malformed, tag};
 use super::extensions::Extensions;
 use super::general_name::GeneralName;
@@ -27,6 +29,12 @@ pub(crate) struct Certificate<'a> {
 }
 
 impl<'a> Certificate<'a> {
+    /// When it is valid, in seconds since 1970, its last second left out.
+    pub(crate) fn validity(&self) -> Range<u64> {
+        let seconds = |time: i64| u64::try_from(time).unwrap_or(0);
+        seconds(self.not_before)..seconds(self.not_after)
+    }
+
     /// `der` is one whole certificate and nothing else.
     pub(crate) fn parse(der: &'a [u8]) -> Result<Certificate<'a>, Malformed> {
         let mut all = Der::new(der);

@@ -92,9 +92,10 @@ pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_sess
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
 }
 
-/// Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's certificate
-/// is good for. A shorter life that the server has set counts too, when it is resumed: that connection then makes a full
-/// handshake, as it does if the server has forgotten the session.
+/// Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's certificates
+/// and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it is resumed, and
+/// a wall clock of the program's that was set: that connection then makes a full handshake, as it does if the server has
+/// forgotten the session.
 ///
 /// @param session the session. May be NULL: false is returned.
 /// @return the answer.
