@@ -133,6 +133,8 @@ ROW(name, netlib_tls_options_set_check_hostname(o, 1))
 ROW(pin, netlib_tls_options_add_pin(o, PIN))
 ROW(pin_twice, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_add_pin(o, PIN))
 ROW(two_pins, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_add_pin(o, "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="))
+ROW(other_pin, netlib_tls_options_add_pin(o, "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"))
+ROW(key_pin, netlib_tls_options_add_pin(o, "sha256//ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=")) /* the same digest, but a key's */
 ROW(replace, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_set_pins_replace_chain(o, 1))
 ROW(crl_file, netlib_tls_options_add_crl_file(o, VERIFY "int.crl"))
 ROW(crl_data, read_text(VERIFY "int.crl.der", text, sizeof text, &text_len); netlib_tls_options_add_crl_data(o, text, text_len))
@@ -205,6 +207,8 @@ static const struct {
     {"add_pin", pin, CHANGES},
     {"add_pin", pin_twice, AS_LAST},
     {"add_pin", two_pins, CHANGES},
+    {"add_pin", other_pin, CHANGES},
+    {"add_pin", key_pin, CHANGES},
     {"set_pins_replace_chain", replace, CHANGES},
     {"add_crl_file", crl_file, CHANGES},
     {"add_crl_data", crl_data, AS_LAST},
@@ -270,6 +274,8 @@ CON(c_user_timeout, netlib_connect_options_set_user_timeout(o, 1.0))
 CON(c_option, netlib_connect_options_add_socket_option(o, 1, 2, &(int){1}, sizeof(int)))
 CON(c_option_2, netlib_connect_options_add_socket_option(o, 1, 2, &(int){0}, sizeof(int)))
 CON(c_option_3, netlib_connect_options_add_socket_option(o, 2, 1, &(int){1}, sizeof(int)))
+CON(c_option_4, netlib_connect_options_add_socket_option(o, 1, 3, &(int){1}, sizeof(int)))
+CON(c_option_5, netlib_connect_options_add_socket_option(o, 2, 2, &(int){1}, sizeof(int)))
 CON(c_options, c_option(o); c_option_2(o))
 CON(c_options_2, c_option_2(o); c_option(o))
 CON(c_refuse, netlib_connect_options_refuse_addresses(o, NETLIB_ADDRESS_PRIVATE))
@@ -307,6 +313,8 @@ static const struct {
     {"add_socket_option", c_option, CHANGES},
     {"add_socket_option", c_option_2, CHANGES},
     {"add_socket_option", c_option_3, CHANGES},
+    {"add_socket_option", c_option_4, CHANGES},
+    {"add_socket_option", c_option_5, CHANGES},
     {"add_socket_option", c_options, CHANGES},
     {"add_socket_option", c_options_2, CHANGES},
     {"refuse_addresses", c_refuse, CHANGES},

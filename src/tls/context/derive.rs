@@ -47,6 +47,8 @@ impl Context {
         }
         let mut combined = TlsOptions::clone(&context.options);
         combined.alpn = if options.alpn.is_empty() { http() } else { options.alpn.clone() };
+        // As where other protocols are all that differs: early data is of one.
+        combined.early_data &= combined.alpn.len() < 2;
         combined.system_trust = Some(context.options.trusts_system() || adds_system);
         combined.embedded_trust |= options.embedded_trust;
         combined.custom_trust.extend_from_slice(&options.custom_trust);
@@ -81,6 +83,8 @@ impl Context {
         let config = made.map_err(|error| super::internal("the client's configuration", error))?;
         let mut derived = self.clone();
         derived.client = Ok(Arc::new(config));
+        // It has none, and those of the other context are not its to count or forget.
+        derived.sessions = Arc::default();
         derived.nameless = OnceLock::new();
         derived.http = OnceLock::new();
         derived.digest = OnceLock::new();
