@@ -380,6 +380,29 @@ static void r26_every_setting_of_tls_changes_the_key(void) {
     CHECK_STR(NULL, netlib_tls_context_digest(NULL, NULL));
 }
 
+/* A context that is made of another has a digest of its own, also when the other's is known: that of a context made with all of
+ * its options. */
+static void r26_a_list_of_keys_changes_the_key(void) {
+    netlib_tls_context *plain = client_context(), *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};
+    struct key before = digest_of(plain);
+    for (int i = 0; i < 2; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_context *derived = NULL, *again = NULL;
+        size_t len = 0, other_len = 0;
+        const uint8_t *list = netlib_tls_context_ech_config_list(made[i], &len);
+        const uint8_t *other = netlib_tls_context_ech_config_list(made[1 - i], &other_len);
+        CHECK_OK(netlib_tls_context_with_ech(plain, other, other_len, &derived, &err));
+        CHECK_STR(digest_of(made[1 - i]).text, digest_of(derived).text);
+        CHECK_OK(netlib_tls_context_with_ech(derived, list, len, &again, &err));
+        CHECK_STR(digest_of(made[i]).text, digest_of(again).text);
+        CHECK(strcmp(digest_of(again).text, before.text) != 0);
+        netlib_tls_context_free(derived), netlib_tls_context_free(again);
+    }
+    CHECK_STR(before.text, digest_of(plain).text);
+    netlib_tls_context_free(made[0]), netlib_tls_context_free(made[1]);
+    netlib_tls_context_free(plain);
+}
+
 static void r26_every_option_of_a_connect_changes_the_key(void) {
     static struct key keys[CONNECTS];
     enum effect effects[CONNECTS];
@@ -522,6 +545,7 @@ int main(void) {
     snprintf(copy, sizeof copy, "cp %s %s", CERTS "other-ca.pem", scratch);
     CHECK(system(copy) == 0);
     r26_every_setting_of_tls_changes_the_key();
+    r26_a_list_of_keys_changes_the_key();
     r26_every_option_of_a_connect_changes_the_key();
     no_setter_is_forgotten();
     parts_are_kept_apart();

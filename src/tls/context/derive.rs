@@ -105,12 +105,14 @@ impl Context {
     /// beside those of this one, and resumed under the same protocols only.
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
+        // As where a context is made: early data is of one protocol.
+        derived.allowances = self.allowances.clone().filter(|_| protocols.len() < 2);
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);
             client.alpn_protocols = protocols.to_vec();
-            client.resumption = super::resumption(&self.options, &self.sessions, protocols, self.allowances.as_ref());
-            // As where a context is made: early data is of one protocol.
-            client.enable_early_data &= protocols.len() < 2;
+            client.resumption =
+                super::resumption(&self.options, &self.sessions, protocols, derived.allowances.as_ref());
+            client.enable_early_data = derived.allowances.is_some();
             derived.client = Ok(Arc::new(client));
         }
         derived.nameless = OnceLock::new();
