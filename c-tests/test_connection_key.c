@@ -133,6 +133,8 @@ ROW(name, netlib_tls_options_set_check_hostname(o, 1))
 ROW(pin, netlib_tls_options_add_pin(o, PIN))
 ROW(pin_twice, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_add_pin(o, PIN))
 ROW(two_pins, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_add_pin(o, "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="))
+ROW(other_pin, netlib_tls_options_add_pin(o, "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"))
+ROW(key_pin, netlib_tls_options_add_pin(o, "sha256//ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=")) /* the same digest, but a key's */
 ROW(replace, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_set_pins_replace_chain(o, 1))
 ROW(crl_file, netlib_tls_options_add_crl_file(o, VERIFY "int.crl"))
 ROW(crl_data, read_text(VERIFY "int.crl.der", text, sizeof text, &text_len); netlib_tls_options_add_crl_data(o, text, text_len))
@@ -205,6 +207,8 @@ static const struct {
     {"add_pin", pin, CHANGES},
     {"add_pin", pin_twice, AS_LAST},
     {"add_pin", two_pins, CHANGES},
+    {"add_pin", other_pin, CHANGES},
+    {"add_pin", key_pin, CHANGES},
     {"set_pins_replace_chain", replace, CHANGES},
     {"add_crl_file", crl_file, CHANGES},
     {"add_crl_data", crl_data, AS_LAST},
@@ -270,6 +274,8 @@ CON(c_user_timeout, netlib_connect_options_set_user_timeout(o, 1.0))
 CON(c_option, netlib_connect_options_add_socket_option(o, 1, 2, &(int){1}, sizeof(int)))
 CON(c_option_2, netlib_connect_options_add_socket_option(o, 1, 2, &(int){0}, sizeof(int)))
 CON(c_option_3, netlib_connect_options_add_socket_option(o, 2, 1, &(int){1}, sizeof(int)))
+CON(c_option_4, netlib_connect_options_add_socket_option(o, 1, 3, &(int){1}, sizeof(int)))
+CON(c_option_5, netlib_connect_options_add_socket_option(o, 2, 2, &(int){1}, sizeof(int)))
 CON(c_options, c_option(o); c_option_2(o))
 CON(c_options_2, c_option_2(o); c_option(o))
 CON(c_refuse, netlib_connect_options_refuse_addresses(o, NETLIB_ADDRESS_PRIVATE))
@@ -307,6 +313,8 @@ static const struct {
     {"add_socket_option", c_option, CHANGES},
     {"add_socket_option", c_option_2, CHANGES},
     {"add_socket_option", c_option_3, CHANGES},
+    {"add_socket_option", c_option_4, CHANGES},
+    {"add_socket_option", c_option_5, CHANGES},
     {"add_socket_option", c_options, CHANGES},
     {"add_socket_option", c_options_2, CHANGES},
     {"refuse_addresses", c_refuse, CHANGES},
@@ -370,6 +378,29 @@ static void r26_every_setting_of_tls_changes_the_key(void) {
     check_keys("digests", digests, effects, ROWS);
     check_keys("keys", keys, effects, ROWS);
     CHECK_STR(NULL, netlib_tls_context_digest(NULL, NULL));
+}
+
+/* A context that is made of another has a digest of its own, also when the other's is known: that of a context made with all of
+ * its options. */
+static void r26_a_list_of_keys_changes_the_key(void) {
+    netlib_tls_context *plain = client_context(), *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};
+    struct key before = digest_of(plain);
+    for (int i = 0; i < 2; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_context *derived = NULL, *again = NULL;
+        size_t len = 0, other_len = 0;
+        const uint8_t *list = netlib_tls_context_ech_config_list(made[i], &len);
+        const uint8_t *other = netlib_tls_context_ech_config_list(made[1 - i], &other_len);
+        CHECK_OK(netlib_tls_context_with_ech(plain, other, other_len, &derived, &err));
+        CHECK_STR(digest_of(made[1 - i]).text, digest_of(derived).text);
+        CHECK_OK(netlib_tls_context_with_ech(derived, list, len, &again, &err));
+        CHECK_STR(digest_of(made[i]).text, digest_of(again).text);
+        CHECK(strcmp(digest_of(again).text, before.text) != 0);
+        netlib_tls_context_free(derived), netlib_tls_context_free(again);
+    }
+    CHECK_STR(before.text, digest_of(plain).text);
+    netlib_tls_context_free(made[0]), netlib_tls_context_free(made[1]);
+    netlib_tls_context_free(plain);
 }
 
 static void r26_every_option_of_a_connect_changes_the_key(void) {
@@ -514,6 +545,7 @@ int main(void) {
     snprintf(copy, sizeof copy, "cp %s %s", CERTS "other-ca.pem", scratch);
     CHECK(system(copy) == 0);
     r26_every_setting_of_tls_changes_the_key();
+    r26_a_list_of_keys_changes_the_key();
     r26_every_option_of_a_connect_changes_the_key();
     no_setter_is_forgotten();
     parts_are_kept_apart();

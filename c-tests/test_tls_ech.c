@@ -355,6 +355,11 @@ static void test_sessions(void) {
     }
     CHECK(!resumed[0] && resumed[1] && resumed[2]);
     CHECK(netlib_tls_context_resumption(context) && !netlib_tls_context_resumption(with_ech));
+    netlib_tls_options *early = h2_options();
+    netlib_tls_options_set_early_data(early, 1);
+    netlib_tls_context *hasty = context_of(early), *hasty_with_ech = hiding(hasty, PUBLIC);
+    CHECK(netlib_tls_context_early_data(hasty) && !netlib_tls_context_early_data(hasty_with_ech));
+    netlib_tls_context_free(hasty_with_ech), netlib_tls_context_free(hasty);
     netlib_error *err = NULL;
     netlib_tls_engine *engine = client_engine(with_ech, HIDDEN);
     static uint8_t sent[20000];
@@ -362,6 +367,26 @@ static void test_sessions(void) {
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(engine, &err));
     CHECK(extension_of(sent, drain_all(engine, sent, sizeof sent), 41, &len) == NULL);
     netlib_tls_engine_free(engine);
+
+    /* Nor may the program have one resumed; and what one context forgets is not the other's. */
+    struct wire wire = {client_engine(context, HIDDEN), server_engine(server), 20000, 0, 0};
+    char got[10];
+    netlib_tls_session *session = NULL;
+    CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+    CHECK_INT(1, (long long)across(&wire, true, "x", got, sizeof got));
+    CHECK_OK(netlib_tls_engine_take_session(wire.client, &session, &err));
+    CHECK(session != NULL);
+    free_wire(&wire);
+    size_t count = netlib_tls_context_session_count(context);
+    CHECK(count > 0);
+    CHECK_INT(0, (long long)netlib_tls_context_session_count(with_ech));
+    netlib_tls_context_forget_sessions(with_ech);
+    CHECK_INT((long long)count, (long long)netlib_tls_context_session_count(context));
+    engine = client_engine(with_ech, HIDDEN);
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_set_session(engine, session, &err));
+    netlib_tls_engine_free(engine);
+    CHECK(netlib_tls_session_is_resumable(session));
+    netlib_tls_session_free(session);
     netlib_tls_context_free(server);
     netlib_tls_context_free(with_ech);
     netlib_tls_context_free(context);
@@ -384,19 +409,34 @@ static void test_streams(void) {
     struct bytes list = list_for(PUBLIC, 0xfe0d);
     netlib_tls_context *elsewhere = hiding(context, ELSEWHERE);
     const netlib_tls_context *given[] = {context, elsewhere};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         netlib_tls_options *options = netlib_tls_options_new();
         netlib_tls_options_set_ech_config_list(options, list.at, list.len);
-        netlib_limit *now = NULL;
-        CHECK_OK(netlib_limit_new(0.0, &now, &err));
+        if (i >= 2) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem"); /* another context is made then */
         pair = unix_pair();
-        CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED,
-                     netlib_ssl_wrap_socket(pair.near, options, given[i], HIDDEN, now, &stream, &err));
+        CHECK(shutdown(pair.far, SHUT_WR) == 0);
+        CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF,
+                     netlib_ssl_wrap_socket(pair.near, options, given[i % 2], HIDDEN, NULL, &stream, &err));
         static uint8_t sent[20000];
         ssize_t len = recv(pair.far, sent, sizeof sent, MSG_DONTWAIT);
+        CHECK(len > 0);
         if (len > 0) check_server_name(PUBLIC, sent, (size_t)len);
         close_pair(pair);
-        netlib_limit_free(now);
+        netlib_tls_options_free(options);
+    }
+    /* Without one, a context's own counts, whatever else the options bring. */
+    for (int i = 0; i < 2; i++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        if (i > 0) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem");
+        pair = unix_pair();
+        CHECK(shutdown(pair.far, SHUT_WR) == 0);
+        CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF,
+                     netlib_ssl_wrap_socket(pair.near, options, elsewhere, HIDDEN, NULL, &stream, &err));
+        static uint8_t sent[20000];
+        ssize_t len = recv(pair.far, sent, sizeof sent, MSG_DONTWAIT);
+        CHECK(len > 0);
+        if (len > 0) check_server_name(ELSEWHERE, sent, (size_t)len);
+        close_pair(pair);
         netlib_tls_options_free(options);
     }
     netlib_tls_context_free(elsewhere);

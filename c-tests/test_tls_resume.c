@@ -607,6 +607,25 @@ static void sessions_end_with_all_that_proved_them(void) {
     }
 }
 
+/* Who has spoken TLS 1.3 is not offered an older session any more. */
+static void a_newer_version_ends_an_older_session(void) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_context *older = context_of(options), *newer = server_of(NULL, NETLIB_CERT_NONE);
+    netlib_tls_context *client = client_of(NETLIB_TLS_1_3, NULL);
+    CHECK_INT(FULL, connect_to(client, older, "localhost"));
+    CHECK_INT(1, (long long)netlib_tls_context_session_count(client));
+    CHECK_INT(RESUMED, connect_to(client, older, "localhost"));
+    CHECK_INT(FULL, connect_to(client, newer, "localhost"));
+    CHECK_INT(2, (long long)netlib_tls_context_session_count(client));
+    CHECK_INT(FULL, connect_to(client, older, "localhost"));
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(newer);
+    netlib_tls_context_free(older);
+}
+
 /* At most 8 of a name and 256 in all; those that were used last stay. */
 static void memory_is_bounded(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_1_3, no_name);
@@ -695,6 +714,7 @@ int main(void) {
     sessions_end_with_the_certificate();
     sessions_obey_a_clock_that_is_set();
     sessions_end_with_all_that_proved_them();
+    a_newer_version_ends_an_older_session();
     memory_is_bounded();
     threads_share_a_contexts_sessions();
     return report("tls resume");

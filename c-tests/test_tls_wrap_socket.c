@@ -37,6 +37,10 @@ enum {
     LOCKED = 16384,   /* the same without the password */
     EMBEDDED = 32768,
     NO_SYSTEM = 65536,
+    P256 = 131072,  /* the one group */
+    EARLY = 262144, /* early data */
+    HTTP = 524288,  /* after "h2", if that is there too */
+    PKCS12 = 1048576,
 };
 
 /* A folder with the authority's certificate. */
@@ -62,6 +66,13 @@ static netlib_tls_options *options_with(int has) {
     }
     if (has & EMBEDDED) netlib_tls_options_set_embedded_trust(options, 1);
     if (has & H2) netlib_tls_options_add_alpn_protocol(options, "h2");
+    if (has & HTTP) netlib_tls_options_add_alpn_protocol(options, "http/1.1");
+    if (has & P256) netlib_tls_options_set_key_exchange_groups(options, "secp256r1");
+    if (has & EARLY) netlib_tls_options_set_early_data(options, 1);
+    if (has & PKCS12) {
+        netlib_tls_options_set_identity_files(options, CERTS "pkcs12/openssl.p12", NULL);
+        netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
+    }
     if (has & TLS12) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
     if (has & TLS13) netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
     if (has & NOT_VERIFIED) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -133,6 +144,23 @@ static void as_urllib3_wraps(void) {
         {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
         {IDENTITY | H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 1},
         {H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
+        /* Groups are the context's, also of one that is made of it. */
+        {CA | P256, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {0, CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {P256, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA, OTHER_CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA | P256, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        /* Early data is of one protocol; a context's own is given up for the options' several, whatever else they bring. */
+        {CA | EARLY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA | EARLY | H2 | HTTP, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
+        {0, CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {H2 | HTTP, CA | EARLY, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
+        {H2 | HTTP | CA, OTHER_CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
+        /* PKCS#12 is an identity like others: the client's certificate and its authority's. */
+        {CA | PKCS12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 2},
+        {PKCS12, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 2},
+        {IDENTITY, CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA, OTHER_CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -154,6 +182,9 @@ static void as_urllib3_wraps(void) {
         CHECK_INT(flags, fcntl(pair.near, F_GETFL));
         if (status == NETLIB_OK) {
             CHECK_INT(rows[i].version, netlib_tls_stream_version(stream));
+            bool is_p256 = (rows[i].context & ABSENT ? rows[i].options : rows[i].context) & P256;
+            const char *other = rows[i].version == NETLIB_TLS_1_3 ? "X25519MLKEM768" : "X25519";
+            CHECK_STR(is_p256 ? "secp256r1" : other, netlib_tls_stream_key_exchange_group(stream, NULL));
             CHECK_OK(netlib_tls_stream_write(stream, "ping", 4, &n, &err));
             CHECK_OK(netlib_tls_stream_read(stream, back, sizeof back, &n, &err));
             CHECK(n == 4 && memcmp(back, "ping", 4) == 0);

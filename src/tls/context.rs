@@ -246,7 +246,7 @@ impl Context {
     }
 
     pub fn early_data(&self) -> bool {
-        self.options.early_data
+        self.options.early_data && self.resumption()
     }
 
     pub fn cipher_count(&self) -> usize {

@@ -74,8 +74,12 @@ impl Session {
     }
 
     fn is_fresh(&self, now: u64) -> bool {
-        now < self.until && now <= self.came.saturating_add(LONGEST)
+        is_fresh(self.came, self.until, now)
     }
+}
+
+fn is_fresh(came: u64, until: u64, now: u64) -> bool {
+    now < until && now <= came.saturating_add(LONGEST)
 }
 
 fn now() -> u64 {
@@ -443,6 +447,24 @@ impl SavedSession {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_ends_after_a_week_or_with_the_certificate() {
+        const WEEK: u64 = 604_800;
+        for (came, until, now, expected) in [
+            (1000, u64::MAX, 1000, true),
+            (1000, u64::MAX, 1000 + WEEK, true),
+            (1000, u64::MAX, 1001 + WEEK, false),
+            (1000, 1001, 1000, true),
+            (1000, 1001, 1001, false),
+            (1000, 1000, 1000, false),
+            // A clock that was set back.
+            (1000, u64::MAX, 0, true),
+            (u64::MAX, u64::MAX, u64::MAX - 1, true),
+        ] {
+            assert_eq!(is_fresh(came, until, now), expected, "{came} {until} {now}");
+        }
+    }
 
     /// Of what a connection leaves, only the group can be made here; the sessions are tested by handshakes, in C.
     #[test]

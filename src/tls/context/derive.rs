@@ -47,6 +47,8 @@ impl Context {
         }
         let mut combined = TlsOptions::clone(&context.options);
         combined.alpn = if options.alpn.is_empty() { http() } else { options.alpn.clone() };
+        // As where other protocols are all that differs: early data is of one.
+        combined.early_data &= combined.alpn.len() < 2;
         combined.system_trust = Some(context.options.trusts_system() || adds_system);
         combined.embedded_trust |= options.embedded_trust;
         combined.custom_trust.extend_from_slice(&options.custom_trust);
@@ -81,6 +83,8 @@ impl Context {
         let config = made.map_err(|error| configs::internal("the client's configuration", error))?;
         let mut derived = self.clone();
         derived.client = Ok(Arc::new(config));
+        // It has none, and those of the other context are not its to count or forget.
+        derived.sessions = Arc::default();
         derived.nameless = OnceLock::new();
         derived.http = OnceLock::new();
         derived.digest = OnceLock::new();
@@ -101,13 +105,14 @@ impl Context {
     /// beside those of this one, and resumed under the same protocols only.
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
+        // As where a context is made: early data is of one protocol.
+        derived.allowances = self.allowances.clone().filter(|_| protocols.len() < 2);
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);
             client.alpn_protocols = protocols.to_vec();
             client.resumption =
-                configs::resumption(&self.options, &self.sessions, protocols, self.allowances.as_ref());
-            // As where a context is made: early data is of one protocol.
-            client.enable_early_data &= protocols.len() < 2;
+                configs::resumption(&self.options, &self.sessions, protocols, derived.allowances.as_ref());
+            client.enable_early_data = derived.allowances.is_some();
             derived.client = Ok(Arc::new(client));
         }
         derived.nameless = OnceLock::new();

@@ -88,3 +88,32 @@ fn anchor(anchor: &TrustAnchor<'static>) -> Digest {
         .with_option("constraints", anchor.name_constraints.as_ref().map(|der| der.as_ref()))
         .finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the system's authorities nothing else is kept.
+    #[test]
+    fn all_that_is_kept_of_an_authority_counts() {
+        let of = |subject: &'static [u8], key: &'static [u8], constraints: Option<&'static [u8]>| {
+            anchor(&TrustAnchor {
+                subject: subject.into(),
+                subject_public_key_info: key.into(),
+                name_constraints: constraints.map(Into::into),
+            })
+        };
+        let mut digests = vec![
+            of(b"a", b"b", None),
+            of(b"x", b"b", None),
+            of(b"a", b"x", None),
+            of(b"a", b"b", Some(b"")),
+            of(b"a", b"b", Some(b"x")),
+            of(b"ab", b"", None),
+        ];
+        let count = digests.len();
+        digests.sort_unstable();
+        digests.dedup();
+        assert_eq!((digests.len(), of(b"a", b"b", None)), (count, of(b"a", b"b", None)));
+    }
+}

@@ -108,6 +108,29 @@ fn a_derived_context_reads_nothing_and_resumes() {
     assert!(Arc::ptr_eq(&plain, &Context::for_socket(&TlsOptions::default(), Some(&plain)).unwrap()));
 }
 
+/// Whether the options' protocols are all that differs, or an authority is added too.
+#[test]
+fn a_derived_context_has_early_data_for_one_protocol() {
+    let early = context(|options| options.set_early_data(true));
+    for (protocols, adds, expected) in [
+        (&[][..], false, true),
+        (&[], true, true),
+        (&["h2"], false, true),
+        (&["h2"], true, true),
+        (&["h2", "http/1.1"], false, false),
+        (&["h2", "http/1.1"], true, false),
+    ] {
+        let mut options = TlsOptions::default();
+        protocols.iter().for_each(|protocol| options.add_alpn_protocol(protocol.as_bytes()).unwrap());
+        if adds {
+            options.add_ca_data(CA).unwrap();
+        }
+        let derived = Context::for_socket(&options, Some(&early)).unwrap();
+        let facts = (derived.client_config(true).unwrap().enable_early_data, derived.allowances().is_some());
+        assert_eq!(facts, (expected, expected), "{protocols:?} {adds}");
+    }
+}
+
 #[test]
 fn a_suite_list_bounds_what_a_server_chooses() {
     let server = context(|options| {

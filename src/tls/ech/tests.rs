@@ -132,10 +132,22 @@ fn a_session_is_accepted_and_none_resumed() {
     let keys = Keys::new(PUBLIC);
     let tickets = aws_lc_rs::Ticketer::new().unwrap();
     let base = context(|_| {});
-    for _ in 0..2 {
-        // Derived anew for each connection, as a program does.
-        let context = Arc::new(base.with_ech(&keys.list()).unwrap());
-        let mut engine = Engine::client(&context, Some(HIDDEN)).unwrap();
+    // Derived anew for each connection, as a program does; derived once, made of options, and urllib3's way.
+    let derived = || Arc::new(base.with_ech(&keys.list()).unwrap());
+    let kept = derived();
+    let made = Arc::new(context(|options| options.set_ech_config_list(Some(&keys.list())).unwrap()));
+    let hasty = Arc::new(context(|options| {
+        options.set_early_data(true);
+        options.set_ech_config_list(Some(&keys.list())).unwrap();
+    }));
+    let mut options = TlsOptions::default();
+    options.add_alpn_protocol(b"h2").unwrap();
+    let wrapped = Context::for_socket(&options, Some(&kept)).unwrap();
+    options.set_ech_config_list(Some(&keys.list())).unwrap();
+    let overruled = Context::for_socket(&options, Some(&Arc::new(base.clone()))).unwrap();
+    for context in [derived(), derived(), kept, made, hasty, wrapped, overruled].iter().flat_map(|made| [made, made])
+    {
+        let mut engine = Engine::client(context, Some(HIDDEN)).unwrap();
         let (mut sent, outer) = hello(&mut engine);
         let inner = outer.decrypt(&keys, &mut None).unwrap();
         // The server has given tickets. Why they stay unused: see `derived`.
@@ -149,6 +161,7 @@ fn a_session_is_accepted_and_none_resumed() {
         );
         assert_eq!(engine.session().state().handshake_kind(), Some(HandshakeKind::Full));
         assert!(!has(&sent, HIDDEN));
+        assert_eq!((engine.take_session().unwrap().is_none(), context.session_count()), (true, 0));
     }
     // The same server's sign over another ClientHello is none: such a server has not read the name.
     let context = Arc::new(base.with_ech(&keys.list()).unwrap());
@@ -193,8 +206,7 @@ fn a_second_hello_shows_no_more_than_the_first() {
         let mut engine = Engine::client(&Arc::new(context), Some(HIDDEN)).unwrap();
         let mut server = ignorant_server();
         let (first, outer) = hello(&mut engine);
-        assert!(outer.extension(PRE_SHARED_KEY).is_none());
-        assert!(outer.extension(PRE_SHARED_KEY).is_none());
+        assert!(outer.extension(PRE_SHARED_KEY).is_none() && outer.extension(EARLY_DATA).is_none());
         server.read_tls(&mut &first[..]).unwrap();
         server.process_new_packets().unwrap();
         let mut retry = Vec::new();
@@ -204,8 +216,7 @@ fn a_second_hello_shows_no_more_than_the_first() {
         let second = said(&mut engine);
         let hello = Hello::read(second.strip_prefix(&[20, 3, 3, 0, 1, 1][..]).unwrap());
         assert_eq!(hello.server_name(), Some(name));
-        assert!(hello.extension(PRE_SHARED_KEY).is_none());
-        assert!(hello.extension(PRE_SHARED_KEY).is_none());
+        assert!(hello.extension(PRE_SHARED_KEY).is_none() && hello.extension(EARLY_DATA).is_none());
         assert_eq!(has(&second, HIDDEN), name == HIDDEN);
         // The same extension again (section 6.1.6, section 6.2).
         assert_eq!(hello.extension(0xfe0d), outer.extension(0xfe0d));

@@ -60,7 +60,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_
     });
 }
 
-/// Whether clients may send early data: `netlib_tls_options_set_early_data`.
+/// Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no session is
+/// resumed.
 ///
 /// @param context the context. May be NULL: false is returned.
 /// @return the setting.

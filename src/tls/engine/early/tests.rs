@@ -252,6 +252,42 @@ fn no_more_is_sent_than_the_ticket_allows() {
     assert_eq!(write_early(&mut engine, &data), 0);
 }
 
+/// How much may be sent is what the session allows that the program has given, and not the one that the context remembered.
+#[test]
+fn a_session_that_the_program_gives_brings_its_own_allowance() {
+    for (given, remembered) in [(ALLOWED, 0), (0, ALLOWED), (ALLOWED, 100)] {
+        let row = (given, remembered);
+        let near = client(|_| {});
+        let mut first = accepting(&near);
+        first.max_early_data_size = given;
+        let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+        let mut server = Server::new(first.clone());
+        shake(&mut engine, &mut server, usize::MAX).unwrap();
+        let saved = Arc::new(engine.take_session().unwrap().unwrap());
+        near.forget_sessions();
+        first.max_early_data_size = remembered;
+        first_session(&near, &first);
+
+        let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+        assert_eq!(engine.early_data_left(), remembered as usize, "{row:?}");
+        engine.set_session(&saved).unwrap();
+        assert_eq!(engine.early_data_left(), given as usize, "{row:?}");
+        // Refused, it changes nothing.
+        assert_eq!(engine.set_session(&saved).unwrap_err().status(), Status::InvalidArgument);
+        assert_eq!(engine.early_data_left(), given as usize, "{row:?}");
+        first.max_early_data_size = ALLOWED;
+        let mut server = of(Far::Accepts, &first, &near);
+        assert!(!engine.handshake().unwrap());
+        let written = write_early(&mut engine, REQUEST);
+        assert_eq!(written, if given > 0 { REQUEST.len() } else { 0 }, "{row:?}");
+        shake(&mut engine, &mut server, usize::MAX).unwrap();
+        let outcome = if given > 0 { EarlyData::Accepted } else { EarlyData::NotSent };
+        assert_eq!((engine.early_data(), &server.early[..]), (outcome, &REQUEST[..written]), "{row:?}");
+        assert_eq!(engine.session().state().handshake_kind(), Some(HandshakeKind::Resumed), "{row:?}");
+        assert_eq!(engine.set_session(&saved).unwrap_err().status(), Status::InvalidArgument);
+    }
+}
+
 /// Which is offered all the same.
 #[test]
 fn none_need_be_sent() {
