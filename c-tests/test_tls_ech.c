@@ -223,7 +223,7 @@ static const struct ending {
     {"", HIDDEN, false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_GREASE, -1, NULL, NULL},
     {"", "127.0.0.1", false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_GREASE, -1, NULL, NULL},
     {PUBLIC, HIDDEN, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
-     "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent none to use instead",
+     "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent no configuration to use instead",
      "to connect without it"},
     /* The certificate is asked for the public name, whether or not it has the other one. */
     {PUBLIC, ELSEWHERE, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
@@ -282,6 +282,7 @@ static void test_ending(const struct ending *row) {
     if (row->says != NULL) {
         check_words(row->says, err, __LINE__);
         CHECK(strstr(netlib_error_advice(err, NULL) != NULL ? netlib_error_advice(err, NULL) : "", row->advice) != NULL);
+        CHECK(status != NETLIB_HOSTNAME_MISMATCH || netlib_error_advice(err, NULL) == NULL);
         CHECK(netlib_error_ech_retry_configs(err, &len) == NULL && len == 0);
         CHECK_STR(NULL, netlib_tls_engine_server_name(wire.client, NULL));
         /* It is over, and stays so. */

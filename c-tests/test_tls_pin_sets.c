@@ -448,7 +448,7 @@ static void bad_pins_are_told(void) {
         {HEX32, "pin must have 64 hex digits; it has 32: MD5 and SHA-1 can be forged"},
         {HEX32 "01234567", "pin must have 64 hex digits; it has 40: MD5 and SHA-1 can be forged"},
         {HEX32 HEX32 "0", "pin must have 64 hex digits (SHA-256); it has 65"},
-        {HEX32 "x" HEX32, "pin has something else than hex digits and colons at byte 32"},
+        {HEX32 "x" HEX32, "pin must be hex digits, or sha256// and base64; it has a 'x' at byte 32"},
         {"sha256//AAAA", "pin must have 44 characters of base64 after sha256//; it has 4"},
         {"sha1//AAAA", "pin must be hex digits, or sha256// and base64; it has a '/' at byte 4"},
         {HEX32 HEX32 ";" HEX32 HEX32, "pin has a ';': add one pin at a time"},

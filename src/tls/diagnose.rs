@@ -66,7 +66,7 @@ const VERSIONS: &str =
 const WITHOUT_ECH: &str = "Encrypted Client Hello needs TLS 1.3; a context without it may speak TLS 1.2";
 const RETRY_ECH: &str =
     "to try once more, on a new connection: netlib_tls_context_with_ech and netlib_error_ech_retry_configs";
-const RETRY_WITHOUT_ECH: &str = "to connect without it, and show the name: a context without its configurations";
+const RETRY_WITHOUT_ECH: &str = "to connect without it, and show the name: a context without an ECHConfigList";
 
 impl Situation<'_> {
     /// "the server \"example.com\"".
@@ -116,7 +116,13 @@ impl Situation<'_> {
     pub(crate) fn explain(&self, error: &TlsError, note: Option<Note>) -> Error {
         let peer = self.peer();
         match note {
-            Some(Note::Refused(refusal)) => return refusal.into_error(&peer),
+            Some(Note::Refused(mut refusal)) => {
+                // Who is not asked for the public name could be anybody, and his word would turn the hiding off.
+                if self.is_rejected && refusal.problem == CertificateProblem::NameMismatch {
+                    refusal.advice = None;
+                }
+                return refusal.into_error(&peer);
+            }
             Some(Note::Failed(failure)) => return failure,
             None => {}
         }
@@ -275,7 +281,7 @@ impl Situation<'_> {
         let (name, public) = (self.name.unwrap_or(""), self.public_name.unwrap_or(""));
         let (what, advice) = match configs {
             Some(_) => ("sent other configurations to use instead", RETRY_ECH),
-            None => ("sent none to use instead", RETRY_WITHOUT_ECH),
+            None => ("sent no configuration to use instead", RETRY_WITHOUT_ECH),
         };
         let message = format!("the server \"{public}\" rejected Encrypted Client Hello for \"{name}\", and {what}");
         Error::new(Status::TlsEchRejected, message)

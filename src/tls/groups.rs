@@ -60,7 +60,12 @@ pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
             None => {
                 let word = word.escape_ascii().to_string();
                 let error = refused(format!("has \"{}\", which is none of {},", shown(&word), existing()));
-                return Err(error.with_advice(Some("to pass over names that are not known: \"?\" before them")));
+                let advice = if item.iter().any(|byte| b", ;".contains(byte)) {
+                    "names stand with \":\" between them"
+                } else {
+                    "to pass over names that are not known: \"?\" before them"
+                };
+                return Err(error.with_advice(Some(advice)));
             }
         }
         at += item.len() + 1;
@@ -136,5 +141,13 @@ mod tests {
             }
         }
         assert!(parse(b"\xff\xfe").is_err());
+        for (list, advice) in [
+            ("x448", "to pass over names that are not known: \"?\" before them"),
+            ("P-256,P-384", "names stand with \":\" between them"),
+            ("x25519:P-256 P-384", "names stand with \":\" between them"),
+        ] {
+            let error = parse(list.as_bytes()).unwrap_err();
+            assert_eq!(error.advice().unwrap().to_str(), Ok(advice), "{list}");
+        }
     }
 }

@@ -53,9 +53,12 @@ impl Pin {
                 _ => Err(bad(format!("pin is not the base64 of a SHA-256 digest after {OF_KEY}"))),
             };
         }
-        if let Some(slash) = text.iter().position(|byte| *byte == b'/') {
-            let message = format!("pin must be hex digits, or {OF_KEY} and base64; it has a '/' at byte {slash}");
-            return Err(bad(message).at(slash));
+        let first = |is_wrong: fn(&u8) -> bool| text.iter().position(is_wrong);
+        // A slash first: what is meant is base64.
+        if let Some(at) = first(|byte| *byte == b'/').or(first(|byte| !byte.is_ascii_hexdigit() && *byte != b':')) {
+            let byte = text.get(at..=at).unwrap_or_default().escape_ascii();
+            let message = format!("pin must be hex digits, or {OF_KEY} and base64; it has a '{byte}' at byte {at}");
+            return Err(bad(message).at(at));
         }
         match hex_digits(text, "pin")? {
             (digest, 64) => Ok(Pin { digest, of_key_alone: false }),
@@ -179,6 +182,7 @@ mod tests {
     #[test]
     fn what_is_no_pin_is_told_apart() {
         let base64 = "pin must have 44 characters of base64 after sha256//; it has";
+        let neither = "pin must be hex digits, or sha256// and base64; it has a";
         let not_base64 = "pin is not the base64 of a SHA-256 digest after sha256//";
         for (text, message) in [
             ("".to_owned(), "pin must have 64 hex digits (SHA-256); it has 0".to_owned()),
@@ -186,8 +190,12 @@ mod tests {
             (format!("{HEX}00"), "pin must have 64 hex digits (SHA-256); it has 66".to_owned()),
             (HEX[..32].to_owned(), "pin must have 64 hex digits; it has 32: MD5 and SHA-1 can be forged".to_owned()),
             (HEX[..40].to_owned(), "pin must have 64 hex digits; it has 40: MD5 and SHA-1 can be forged".to_owned()),
-            (HEX.replace('7', "g"), "pin has something else than hex digits and colons at byte 2".to_owned()),
-            (format!(" {HEX}"), "pin has something else than hex digits and colons at byte 0".to_owned()),
+            (HEX.replace('7', "g"), format!("{neither} 'g' at byte 2")),
+            (format!(" {HEX}"), format!("{neither} ' ' at byte 0")),
+            (format!("{HEX}\n"), format!("{neither} '\\n' at byte 64")),
+            // What curl takes behind sha256//, alone; what openssl prints, whole.
+            ("6mJaW+OfX9G8wIPVuiGL2PIK9SuLBzzuwEGC1uYNUEk=".to_owned(), format!("{neither} 'm' at byte 1")),
+            (format!("sha256 Fingerprint={HEX}"), format!("{neither} 's' at byte 0")),
             ("sha256//".to_owned(), format!("{base64} 0")),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0".to_owned(), format!("{base64} 43")),
             (format!("sha256//{HEX}"), format!("{base64} 64")),
@@ -196,14 +204,8 @@ mod tests {
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa1=".to_owned(), not_base64.to_owned()),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0A".to_owned(), not_base64.to_owned()),
             ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFQ==".to_owned(), not_base64.to_owned()),
-            (
-                "sha256/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".to_owned(),
-                "pin must be hex digits, or sha256// and base64; it has a '/' at byte 6".to_owned(),
-            ),
-            (
-                "SHA256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".to_owned(),
-                "pin must be hex digits, or sha256// and base64; it has a '/' at byte 6".to_owned(),
-            ),
+            ("sha256/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".to_owned(), format!("{neither} '/' at byte 6")),
+            ("SHA256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".to_owned(), format!("{neither} '/' at byte 6")),
             (format!("{HEX};{HEX}"), "pin has a ';': add one pin at a time".to_owned()),
         ] {
             assert_eq!(parsed(&text), Err(message), "{text}");

@@ -38,13 +38,13 @@ fn parts(section: &str) -> Vec<String> {
             "tls/servername.rs",
             "tls/stream.rs",
             "tls/session.rs",
-            "tls/resumption.rs",
-            "tls/certificate.rs",
-            "tls/chain.rs",
             "tls/transport.rs",
             "tls/engine.rs",
+            "tls/resumption.rs",
             "tls/early.rs",
             "tls/ech.rs",
+            "tls/certificate.rs",
+            "tls/chain.rs",
             "tls/context.rs",
             "tls/connection_key.rs",
             "tls/urllib3.rs",
@@ -85,8 +85,14 @@ fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut Str
     if name == "basics" {
         sections.push_str(&status_codes());
     }
-    for part in parts(name) {
-        add_part(root, &root.join("src/ffi/api").join(part), handles, sections);
+    for (index, part) in parts(name).into_iter().enumerate() {
+        let file = root.join("src/ffi/api").join(part);
+        // A section of several files is long: each of them is a chapter to look for.
+        let chapter = read(&file).lines().next().unwrap_or("").trim_start_matches("//! ").to_owned();
+        if index > 0 || chapter != title {
+            let _ = write!(sections, "/* ---- {chapter} ---- */\n\n");
+        }
+        add_part(root, &file, handles, sections);
     }
 }
 

@@ -34,6 +34,11 @@ use crate::tls::{Context, TlsOptions};
 /// server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Where there is no
 /// descriptor: `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for functions of your own,
 /// `netlib_tls_engine_client_new` for bytes in memory.
+///
+/// Beside that: `netlib_tls_options_add_pin` to accept certain keys only; `netlib_tls_session` for handshakes that
+/// continue an earlier session, which a context does by itself; `netlib_tls_options_set_early_data` for requests that
+/// leave with the first message; `netlib_tls_context_with_ech` to hide the server's name on the wire;
+/// `netlib_tls_context_verify_chain` for certificates without a session; `netlib_connection_key` for pools.
 pub struct netlib_tls_context {
     _private: [u8; 0],
 }

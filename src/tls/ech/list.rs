@@ -93,7 +93,7 @@ impl ConfigList {
 
 /// Whether this is the list itself: it begins with the length of the rest.
 fn is_list(text: &[u8]) -> bool {
-    let is_text = |byte: &u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=".contains(byte);
+    let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match text.first_chunk() {
         Some(length) if usize::from(u16::from_be_bytes(*length)) + 2 == text.len() => true,
         _ => !text.iter().all(is_text),

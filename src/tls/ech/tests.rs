@@ -348,7 +348,8 @@ fn lists_are_read_or_refused_with_the_place() {
         ),
         // What follows a good one is read as well.
         (list_of(&[&good, &[0xfe]]), 2 + good.len() + 1, "ends in the middle of a configuration's version"),
-        (b"AA!A".to_vec(), 4, "ends in the middle of the list"),
+        (b"AA!A".to_vec(), 2, "neither a list nor base64"),
+        (b"/etc/ech.bin".to_vec(), 8, "neither a list nor base64"),
         (b"AAA".to_vec(), 2, "has no configuration"),
         (b"AAB".to_vec(), 2, "neither a list nor base64"),
         (b"A=AA".to_vec(), 1, "neither a list nor base64"),

@@ -368,9 +368,9 @@ pub unsafe extern "C" fn netlib_certificate_public_key_pin(
 }
 
 /// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
-/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well,
-/// unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
-/// time.
+/// streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
+/// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless its
+/// mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
 ///
 /// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
 ///        none, which is a mismatch whatever `cert_len` and the fingerprint.

@@ -85,8 +85,11 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///     if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
 ///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
 ///
-/// with the status of each call looked at. Until the handshake is done the server has proved nothing; early data can be
-/// read by whoever can read the ticket, which is the server of the session that is resumed.
+/// with the status of each call looked at. The handshake stands between because only then it is known whether the server
+/// has taken the beginning: a write that comes at once sends what follows, even if it has not.
+///
+/// Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket, which
+/// is the server of the session that is resumed.
 ///
 /// @param stream the stream. Not NULL.
 /// @param buf the bytes. Copied. Not NULL unless `len` is 0.

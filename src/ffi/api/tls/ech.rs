@@ -37,9 +37,9 @@ pub enum netlib_ech_status {
 ///
 /// Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
 /// exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the context.
-/// It resumes no sessions (`netlib_tls_context_resumption`): rustls 0.23 would show a session's ticket to whoever can forge
-/// a HelloRetryRequest, by which the server can be found out. Whoever watches still sees the application protocols (ALPN), the public name, the server's address, and how much is
-/// sent when.
+/// It resumes no sessions (`netlib_tls_context_resumption`), because a ticket could be seen by who forges a
+/// HelloRetryRequest, and tell which server is meant; so it sends no early data either. Whoever watches still sees the
+/// application protocols (ALPN), the public name, the server's address, and how much is sent when.
 ///
 /// A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake proves, by the same
 /// rules as else, that the server is the one of the public name, sends no certificate of this side's, and ends with

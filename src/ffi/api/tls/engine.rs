@@ -179,12 +179,12 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
 /// @param engine the engine. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
-///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something
-///         else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in
-///         common with it; `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
-///         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer
-///         closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
-///         `netlib_tls_options_set_servername_callback`.
+///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
+///         context fits; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses;
+///         `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
+///         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the transport
+///         ends, or the peer closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of
+///         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]

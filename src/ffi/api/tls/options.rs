@@ -48,7 +48,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(options: *mut ne
 }
 
 /// Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
-/// time. Default: none.
+/// time, by its name alone: not in the list with lengths of OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param protocol its name, as "http/1.1": 1 to 255 bytes, 8192 of all of them together. Copied. Not NULL.
@@ -66,7 +66,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
 
 /// Whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
 /// SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
-/// context and server name; see `netlib_tls_session`.
+/// context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
+/// that never reads gets none.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.

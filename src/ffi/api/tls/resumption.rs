@@ -16,15 +16,15 @@ use crate::tls::{Context, SavedSession};
 /// A session that a client can resume: a later handshake without certificates, cheaper for both sides. As Python's
 /// `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
 ///
-/// Nobody needs one: a context remembers sessions by itself, and its streams and engines resume them
+/// Few programs need one: a context remembers sessions by itself, and its streams and engines resume them
 /// (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed only
 /// by the context that made it, for the same server name and under the same offer of application protocols. It is not
 /// bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares its
-/// keys.
+/// keys. A stream for which none is set resumes what the context still remembers.
 ///
 /// A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
-/// client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There is no form of it that outlives the
-/// process.
+/// client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to
+/// be stored or sent: it does not outlive the process.
 pub struct netlib_tls_session {
     _private: [u8; 0],
 }

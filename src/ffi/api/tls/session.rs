@@ -9,7 +9,7 @@ use crate::tls::SessionInfo;
 /// How many certificates the peer sent; a resumed session has those of the first one.
 ///
 /// @param stream the stream. May be NULL: 0 is returned.
-/// @return the count; 0 before the handshake is done.
+/// @return the count; 0 before the handshake is done, and after one that failed.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -51,9 +51,9 @@ pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
     lend_text(stream, len, |stream| stream.session()?.alpn_protocol())
 }
 
-/// The server's name. A client: the host that the server has proved to be, in the form in which names are compared: lower
-/// case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS name that the client asked for (SNI). As Python's
-/// `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+/// The server's name. A client: the host that the server has proved to be, in the form in which names are compared:
+/// lower case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS
+/// name that the client asked for (SNI). As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 ///
 /// @param stream the stream. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -112,8 +112,8 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     lend_text(stream, len, |stream| stream.session()?.key_exchange_group())
 }
 
-/// Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new proof of identity. As
-/// Python's `SSLSocket.session_reused`.
+/// Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
+/// proof of identity. As Python's `SSLSocket.session_reused`.
 ///
 /// @param stream the stream. May be NULL: false is returned.
 /// @return the answer; false before the handshake is done.

@@ -61,8 +61,9 @@ pub struct netlib_slice {
 ///        does not check names (`netlib_tls_options_set_check_hostname` with 0).
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the context
-///         has an ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the
+///         context has an ECHConfigList, and for a descriptor that is negative or listens; `NETLIB_INVALID_UTF8`;
+///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -89,8 +90,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 /// @param fd a connected stream socket, borrowed.
 /// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no
-///         certificate, or the socket listens.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate,
+///         or has an ECHConfigList, and for a descriptor that is negative or listens.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -226,16 +227,17 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 ///
 /// When it fails, `netlib_error_message` says what was wrong, `netlib_error_advice` which setting would change it,
 /// `netlib_error_certificate_problem` and `netlib_error_tls_alert` the same for programs. The peer is sent an alert
-/// first.
+/// first. In TLS 1.3 a server looks at a client's certificate when the client's handshake is done already: that it
+/// refuses the client is then told by the first read.
 ///
 /// @param stream the stream. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
-///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when
-///         the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
-///         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
-///         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it
-///         was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
+///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
+///         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
+///         when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
+///         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection
+///         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
 ///         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
 ///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
 ///         `netlib_tls_wrap_callbacks` made, what its functions report.
