@@ -4,6 +4,8 @@
  * Retry policy, time limits, URLs, request headers, TLS on a socket you already have, connecting, rewinding a
  * body, checking a response head. Each part works alone; none of them owns your event loop.
  *
+ * Sections begin with a line of "=", chapters of the long ones with "----".
+ *
  * Generated from the library's sources: change those, then run `make header`.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
@@ -74,7 +76,8 @@
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
  *     and then     netlib_retry_decide, whatever happened: netlib_decision_action says what is next, for which
  *                  netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare;
- *                  netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again
+ *                  netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
+ *                  netlib_connection_key says for which requests it may be
  *
  * AN EVENT LOOP (poll, epoll, kqueue, libuv) takes these instead, of which none waits:
  *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step until it is not
@@ -188,9 +191,9 @@ typedef struct netlib_throughput netlib_throughput;
 typedef struct netlib_tls_context netlib_tls_context;
 typedef struct netlib_tls_options netlib_tls_options;
 typedef struct netlib_tls_stream netlib_tls_stream;
+typedef struct netlib_tls_engine netlib_tls_engine;
 typedef struct netlib_tls_session netlib_tls_session;
 typedef struct netlib_certificate netlib_certificate;
-typedef struct netlib_tls_engine netlib_tls_engine;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1086,6 +1089,8 @@ netlib_status netlib_url_resolve(const netlib_url *base,
 NETLIB_MUST_USE
 netlib_status netlib_url_same_origin(const netlib_url *a, const netlib_url *b, bool *same, netlib_error **err);
 
+/* ---- How other programs read a URL, and in what they differ. ---- */
+
 /** A kind of program that reads URLs. */
 enum netlib_url_reader {
     /**
@@ -1427,6 +1432,8 @@ double netlib_default_timeout(void);
 /* ==================================================================================================================
  * retry: How often, for which failures, and after which delay a request is sent again.
  * ================================================================================================================== */
+
+/* ---- The settings of a Retry, collected. ---- */
 
 /** `total` unless set. */
 #define NETLIB_RETRY_DEFAULT_TOTAL 10
@@ -1809,6 +1816,8 @@ void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_
  */
 void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx);
 
+/* ---- How often, for which failures, and after which delay a request is sent again. ---- */
+
 /** Why there is a wait before the next request. Stored by `netlib_retry_delay`. */
 enum netlib_delay_reason {
     /** There is none. */
@@ -2100,6 +2109,8 @@ netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
  */
 const netlib_retry *netlib_error_retry(const netlib_error *error);
 
+/* ---- What to do after a request. ---- */
+
 /** What to do next. Returned by `netlib_decision_action`. */
 enum netlib_action {
     /** Nothing: give the response to whoever asked. */
@@ -2360,6 +2371,8 @@ netlib_status netlib_decision_headers(const netlib_decision *decision,
                                       const netlib_headers *request_headers,
                                       netlib_headers **next_headers,
                                       netlib_error **err);
+
+/* ---- What a Retry holds: its counts, its settings, its history. ---- */
 
 /**
  * What is left of `total`.
@@ -2677,6 +2690,8 @@ int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
  * @since 0.1.0
  */
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
+
+/* ---- The defaults of a Retry, and the statuses and headers that it knows. ---- */
 
 /**
  * The methods that may be retried unless set, as `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`.
@@ -3472,6 +3487,8 @@ netlib_status netlib_is_fp_closed(netlib_body *body,
  * socket: Connecting, and waiting for descriptors.
  * ================================================================================================================== */
 
+/* ---- How to connect. ---- */
+
 /** How to connect. **Single**: one call at a time. */
 struct netlib_connect_options;
 
@@ -3611,6 +3628,8 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
                                               const void *value,
                                               size_t len);
 
+/* ---- Which addresses may be connected to. ---- */
+
 /** Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name. */
 #define NETLIB_ADDRESS_ALL_BUT_GLOBAL 4095
 
@@ -3744,6 +3763,8 @@ netlib_status netlib_classify_address_text(const char *text, int32_t *classes, n
  */
 const char *netlib_address_class_name(int32_t classes);
 
+/* ---- Resolvers of the program's own: lists of addresses, and a function that finds them. ---- */
+
 /** Addresses to connect to, in order, 1,024 at most. **Single**: one call at a time. */
 struct netlib_addresses;
 
@@ -3843,6 +3864,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
                                                  netlib_resolve_fn resolve,
                                                  void *ctx);
 
+/* ---- Connecting, and waiting for descriptors. ---- */
+
 /**
  * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
  * one accepts; `netlib_connect_run` races them.
@@ -3878,6 +3901,8 @@ netlib_status netlib_create_connection(const char *host,
                                        const netlib_limit *limit,
                                        int *fd,
                                        netlib_error **err);
+
+/* ---- Racing connects (RFC 8305), by steps for an event loop or in one call. ---- */
 
 /**
  * A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time, on
@@ -4185,6 +4210,8 @@ int32_t netlib_connect_attempt_status(const netlib_connect *connect, size_t inde
  */
 int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index);
 
+/* ---- Connecting to Unix domain sockets. ---- */
+
 /**
  * Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.
  *
@@ -4239,6 +4266,8 @@ netlib_status netlib_connect_new_unix(const char *path,
                                       const netlib_connect_options *options,
                                       netlib_connect **connect,
                                       netlib_error **err);
+
+/* ---- Waiting for descriptors, and what is left of a connection. ---- */
 
 /**
  * Waits until a descriptor can be read without blocking, with poll(2): descriptors above 1023 are fine.
@@ -4320,6 +4349,8 @@ int32_t netlib_allowed_gai_family(void);
  * @since 0.1.0
  */
 double netlib_current_time(void);
+
+/* ---- The minimum throughput of a descriptor that the program reads itself. ---- */
 
 /**
  * A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads of
@@ -4404,6 +4435,11 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Where there is no
  * descriptor: `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for functions of your own,
  * `netlib_tls_engine_client_new` for bytes in memory.
+ *
+ * Beside that: `netlib_tls_options_add_pin` to accept certain keys only; `netlib_tls_session` for handshakes that
+ * continue an earlier session, which a context does by itself; `netlib_tls_options_set_early_data` for requests that
+ * leave with the first message; `netlib_tls_context_with_ech` to hide the server's name on the wire;
+ * `netlib_tls_context_verify_chain` for certificates without a session; `netlib_connection_key` for pools.
  */
 struct netlib_tls_context;
 
@@ -4471,6 +4507,8 @@ netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
  * @since 0.1.0
  */
 void netlib_tls_context_free(netlib_tls_context *context);
+
+/* ---- Which authorities are trusted. ---- */
 
 /**
  * Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile, curl's --cacert. Default:
@@ -4545,6 +4583,8 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options,
  */
 void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t on);
 
+/* ---- The certificate and key of this side. ---- */
+
 /**
  * The certificate of this side and its private key, from files. A server needs them; a client shows them to a server
  * that asks. As Python's `load_cert_chain`, curl's --cert and --key. Default: none.
@@ -4616,6 +4656,8 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
 void netlib_tls_options_set_key_password(netlib_tls_options *options,
                                          const void *password,
                                          size_t len);
+
+/* ---- What is asked of the peer's certificate beside who issued it: a name, revocation, strict rules, the time. ---- */
 
 /** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
 enum netlib_verify_mode {
@@ -4785,6 +4827,8 @@ void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
                                        netlib_wall_clock_fn clock,
                                        void *ctx);
 
+/* ---- Versions, application protocols, resumption, the key log, the environment. ---- */
+
 /** TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`. */
 enum netlib_tls_version {
     /** The oldest that netlib offers. */
@@ -4821,7 +4865,7 @@ void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t
 
 /**
  * Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
- * time. Default: none.
+ * time, by its name alone: not in the list with lengths of OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param protocol its name, as "http/1.1": 1 to 255 bytes, 8192 of all of them together. Copied. Not NULL.
@@ -4833,7 +4877,8 @@ void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const cha
 /**
  * Whether sessions are remembered and resumed, in both versions and by clients and servers. As OpenSSL's
  * SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
- * context and server name; see `netlib_tls_session`.
+ * context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
+ * that never reads gets none.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
@@ -4886,6 +4931,8 @@ void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
  * @since 0.1.0
  */
 void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
+
+/* ---- Settings in OpenSSL's own language: the cipher string and the option bits. ---- */
 
 /** OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here. */
 #define NETLIB_OP_ALL 2147483728
@@ -5005,6 +5052,8 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options,
 void netlib_tls_options_set_options(netlib_tls_options *options,
                                     int64_t bits);
 
+/* ---- A server that has several names, each with a context of its own. ---- */
+
 /**
  * Chooses the context by the name that a client asks for (SNI, RFC 6066 section 3). It is called once in a handshake,
  * as soon as the client's first message is complete, on the thread that makes the handshake, without a lock; so by
@@ -5043,6 +5092,8 @@ typedef int32_t (*netlib_tls_servername_fn)(void *ctx, const char *server_name, 
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
                                                 netlib_tls_servername_fn callback,
                                                 void *ctx);
+
+/* ---- TLS streams: a session on a descriptor. ---- */
 
 /**
  * A TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on functions of the program
@@ -5085,8 +5136,9 @@ typedef struct netlib_slice {
  *        does not check names (`netlib_tls_options_set_check_hostname` with 0).
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the context
- *         has an ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the
+ *         context has an ECHConfigList, and for a descriptor that is negative or listens; `NETLIB_INVALID_UTF8`;
+ *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  * @threads any
  * @since 0.1.0
  */
@@ -5105,8 +5157,8 @@ netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
  * @param fd a connected stream socket, borrowed.
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no
- *         certificate, or the socket listens.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate,
+ *         or has an ECHConfigList, and for a descriptor that is negative or listens.
  * @threads any
  * @since 0.1.0
  */
@@ -5222,16 +5274,17 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  *
  * When it fails, `netlib_error_message` says what was wrong, `netlib_error_advice` which setting would change it,
  * `netlib_error_certificate_problem` and `netlib_error_tls_alert` the same for programs. The peer is sent an alert
- * first.
+ * first. In TLS 1.3 a server looks at a client's certificate when the client's handshake is done already: that it
+ * refuses the client is then told by the first read.
  *
  * @param stream the stream. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
- *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when
- *         the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
- *         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
- *         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends in the middle, with errno if it
- *         was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
+ *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
+ *         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
+ *         when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
+ *         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection
+ *         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
  *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
  *         `netlib_tls_wrap_callbacks` made, what its functions report.
@@ -5390,11 +5443,13 @@ NETLIB_MUST_USE
 netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream,
                                               netlib_error **err);
 
+/* ---- What the two sides of a stream have agreed on. ---- */
+
 /**
  * How many certificates the peer sent; a resumed session has those of the first one.
  *
  * @param stream the stream. May be NULL: 0 is returned.
- * @return the count; 0 before the handshake is done.
+ * @return the count; 0 before the handshake is done, and after one that failed.
  * @threads any
  * @since 0.1.0
  */
@@ -5426,9 +5481,9 @@ const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *strea
 const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
 
 /**
- * The server's name. A client: the host that the server has proved to be, in the form in which names are compared: lower
- * case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS name that the client asked for (SNI). As Python's
- * `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+ * The server's name. A client: the host that the server has proved to be, in the form in which names are compared:
+ * lower case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS
+ * name that the client asked for (SNI). As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
  *
  * @param stream the stream. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -5436,8 +5491,7 @@ const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, siz
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream,
-                                          size_t *len);
+const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_t *len);
 
 /**
  * The version that the two sides have agreed on. As SSL_version, which has the same numbers.
@@ -5476,8 +5530,8 @@ const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream
                                                  size_t *len);
 
 /**
- * Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new proof of identity. As
- * Python's `SSLSocket.session_reused`.
+ * Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
+ * proof of identity. As Python's `SSLSocket.session_reused`.
  *
  * @param stream the stream. May be NULL: false is returned.
  * @return the answer; false before the handshake is done.
@@ -5486,19 +5540,459 @@ const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream
  */
 bool netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 
+/* ---- TLS streams on something else than a descriptor: another stream, functions of the program. ---- */
+
+/**
+ * Receives what the peer sent, over a transport of the program's own. It is called only during calls on the stream, on
+ * their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
+ * `NETLIB_BUSY`.
+ *
+ * @param ctx as given to `netlib_tls_wrap_callbacks`.
+ * @param buf where to put bytes; what it holds before is not set.
+ * @param len how many bytes fit, at least 1.
+ * @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
+ * @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
+ *         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
+ *         failure (200 or more) fails that call with this status; any other number with `NETLIB_CALLBACK_FAILED`.
+ * @threads as the stream is used
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
+
+/**
+ * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
+ * that runs on another thread.
+ *
+ * @param ctx as given to `netlib_tls_wrap_callbacks`.
+ * @param buf the bytes.
+ * @param len how many, at least 1.
+ * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
+ * @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
+ *         is no room yet; failures as of `netlib_tls_read_fn`.
+ * @threads as the stream is used
+ * @since 0.1.0
+ */
+typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
+
+/**
+ * Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. As urllib3's
+ * SSLTransport, its tls_in_tls. No I/O: the first read or write, or `netlib_tls_stream_handshake`, makes the
+ * handshake, and that of the outer stream if it is not done yet. Each of the two peers proves a name of its own. Read
+ * exactly the proxy's answer from the outer stream first: what comes after it is the inner one's.
+ *
+ * As long as the new stream exists, it has the outer one for itself: reading, writing, handshaking and shutting down
+ * there, and making another stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the
+ * new one keeps it alive. The new stream's own settings (blocking or not, limit, timeouts) hold all the way down, not
+ * those of the outer one; if it does not block, poll the descriptor at the bottom.
+ *
+ * To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else
+ * instead, call `netlib_tls_stream_shutdown_both` on the inner one before it is freed: what it has taken from the
+ * outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
+ * `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
+ *
+ * @param context the context of the inner session; the stream keeps its own reference. Not NULL.
+ * @param outer the stream to run in, a client's or a server's. Not NULL.
+ * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be
+ *        NULL, or empty, only if the context does not check names.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to
+ *         it has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+ *         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
+                                     netlib_tls_stream *outer,
+                                     const char *server_hostname,
+                                     netlib_tls_stream **stream,
+                                     netlib_error **err);
+
+/**
+ * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
+ *
+ * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+ * @param outer the stream to run in, a client's or a server's. Not NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
+                                       netlib_tls_stream *outer,
+                                       netlib_tls_stream **stream,
+                                       netlib_error **err);
+
+/**
+ * Makes a client's stream on a transport of the program's own. As a BIO of OpenSSL. No I/O, as `netlib_tls_wrap_fd`:
+ * no function is called.
+ *
+ * netlib cannot wait for such a transport: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
+ * comes back to the caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait
+ * themselves make a stream that does. The limit is looked at before each of their calls; the stream's timeouts are
+ * without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
+ * the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+ *
+ * @param context the context; the stream keeps its own reference. Not NULL.
+ * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
+ *        or empty, only if the context does not check names.
+ * @param read_fn receives. Not NULL.
+ * @param write_fn sends. Not NULL.
+ * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
+                                        const char *server_hostname,
+                                        netlib_tls_read_fn read_fn,
+                                        netlib_tls_write_fn write_fn,
+                                        void *ctx,
+                                        netlib_tls_stream **stream,
+                                        netlib_error **err);
+
+/**
+ * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
+ *
+ * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+ * @param read_fn receives. Not NULL.
+ * @param write_fn sends. Not NULL.
+ * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
+                                          netlib_tls_read_fn read_fn,
+                                          netlib_tls_write_fn write_fn,
+                                          void *ctx,
+                                          netlib_tls_stream **stream,
+                                          netlib_error **err);
+
+/* ---- TLS engines: a session over a transport of your own. ---- */
+
+/**
+ * A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
+ * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but
+ * that of certificates. **Single**: one call at a time, on any thread.
+ *
+ * Give `netlib_tls_engine_feed` what comes from the network, and send what `netlib_tls_engine_drain` gives. Drain
+ * after every other call, a failed one too: the alert that tells the peer why is in the output. `NETLIB_WANT_READ`
+ * says "drain, then feed more".
+ *
+ * A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68
+ * KiB of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+ */
+struct netlib_tls_engine;
+
+/**
+ * Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
+ *
+ * @param context the context; the engine keeps its own reference. Not NULL.
+ * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. Copied. May be
+ *        NULL, or empty, only if the context does not check names.
+ * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the
+ *         context has an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
+                                           const char *server_hostname,
+                                           netlib_tls_engine **engine,
+                                           netlib_error **err);
+
+/**
+ * Makes a server's engine.
+ *
+ * @param context the context, with an identity; the engine keeps its own reference. Not NULL.
+ * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_server_new(const netlib_tls_context *context,
+                                           netlib_tls_engine **engine,
+                                           netlib_error **err);
+
+/**
+ * Releases an engine. Output that was not drained is lost with it.
+ *
+ * @param engine owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_tls_engine_free(netlib_tls_engine *engine);
+
+/**
+ * Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
+ * something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
+ * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing message
+ * everything is taken and nothing of it counts.
+ *
+ * @param engine the engine. Not NULL.
+ * @param data the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many were taken. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_end`;
+ *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
+                                     const void *data,
+                                     size_t len,
+                                     size_t *n,
+                                     netlib_error **err);
+
+/**
+ * Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
+ * it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
+ * harmless.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_feed_end(netlib_tls_engine *engine,
+                                         netlib_error **err);
+
+/**
+ * Gives bytes that must go to the network, in this order, each of them once.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param len the room in bytes.
+ * @param n out: how many bytes were given; 0 if there are none. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, whatever has become of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
+                                      void *buf,
+                                      size_t len,
+                                      size_t *n,
+                                      netlib_error **err);
+
+/**
+ * How many bytes wait to be drained.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
+
+/**
+ * Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
+ * be output whatever is returned.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
+ *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
+ *         context fits; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses;
+ *         `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
+ *         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the transport
+ *         ends, or the peer closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of
+ *         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine,
+                                          netlib_error **err);
+
+/**
+ * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
+ * fastest: a record's plaintext then goes straight into them.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param len the room in bytes; with 0 nothing is read.
+ * @param n out: how many bytes were read. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has
+ *         closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
+ *         missing; all that `netlib_tls_engine_handshake` returns.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
+                                     void *buf,
+                                     size_t len,
+                                     size_t *n,
+                                     netlib_error **err);
+
+/**
+ * How many bytes a read would return without more input. It decrypts a record that has been fed.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count; there may be more behind it.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
+
+/**
+ * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
+ * taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first; `NETLIB_WANT_READ` when
+ *         the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
+ *         returns.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
+                                      const void *buf,
+                                      size_t len,
+                                      size_t *n,
+                                      netlib_error **err);
+
+/**
+ * Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, after what was
+ * written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
+ * done, the message follows when it is. Calling it again is harmless.
+ *
+ * @param engine the engine. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; the failure of the session.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
+
+/**
+ * As `netlib_tls_stream_peer_certificate_count`.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count; 0 before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
+
+/**
+ * As `netlib_tls_stream_peer_certificate`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `engine`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
+
+/**
+ * As `netlib_tls_stream_alpn_protocol`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_server_name`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_version`.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+int32_t netlib_tls_engine_version(const netlib_tls_engine *engine);
+
+/**
+ * As `netlib_tls_stream_cipher_suite`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_key_exchange_group`.
+ *
+ * @param engine the engine. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `engine`; NULL where `netlib_tls_stream_key_exchange_group` has none.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
+
+/**
+ * As `netlib_tls_stream_is_resumed`.
+ *
+ * @param engine the engine. May be NULL: false is returned.
+ * @return the answer; false before the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+bool netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
+
+/* ---- Sessions that are resumed: what a context remembers of them, and sessions in the program's own hands. ---- */
+
 /**
  * A session that a client can resume: a later handshake without certificates, cheaper for both sides. As Python's
  * `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
  *
- * Nobody needs one: a context remembers sessions by itself, and its streams and engines resume them
+ * Few programs need one: a context remembers sessions by itself, and its streams and engines resume them
  * (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed only
  * by the context that made it, for the same server name and under the same offer of application protocols. It is not
  * bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares its
- * keys.
+ * keys. A stream for which none is set resumes what the context still remembers.
  *
  * A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
- * client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There is no form of it that outlives the
- * process.
+ * client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to
+ * be stored or sent: it does not outlive the process.
  */
 struct netlib_tls_session;
 
@@ -5554,9 +6048,10 @@ int32_t netlib_tls_session_version(const netlib_tls_session *session);
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
 /**
- * Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's certificate
- * is good for. A shorter life that the server has set counts too, when it is resumed: that connection then makes a full
- * handshake, as it does if the server has forgotten the session.
+ * Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's certificates
+ * and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it is resumed, and
+ * a wall clock of the program's that was set: that connection then makes a full handshake, as it does if the server has
+ * forgotten the session.
  *
  * @param session the session. May be NULL: false is returned.
  * @return the answer.
@@ -5658,6 +6153,336 @@ size_t netlib_tls_context_session_count(const netlib_tls_context *context);
  * @since 0.1.0
  */
 void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
+
+/* ---- Early data: a client's first words, before the server has answered. ---- */
+
+/** What has become of a session's early data; the numbers are OpenSSL's `SSL_EARLY_DATA_…`. */
+enum netlib_early_data {
+    /** None was written. */
+    NETLIB_EARLY_DATA_NOT_SENT = 0,
+    /**
+     * The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the risk of all
+     * early data.
+     */
+    NETLIB_EARLY_DATA_REJECTED = 1,
+    /** The server has taken it as the beginning of what is written. */
+    NETLIB_EARLY_DATA_ACCEPTED = 2,
+    /** The server has not said so far. When the session has failed: it may have acted on it, or not. */
+    NETLIB_EARLY_DATA_UNDECIDED = 3
+};
+
+/**
+ * Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message of
+ * the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has allowed
+ * it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+ *
+ * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
+ * the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes nothing: a
+ * GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be given twice. A
+ * server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks for the same
+ * request after the handshake.
+ *
+ * This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
+ * because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers early
+ * data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and accept none.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_early_data(netlib_tls_options *options,
+                                       int32_t on);
+
+/**
+ * Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no session is
+ * resumed.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_early_data(const netlib_tls_context *context);
+
+/**
+ * Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
+ * `netlib_tls_options_set_early_data` for what may never be sent so. As SSL_write_early_data.
+ *
+ * Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed, when
+ * its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a server's stream.
+ * What was taken is encrypted and leaves with this call or the next one that does something. Nothing is ever sent again
+ * by itself. So, for a request that may be sent so:
+ *
+ *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
+ *     netlib_tls_stream_handshake(stream, &err);
+ *     if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
+ *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
+ *
+ * with the status of each call looked at. The handshake stands between because only then it is known whether the server
+ * has taken the beginning: a write that comes at once sends what follows, even if it has not.
+ *
+ * Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket, which
+ * is the server of the session that is resumed.
+ *
+ * @param stream the stream. Not NULL.
+ * @param buf the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken because what
+ *         came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_stream_handshake`
+ *         returns, and then `netlib_tls_stream_early_data_written` says how much was taken.
+ * @threads one writer at a time, beside one reader
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream,
+                                                 const void *buf,
+                                                 size_t len,
+                                                 size_t *n,
+                                                 netlib_error **err);
+
+/**
+ * What has become of the early data. As SSL_get_early_data_status.
+ *
+ * @param stream the stream. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
+ * @return one of `enum netlib_early_data`; final when the handshake is done.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_stream_early_data(const netlib_tls_stream *stream);
+
+/**
+ * How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
+ * first byte is sent.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return the count in bytes; 0 when none may be sent.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
+
+/**
+ * How much early data was written in all, also by calls that failed.
+ *
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return the count in bytes.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
+
+/**
+ * Encrypts early data into the output, as `netlib_tls_stream_write_early_data`: what may never be sent so stands at
+ * `netlib_tls_options_set_early_data`.
+ *
+ * @param engine the engine. Not NULL.
+ * @param buf the bytes. Copied. Not NULL unless `len` is 0.
+ * @param len how many; -1 is refused, not `NETLIB_NTS`.
+ * @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or more wait
+ *         to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns but
+ *         `NETLIB_WANT_READ`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine,
+                                                 const void *buf,
+                                                 size_t len,
+                                                 size_t *n,
+                                                 netlib_error **err);
+
+/**
+ * What has become of the early data; as `netlib_tls_stream_early_data`.
+ *
+ * @param engine the engine. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
+ * @return one of `enum netlib_early_data`; final when the handshake is done.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+int32_t netlib_tls_engine_early_data(const netlib_tls_engine *engine);
+
+/**
+ * How much early data may still be written; as `netlib_tls_stream_early_data_left`.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count in bytes; 0 when none may be sent.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
+
+/**
+ * How much early data was written in all.
+ *
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return the count in bytes.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
+
+/* ---- Encrypted Client Hello: the server's name hidden from who watches the connection. ---- */
+
+/**
+ * What became of Encrypted Client Hello in a session: `netlib_tls_stream_ech_status`. As OpenSSL's
+ * SSL_ech_get1_status.
+ */
+enum netlib_ech_status {
+    /** The ClientHello had no such extension. Also of every server's session. */
+    NETLIB_ECH_NOT_OFFERED = 0,
+    /** The ClientHello had one that means nothing: `netlib_tls_options_set_ech_grease`. */
+    NETLIB_ECH_GREASE = 1,
+    /** The server has not answered yet, or the handshake failed before it was known what the answer means. */
+    NETLIB_ECH_OFFERED = 2,
+    /** The server has read the encrypted ClientHello: nobody between has seen the name. */
+    NETLIB_ECH_ACCEPTED = 3,
+    /** It could not read it. Nobody has seen the name, and there is no session. */
+    NETLIB_ECH_REJECTED = 4
+};
+
+/**
+ * Gives clients an ECHConfigList, with which they encrypt their ClientHello (Encrypted Client Hello, RFC 9849): who
+ * watches the connection reads the list's public name in place of the server's. A list is for one name: it is the
+ * `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460), which is best asked over TLS, or the
+ * name can be read there. `netlib_tls_context_with_ech` is the same for a context that there is already. As OpenSSL's
+ * SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
+ *
+ * Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
+ * exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the context.
+ * It resumes no sessions (`netlib_tls_context_resumption`), because a ticket could be seen by who forges a
+ * HelloRetryRequest, and tell which server is meant; so it sends no early data either. Whoever watches still sees the
+ * application protocols (ALPN), the public name, the server's address, and how much is sent when.
+ *
+ * A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake proves, by the same
+ * rules as else, that the server is the one of the public name, sends no certificate of this side's, and ends with
+ * `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
+ * `netlib_error_ech_retry_configs`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param config_list the list: its bytes, or these in base64, as dig and curl have them. Copied. Of its configurations
+ *        the first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
+ *        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
+ *        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
+ *        `NETLIB_UNSUPPORTED`. May be NULL: none.
+ * @param len its length in bytes, or `NETLIB_NTS`. Ignored when `config_list` is NULL.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_ech_config_list(netlib_tls_options *options,
+                                            const void *config_list,
+                                            size_t len);
+
+/**
+ * Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one (GREASE,
+ * RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked of
+ * the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
+ * speaks TLS 1.3 alone, and servers that do not will refuse it.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_ech_grease(netlib_tls_options *options,
+                                       int32_t on);
+
+/**
+ * Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
+ * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
+ * single connection.
+ *
+ * @param context the context. It stays as it is. Not NULL.
+ * @param config_list the list: its bytes, or these in base64. Copied. Not NULL.
+ * @param len its length in bytes, or `NETLIB_NTS`.
+ * @param with_ech out, owned: free it with `netlib_tls_context_free`. Not NULL.
+ * @param err out, owned. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes
+ *         TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
+ *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context,
+                                          const void *config_list,
+                                          size_t len,
+                                          netlib_tls_context **with_ech,
+                                          netlib_error **err);
+
+/**
+ * The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `context`: all of the list, in bytes; NULL when there is none.
+ * @threads any
+ * @since 0.1.0
+ */
+const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
+
+/**
+ * The name that a context's clients show in place of the server's: the public name of the configuration that is used.
+ *
+ * @param context the context. May be NULL: NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `context`; NULL when there is no list.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
+
+/**
+ * The setting `netlib_tls_options_set_ech_grease`.
+ *
+ * @param context the context. May be NULL: false is returned.
+ * @return the setting.
+ * @threads any
+ * @since 0.1.0
+ */
+bool netlib_tls_context_ech_grease(const netlib_tls_context *context);
+
+/**
+ * What became of Encrypted Client Hello, also after a failure of the handshake.
+ *
+ * @param stream the stream. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
+ * @return one of `enum netlib_ech_status`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
+
+/**
+ * The same of an engine.
+ *
+ * @param engine the engine. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
+ * @return one of `enum netlib_ech_status`.
+ * @threads one call at a time on the engine
+ * @since 0.1.0
+ */
+int32_t netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
+
+/**
+ * The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
+ * `netlib_tls_context_with_ech` of the context without Encrypted Client Hello, and connect anew, once; a second
+ * rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned Encrypted
+ * Client Hello off: the program may connect without it, and show the name. In both cases it is the server of the public
+ * name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
+ *
+ * @param error the error. May be NULL: NULL is returned.
+ * @param len out: the length in bytes. May be NULL.
+ * @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
+ * @threads any
+ * @since 0.1.0
+ */
+const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error,
+                                              size_t *len);
+
+/* ---- Certificates as text, and fingerprints. ---- */
 
 /** What `netlib_certificate_name` gives. */
 enum netlib_certificate_name_kind {
@@ -5952,9 +6777,9 @@ const char *netlib_certificate_public_key_pin(const netlib_certificate *certific
 
 /**
  * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
- * streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well,
- * unless its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant
- * time.
+ * streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
+ * `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless its
+ * mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
  *
  * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
  *        none, which is a mismatch whatever `cert_len` and the fingerprint.
@@ -5972,6 +6797,8 @@ netlib_status netlib_assert_fingerprint(const void *cert,
                                         size_t cert_len,
                                         const char *fingerprint,
                                         netlib_error **err);
+
+/* ---- Chains of certificates, verified without a session. ---- */
 
 /**
  * What a certificate is to be for. As Python's `ssl.Purpose`, with OpenSSL's numbers of X509_PURPOSE_SSL_CLIENT and
@@ -5997,17 +6824,16 @@ enum netlib_purpose {
  *        or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes. Not NULL unless `len` is 0.
  * @param len its length in bytes, or `NETLIB_NTS` for PEM.
  * @param purpose one of `enum netlib_purpose`.
- * @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it. It is
- *        checked whatever `netlib_tls_options_set_check_hostname` says. May be NULL: any name will do.
+ * @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it, but not
+ *        empty. It is checked whatever `netlib_tls_options_set_check_hostname` says. May be NULL: any name will do.
  * @param time when: seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
  * @param err out, owned: what the error of a refused handshake says, but for the alert, since nobody is told. Its
  *        `netlib_error_certificate_index` counts in `chain`; its advice is of what would make a handshake accept the
  *        chain. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of
- *         the context fits; `NETLIB_INVALID_PEM` for what holds no
- *         certificate; `NETLIB_NO_TRUST_ANCHORS`; `NETLIB_INVALID_ARGUMENT` for a name that is none, a purpose or time
- *         out of range, and what is too large; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock;
- *         `NETLIB_OUT_OF_MEMORY`.
+ * @return `NETLIB_OK`; `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin
+ *         of the context fits; `NETLIB_INVALID_PEM` for what holds no certificate; `NETLIB_NO_TRUST_ANCHORS`;
+ *         `NETLIB_INVALID_ARGUMENT` for a name that is none, a purpose or time out of range, and what is too large;
+ *         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock; `NETLIB_OUT_OF_MEMORY`.
  * @threads any
  * @since 0.1.0
  */
@@ -6020,755 +6846,7 @@ netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
                                               const double *time,
                                               netlib_error **err);
 
-/**
- * Receives what the peer sent, over a transport of the program's own. It is called only during calls on the stream, on
- * their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
- * `NETLIB_BUSY`.
- *
- * @param ctx as given to `netlib_tls_wrap_callbacks`.
- * @param buf where to put bytes; what it holds before is not set.
- * @param len how many bytes fit, at least 1.
- * @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
- * @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
- *         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
- *         failure (200 or more) fails that call with this status; any other number with `NETLIB_CALLBACK_FAILED`.
- * @threads as the stream is used
- * @since 0.1.0
- */
-typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
-
-/**
- * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
- * that runs on another thread.
- *
- * @param ctx as given to `netlib_tls_wrap_callbacks`.
- * @param buf the bytes.
- * @param len how many, at least 1.
- * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
- * @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
- *         is no room yet; failures as of `netlib_tls_read_fn`.
- * @threads as the stream is used
- * @since 0.1.0
- */
-typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
-
-/**
- * Makes a client's stream inside another stream: TLS in TLS, as to an origin through an https proxy. As urllib3's
- * SSLTransport, its tls_in_tls. No I/O: the first read or write, or `netlib_tls_stream_handshake`, makes the
- * handshake, and that of the outer stream if it is not done yet. Each of the two peers proves a name of its own. Read
- * exactly the proxy's answer from the outer stream first: what comes after it is the inner one's.
- *
- * As long as the new stream exists, it has the outer one for itself: reading, writing, handshaking and shutting down
- * there, and making another stream in it, are `NETLIB_BUSY`. The outer stream's getters work, and it may be freed: the
- * new one keeps it alive. The new stream's own settings (blocking or not, limit, timeouts) hold all the way down, not
- * those of the outer one; if it does not block, poll the descriptor at the bottom.
- *
- * To end both: shut down the inner stream, free it, shut down the outer one. To use the outer one for something else
- * instead, call `netlib_tls_stream_shutdown_both` on the inner one before it is freed: what it has taken from the
- * outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
- * `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
- *
- * @param context the context of the inner session; the stream keeps its own reference. Not NULL.
- * @param outer the stream to run in, a client's or a server's. Not NULL.
- * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be
- *        NULL, or empty, only if the context does not check names.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to
- *         it has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
- *         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
-                                     netlib_tls_stream *outer,
-                                     const char *server_hostname,
-                                     netlib_tls_stream **stream,
-                                     netlib_error **err);
-
-/**
- * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
- *
- * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
- * @param outer the stream to run in, a client's or a server's. Not NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
-                                       netlib_tls_stream *outer,
-                                       netlib_tls_stream **stream,
-                                       netlib_error **err);
-
-/**
- * Makes a client's stream on a transport of the program's own. As a BIO of OpenSSL. No I/O, as `netlib_tls_wrap_fd`:
- * no function is called.
- *
- * netlib cannot wait for such a transport: what the functions answer with `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
- * comes back to the caller, blocking or not, and a write may count fewer bytes than it was given. Functions that wait
- * themselves make a stream that does. The limit is looked at before each of their calls; the stream's timeouts are
- * without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
- * the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
- *
- * @param context the context; the stream keeps its own reference. Not NULL.
- * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
- *        or empty, only if the context does not check names.
- * @param read_fn receives. Not NULL.
- * @param write_fn sends. Not NULL.
- * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
-                                        const char *server_hostname,
-                                        netlib_tls_read_fn read_fn,
-                                        netlib_tls_write_fn write_fn,
-                                        void *ctx,
-                                        netlib_tls_stream **stream,
-                                        netlib_error **err);
-
-/**
- * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
- *
- * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
- * @param read_fn receives. Not NULL.
- * @param write_fn sends. Not NULL.
- * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
-                                          netlib_tls_read_fn read_fn,
-                                          netlib_tls_write_fn write_fn,
-                                          void *ctx,
-                                          netlib_tls_stream **stream,
-                                          netlib_error **err);
-
-/**
- * A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
- * `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but
- * that of certificates. **Single**: one call at a time, on any thread.
- *
- * Give `netlib_tls_engine_feed` what comes from the network, and send what `netlib_tls_engine_drain` gives. Drain
- * after every other call, a failed one too: the alert that tells the peer why is in the output. `NETLIB_WANT_READ`
- * says "drain, then feed more".
- *
- * A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68
- * KiB of input, one record of plaintext, and 321 KiB of output beside the handshake's.
- */
-struct netlib_tls_engine;
-
-/**
- * Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
- *
- * @param context the context; the engine keeps its own reference. Not NULL.
- * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. Copied. May be
- *        NULL, or empty, only if the context does not check names.
- * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the
- *         context has an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
-                                           const char *server_hostname,
-                                           netlib_tls_engine **engine,
-                                           netlib_error **err);
-
-/**
- * Makes a server's engine.
- *
- * @param context the context, with an identity; the engine keeps its own reference. Not NULL.
- * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_server_new(const netlib_tls_context *context,
-                                           netlib_tls_engine **engine,
-                                           netlib_error **err);
-
-/**
- * Releases an engine. Output that was not drained is lost with it.
- *
- * @param engine owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
-void netlib_tls_engine_free(netlib_tls_engine *engine);
-
-/**
- * Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
- * something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
- * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing message
- * everything is taken and nothing of it counts.
- *
- * @param engine the engine. Not NULL.
- * @param data the bytes. Copied. Not NULL unless `len` is 0.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many were taken. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_end`;
- *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
-                                     const void *data,
-                                     size_t len,
-                                     size_t *n,
-                                     netlib_error **err);
-
-/**
- * Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
- * it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
- * harmless.
- *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_feed_end(netlib_tls_engine *engine,
-                                         netlib_error **err);
-
-/**
- * Gives bytes that must go to the network, in this order, each of them once.
- *
- * @param engine the engine. Not NULL.
- * @param buf out: the bytes. Not NULL unless `len` is 0.
- * @param len the room in bytes.
- * @param n out: how many bytes were given; 0 if there are none. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, whatever has become of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
-                                      void *buf,
-                                      size_t len,
-                                      size_t *n,
-                                      netlib_error **err);
-
-/**
- * How many bytes wait to be drained.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return the count.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
-
-/**
- * Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
- * be output whatever is returned.
- *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
- *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_NOT_TLS` when the peer speaks something
- *         else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in
- *         common with it; `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
- *         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer
- *         closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
- *         `netlib_tls_options_set_servername_callback`.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
-
-/**
- * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
- * fastest: a record's plaintext then goes straight into them.
- *
- * @param engine the engine. Not NULL.
- * @param buf out: the bytes. Not NULL unless `len` is 0.
- * @param len the room in bytes; with 0 nothing is read.
- * @param n out: how many bytes were read. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has
- *         closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
- *         missing; all that `netlib_tls_engine_handshake` returns.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
-                                     void *buf,
-                                     size_t len,
-                                     size_t *n,
-                                     netlib_error **err);
-
-/**
- * How many bytes a read would return without more input. It decrypts a record that has been fed.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return the count; there may be more behind it.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
-
-/**
- * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
- * taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
- *
- * @param engine the engine. Not NULL.
- * @param buf the bytes. Copied. Not NULL unless `len` is 0.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first; `NETLIB_WANT_READ` when
- *         the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
- *         returns.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
-                                      const void *buf,
-                                      size_t len,
-                                      size_t *n,
-                                      netlib_error **err);
-
-/**
- * Ends writing: the closing message (close_notify, RFC 8446 section 6.1) is put into the output, after what was
- * written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
- * done, the message follows when it is. Calling it again is harmless.
- *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; the failure of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
-
-/**
- * As `netlib_tls_stream_peer_certificate_count`.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return the count; 0 before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
-
-/**
- * As `netlib_tls_stream_peer_certificate`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes. May be NULL.
- * @return borrowed from `engine`.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
-
-/**
- * As `netlib_tls_stream_alpn_protocol`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
-
-/**
- * As `netlib_tls_stream_server_name`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
-
-/**
- * As `netlib_tls_stream_version`.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-int32_t netlib_tls_engine_version(const netlib_tls_engine *engine);
-
-/**
- * As `netlib_tls_stream_cipher_suite`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
-
-/**
- * As `netlib_tls_stream_key_exchange_group`.
- *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL where `netlib_tls_stream_key_exchange_group` has none.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
-
-/**
- * As `netlib_tls_stream_is_resumed`.
- *
- * @param engine the engine. May be NULL: false is returned.
- * @return the answer; false before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-bool netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
-
-/** What has become of a session's early data; the numbers are OpenSSL's `SSL_EARLY_DATA_…`. */
-enum netlib_early_data {
-    /** None was written. */
-    NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /** The server has not seen any of it: write it again, if it is still wanted. */
-    NETLIB_EARLY_DATA_REJECTED = 1,
-    /** The server has taken it as the beginning of what is written. */
-    NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /** The server has not said so far. When the session has failed: it may have acted on it, or not. */
-    NETLIB_EARLY_DATA_UNDECIDED = 3
-};
-
-/**
- * Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message of
- * the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has allowed
- * it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
- *
- * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
- * the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes nothing: a
- * GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be given twice. A
- * server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks for the same
- * request after the handshake.
- *
- * This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
- * because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers early
- * data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and accept none.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_early_data(netlib_tls_options *options,
-                                       int32_t on);
-
-/**
- * Whether clients may send early data: `netlib_tls_options_set_early_data`.
- *
- * @param context the context. May be NULL: false is returned.
- * @return the setting.
- * @threads any
- * @since 0.1.0
- */
-bool netlib_tls_context_early_data(const netlib_tls_context *context);
-
-/**
- * Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
- * `netlib_tls_options_set_early_data` for what may never be sent so. As SSL_write_early_data.
- *
- * Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed, when
- * its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a server's stream.
- * What was taken is encrypted and leaves with this call or the next one that does something. Nothing is ever sent again
- * by itself. So, for a request that may be sent so:
- *
- *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
- *     netlib_tls_stream_handshake(stream, &err);
- *     if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
- *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
- *
- * with the status of each call looked at. Until the handshake is done the server has proved nothing; early data can be
- * read by whoever can read the ticket, which is the server of the session that is resumed.
- *
- * @param stream the stream. Not NULL.
- * @param buf the bytes. Copied. Not NULL unless `len` is 0.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken because what
- *         came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_stream_handshake`
- *         returns, and then `netlib_tls_stream_early_data_written` says how much was taken.
- * @threads one writer at a time, beside one reader
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream,
-                                                 const void *buf,
-                                                 size_t len,
-                                                 size_t *n,
-                                                 netlib_error **err);
-
-/**
- * What has become of the early data. As SSL_get_early_data_status.
- *
- * @param stream the stream. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
- * @return one of `enum netlib_early_data`; final when the handshake is done.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_stream_early_data(const netlib_tls_stream *stream);
-
-/**
- * How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
- * first byte is sent.
- *
- * @param stream the stream. May be NULL: 0 is returned.
- * @return the count in bytes; 0 when none may be sent.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
-
-/**
- * How much early data was written in all, also by calls that failed.
- *
- * @param stream the stream. May be NULL: 0 is returned.
- * @return the count in bytes.
- * @threads any
- * @since 0.1.0
- */
-size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
-
-/**
- * Encrypts early data into the output, as `netlib_tls_stream_write_early_data`: what may never be sent so stands at
- * `netlib_tls_options_set_early_data`.
- *
- * @param engine the engine. Not NULL.
- * @param buf the bytes. Copied. Not NULL unless `len` is 0.
- * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or more wait
- *         to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns but
- *         `NETLIB_WANT_READ`.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine,
-                                                 const void *buf,
-                                                 size_t len,
-                                                 size_t *n,
-                                                 netlib_error **err);
-
-/**
- * What has become of the early data; as `netlib_tls_stream_early_data`.
- *
- * @param engine the engine. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
- * @return one of `enum netlib_early_data`; final when the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-int32_t netlib_tls_engine_early_data(const netlib_tls_engine *engine);
-
-/**
- * How much early data may still be written; as `netlib_tls_stream_early_data_left`.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return the count in bytes; 0 when none may be sent.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
-
-/**
- * How much early data was written in all.
- *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return the count in bytes.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
-
-/**
- * What became of Encrypted Client Hello in a session: `netlib_tls_stream_ech_status`. As OpenSSL's
- * SSL_ech_get1_status.
- */
-enum netlib_ech_status {
-    /** The ClientHello had no such extension. Also of every server's session. */
-    NETLIB_ECH_NOT_OFFERED = 0,
-    /** The ClientHello had one that means nothing: `netlib_tls_options_set_ech_grease`. */
-    NETLIB_ECH_GREASE = 1,
-    /** The server has not answered yet, or the handshake failed before it was known what the answer means. */
-    NETLIB_ECH_OFFERED = 2,
-    /** The server has read the encrypted ClientHello: nobody between has seen the name. */
-    NETLIB_ECH_ACCEPTED = 3,
-    /** It could not read it. Nobody has seen the name, and there is no session. */
-    NETLIB_ECH_REJECTED = 4
-};
-
-/**
- * Gives clients an ECHConfigList, with which they encrypt their ClientHello (Encrypted Client Hello, RFC 9849): who
- * watches the connection reads the list's public name in place of the server's. A list is for one name: it is the
- * `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460), which is best asked over TLS, or the
- * name can be read there. `netlib_tls_context_with_ech` is the same for a context that there is already. As OpenSSL's
- * SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
- *
- * Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
- * exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the context.
- * It resumes no sessions (`netlib_tls_context_resumption`): rustls 0.23 would show a session's ticket to whoever can forge
- * a HelloRetryRequest, by which the server can be found out. Whoever watches still sees the application protocols (ALPN), the public name, the server's address, and how much is
- * sent when.
- *
- * A server that cannot decrypt the ClientHello rejects it, and there is no session: the handshake proves, by the same
- * rules as else, that the server is the one of the public name, sends no certificate of this side's, and ends with
- * `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
- * `netlib_error_ech_retry_configs`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param config_list the list: its bytes, or these in base64, as dig and curl have them. Copied. Of its configurations
- *        the first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
- *        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
- *        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
- *        `NETLIB_UNSUPPORTED`. May be NULL: none.
- * @param len its length in bytes, or `NETLIB_NTS`. Ignored when `config_list` is NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_ech_config_list(netlib_tls_options *options,
-                                            const void *config_list,
-                                            size_t len);
-
-/**
- * Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one (GREASE,
- * RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked of
- * the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
- * speaks TLS 1.3 alone, and servers that do not will refuse it.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
-void netlib_tls_options_set_ech_grease(netlib_tls_options *options,
-                                       int32_t on);
-
-/**
- * Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
- * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
- * single connection.
- *
- * @param context the context. It stays as it is. Not NULL.
- * @param config_list the list: its bytes, or these in base64. Copied. Not NULL.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param with_ech out, owned: free it with `netlib_tls_context_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes
- *         TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
- *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
- * @threads any
- * @since 0.1.0
- */
-NETLIB_MUST_USE
-netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context,
-                                          const void *config_list,
-                                          size_t len,
-                                          netlib_tls_context **with_ech,
-                                          netlib_error **err);
-
-/**
- * The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes. May be NULL.
- * @return borrowed from `context`: all of the list, in bytes; NULL when there is none.
- * @threads any
- * @since 0.1.0
- */
-const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
-
-/**
- * The name that a context's clients show in place of the server's: the public name of the configuration that is used.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`; NULL when there is no list.
- * @threads any
- * @since 0.1.0
- */
-const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
-
-/**
- * The setting `netlib_tls_options_set_ech_grease`.
- *
- * @param context the context. May be NULL: false is returned.
- * @return the setting.
- * @threads any
- * @since 0.1.0
- */
-bool netlib_tls_context_ech_grease(const netlib_tls_context *context);
-
-/**
- * What became of Encrypted Client Hello, also after a failure of the handshake.
- *
- * @param stream the stream. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
- * @return one of `enum netlib_ech_status`.
- * @threads any
- * @since 0.1.0
- */
-int32_t netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
-
-/**
- * The same of an engine.
- *
- * @param engine the engine. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
- * @return one of `enum netlib_ech_status`.
- * @threads one call at a time on the engine
- * @since 0.1.0
- */
-int32_t netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
-
-/**
- * The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
- * `netlib_tls_context_with_ech` of the context without Encrypted Client Hello, and connect anew, once; a second
- * rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned Encrypted
- * Client Hello off: the program may connect without it, and show the name. In both cases it is the server of the public
- * name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
- *
- * @param error the error. May be NULL: NULL is returned.
- * @param len out: the length in bytes. May be NULL.
- * @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
- * @threads any
- * @since 0.1.0
- */
-const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error,
-                                              size_t *len);
+/* ---- What a context has, and what it was made from. ---- */
 
 /**
  * Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
@@ -7093,6 +7171,8 @@ bool netlib_tls_context_resumption(const netlib_tls_context *context);
  */
 const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
 
+/* ---- What a connection is made of, for programs that keep connections. ---- */
+
 /** The bytes that `netlib_connection_key` stores, its NUL included. */
 #define NETLIB_CONNECTION_KEY_SIZE 65
 
@@ -7151,6 +7231,8 @@ netlib_status netlib_connection_key(const netlib_url *url,
  */
 const char *netlib_tls_context_digest(const netlib_tls_context *context,
                                       size_t *len);
+
+/* ---- For programs that are ported from urllib3 or Python's ssl: what a new program does not need. ---- */
 
 /** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
 enum netlib_ssl_version {
