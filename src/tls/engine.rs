@@ -314,8 +314,8 @@ impl Engine {
         }
         let was_handshaking = self.session.state().is_handshaking();
         let times = self.context.times().filter(|_| was_handshaking);
-        if let (Some(times), Moment::Told(time)) = (times, &self.moment) {
-            times.leave(Result::clone(time));
+        if let (Some(times), Moment::Told(told)) = (times, &self.moment) {
+            times.leave(Result::clone(&told.time));
         }
         self.begun = true;
         let arrivals = self.context.sessions().arrivals();

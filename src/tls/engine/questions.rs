@@ -3,7 +3,7 @@
 //! stops with a question, which is asked while no lock is held, and goes on with the answer.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rustls_pki_types::UnixTime;
 
@@ -39,7 +39,21 @@ pub(super) enum Moment {
     Wanted(WallClock),
     Asked,
     /// Boxed, because most sessions have none.
-    Told(Box<Result<UnixTime>>),
+    Told(Box<Told>),
+}
+
+/// What the program's clock said, and when by the system's.
+pub(super) struct Told {
+    pub(super) time: Result<UnixTime>,
+    pub(super) at: SystemTime,
+}
+
+impl Told {
+    /// The time by the program's clock in seconds, as far as it can be known without asking again.
+    pub(super) fn now(&self) -> u64 {
+        let since = self.at.elapsed().map_or(0, |since| since.as_secs());
+        self.time.as_ref().map_or(0, UnixTime::as_secs).saturating_add(since)
+    }
 }
 
 impl Moment {
@@ -83,7 +97,7 @@ impl Engine {
                 if let Ok(time) = &time {
                     self.reconsider_offer(time.as_secs());
                 }
-                self.moment = Moment::Told(Box::new(time));
+                self.moment = Moment::Told(Box::new(Told { time, at: SystemTime::now() }));
             }
         }
     }

@@ -4,8 +4,6 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustls_pki_types::UnixTime;
-
 use super::Engine;
 use super::early::Early;
 use super::questions::Moment;
@@ -76,7 +74,7 @@ impl Engine {
         }
         // By the clock that it was judged by.
         let (now, is_told) = match &self.moment {
-            Moment::Told(time) => (time.as_ref().as_ref().map_or(0, UnixTime::as_secs), true),
+            Moment::Told(told) => (told.now(), true),
             _ => (SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()), false),
         };
         // Read once a connection: a server may send tickets by the thousand.
@@ -140,7 +138,12 @@ impl Engine {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use rustls_pki_types::UnixTime;
+
     use super::super::Read;
+    use super::super::questions::Told;
     use super::super::tests::{context, drain, feed, pair, shake};
     use super::*;
     use crate::tls::Context;
@@ -152,6 +155,23 @@ mod tests {
         shake(&mut client, &mut server, usize::MAX);
         assert_eq!(client.read(&mut [0]).unwrap(), Read::Blocked);
         (client, server)
+    }
+
+    /// Sessions may come long after the clock was asked.
+    #[test]
+    fn the_programs_clock_goes_on_after_the_handshake() {
+        let (mut client, _) = connected(&context(|_| {}));
+        let mut valid_at = |seconds: u64, before: u64| {
+            let at = SystemTime::now() - Duration::from_secs(before);
+            let time = Ok(UnixTime::since_unix_epoch(Duration::from_secs(seconds)));
+            client.moment = Moment::Told(Box::new(Told { time, at }));
+            client.valid_for()
+        };
+        let whole = valid_at(0, 0);
+        for (seconds, before, passed) in [(1000, 0, 1000), (1000, 500, 1500), (whole - 500, 400, whole - 100)] {
+            assert!((passed..passed + 5).contains(&(whole - valid_at(seconds, before))), "{seconds}, {before}");
+        }
+        assert_eq!(valid_at(whole - 500, 1000), 0);
     }
 
     /// A ticket of TLS 1.3 is used up by the hello; the other one is of a connection that nothing has happened to.
