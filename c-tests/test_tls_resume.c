@@ -626,6 +626,40 @@ static void a_newer_version_ends_an_older_session(void) {
     netlib_tls_context_free(older);
 }
 
+/* A client that resumes a session shows no certificate; the one that it showed must still be good. */
+static void clients_expire_too(void) {
+    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {
+            netlib_tls_options *options = netlib_tls_options_new();
+            netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+            netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+            netlib_tls_options_set_verify_mode(options, mode);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_context *server = context_of(options), *client = client_of(version, identity);
+            bool asks = mode != NETLIB_CERT_NONE;
+            told = 4733510400.0; /* The last second of its certificate. */
+            CHECK_INT(FULL, connect_to(client, server, "localhost"));
+            CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+            told += 1;
+            struct wire wire = wire_of(client, server, 20000);
+            struct shaken shaken = shake_wire(&wire);
+            CHECK_INT(asks ? NETLIB_CERTIFICATE_VERIFY : NETLIB_OK, shaken.server);
+            CHECK((strstr(shaken.message[1], "expired on 2120-01-01 00:00:00 UTC; it is 2120-01-01 00:00:01 UTC") != NULL) == asks);
+            if (asks) {
+                char byte;
+                size_t n;
+                CHECK_INT(NETLIB_CERTIFICATE_VERIFY, netlib_tls_engine_read(wire.server, &byte, 1, &n, NULL));
+                CHECK_INT(NETLIB_CERTIFICATE_VERIFY, netlib_tls_engine_write(wire.server, "x", 1, &n, NULL));
+            }
+            free_wire(&wire);
+            netlib_tls_context_forget_sessions(client);
+            CHECK_INT(asks ? REFUSED : FULL, connect_to(client, server, "localhost"));
+            netlib_tls_context_free(client);
+            netlib_tls_context_free(server);
+        }
+    }
+}
+
 /* At most 8 of a name and 256 in all; those that were used last stay. */
 static void memory_is_bounded(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_1_3, no_name);
@@ -715,6 +749,7 @@ int main(void) {
     sessions_obey_a_clock_that_is_set();
     sessions_end_with_all_that_proved_them();
     a_newer_version_ends_an_older_session();
+    clients_expire_too();
     memory_is_bounded();
     threads_share_a_contexts_sessions();
     return report("tls resume");

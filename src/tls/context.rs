@@ -362,6 +362,11 @@ impl Context {
         self.verify_mode != VerifyMode::None && self.policy.verifies_chain
     }
 
+    /// The same of clients.
+    pub(crate) fn minds_time_of_clients(&self) -> bool {
+        self.options.server_mode() != VerifyMode::None && self.policy.verifies_chain
+    }
+
     /// When the next of the lists of revoked certificates ends that had not ended `now`.
     pub(crate) fn lists_end(&self, now: u64) -> Option<u64> {
         let ends = self.policy.crls.iter().map(|crl| u64::try_from(crl.next_update).unwrap_or(0));

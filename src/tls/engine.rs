@@ -182,6 +182,7 @@ impl Engine {
     /// there is one, the answer to [`Engine::take_question`].
     pub(crate) fn handshake(&mut self) -> Result<bool> {
         self.check()?;
+        let was_handshaking = self.is_handshaking();
         // The last flight is still inside rustls when the handshake is done; taking it out opens no record.
         while self.is_handshaking() || self.session.state().wants_write() {
             match self.step(&mut [])?.1 {
@@ -196,6 +197,9 @@ impl Engine {
                 }
                 _ => {}
             }
+        }
+        if was_handshaking {
+            self.check_resumed_client()?;
         }
         self.resuming = None;
         self.queue_close()?;

@@ -1,8 +1,10 @@
 //! The sessions of a client's side: what comes is completed with what only the engine knows, and taken out or brought in
-//! when the program wants that.
+//! when the program wants that. And what a server asks of those who resume one.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustls::HandshakeKind;
 
 use super::Engine;
 use super::early::Early;
@@ -12,6 +14,7 @@ use crate::status::Status;
 use crate::tls::record::Session;
 use crate::tls::server_name;
 use crate::tls::sessions::{SavedSession, Validity};
+use crate::tls::verify::refusal;
 use crate::tls::x509::Certificate;
 
 impl Engine {
@@ -72,11 +75,8 @@ impl Engine {
         if !self.context.minds_time() {
             return sessions.adopt(connection, None, None);
         }
-        // By the clock that it was judged by.
-        let (now, is_told) = match &self.moment {
-            Moment::Told(told) => (told.now(), true),
-            _ => (SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()), false),
-        };
+        let is_told = matches!(self.moment, Moment::Told(_));
+        let now = self.now();
         // Read once a connection: a server may send tickets by the thousand.
         let validity = match self.validity.take() {
             Some(known) if self.has_adopted => known,
@@ -88,6 +88,32 @@ impl Engine {
             self.validity = Some(validity);
             self.has_adopted = true;
         }
+    }
+
+    /// By the clock that the peer is judged by.
+    fn now(&self) -> u64 {
+        match &self.moment {
+            Moment::Told(told) => told.now(),
+            _ => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        }
+    }
+
+    /// Of a server whose handshake is done: a client that resumes a session shows no certificate, and the one that it once
+    /// showed may have expired since. rustls does not look.
+    pub(super) fn check_resumed_client(&mut self) -> Result<()> {
+        let state = self.session.state();
+        let is_resumed = self.is_server && state.handshake_kind() == Some(HandshakeKind::Resumed);
+        if !is_resumed || !self.context.minds_time_of_clients() {
+            return Ok(());
+        }
+        let now = i64::try_from(self.now()).unwrap_or(i64::MAX);
+        let leaf = state.peer_certificates().and_then(|chain| chain.first());
+        let Some(Ok(leaf)) = leaf.map(|der| Certificate::parse(der)) else { return Ok(()) };
+        if now <= leaf.not_after {
+            return Ok(());
+        }
+        let error = refusal::expired(leaf.not_after, now).at(0, &leaf).explained(&self.peer());
+        Err(self.complain(error))
     }
 
     /// When what the server has proved can be taken for good: while its certificate is valid, and so are the others that

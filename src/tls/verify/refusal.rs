@@ -122,7 +122,7 @@ impl Refusal {
     }
 }
 
-pub(super) fn expired(not_after: i64, now: i64) -> Refusal {
+pub(in crate::tls) fn expired(not_after: i64, now: i64) -> Refusal {
     Refusal::new(Problem::Expired, format!("expired on {}; it is {}", utc(not_after), utc(now)))
 }
 
