@@ -1,6 +1,7 @@
 //! The files of other programs in tests/certs/pkcs12, broken in every place, and files made here. What the openssl command
 //! writes in all its ways is the suite `keys`.
 
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::crypto::aws_lc_rs;
 
 use super::*;
@@ -316,6 +317,51 @@ fn which_key_and_which_certificates() {
     assert!(load_with(&pfx(&[dsa, client_key, plain(&client)]), None).is_ok());
 }
 
+fn authority(name: &str) -> (CertificateParams, KeyPair) {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    (params, KeyPair::generate().unwrap())
+}
+
+/// What the first of them says of itself, signed by the second.
+fn signed((params, key): &(CertificateParams, KeyPair), (by, by_key): &(CertificateParams, KeyPair)) -> Vec<u8> {
+    params.signed_by(key, &Issuer::new(by.clone(), by_key)).unwrap().der().to_vec()
+}
+
+/// Of a file with the first certificate's key.
+fn chain_in(own: &KeyPair, certificates: &[&Vec<u8>]) -> Vec<Vec<u8>> {
+    let bags = certificates.iter().map(|der| certificate(der, None));
+    chain_of(&load_with(&pfx(&bags.chain([bag(1, own.serialized_der(), None)]).collect::<Vec<_>>()), None).unwrap())
+}
+
+/// As after an authority has changed its key: its name does not say which of its certificates is meant.
+#[test]
+fn authorities_of_one_name_are_told_apart_by_their_keys() {
+    let (old, new) = (authority("same"), authority("same"));
+    let (old_der, new_der) = (signed(&old, &old), signed(&new, &new));
+    for (names_key, issuer, expected) in
+        [(true, &old, [&old_der; 2]), (true, &new, [&new_der; 2]), (false, &new, [&old_der, &new_der])]
+    {
+        let mut own = authority("own");
+        own.0.use_authority_key_identifier_extension = names_key;
+        let leaf = signed(&own, issuer);
+        let chains = [[&leaf, &old_der, &new_der], [&leaf, &new_der, &old_der]].map(|all| chain_in(&own.1, &all));
+        assert_eq!(chains, expected.map(|issuer| vec![leaf.clone(), issuer.clone()]), "{names_key}");
+    }
+}
+
+#[test]
+fn chains_have_an_end() {
+    // Two that have issued one another.
+    let (own, one, other) = (authority("own"), authority("one"), authority("other"));
+    let ring = [signed(&own, &one), signed(&one, &other), signed(&other, &one)];
+    assert_eq!(chain_in(&own.1, &ring.each_ref()), ring);
+    let all: Vec<_> = (0..20).map(|i| authority(&format!("authority {i}"))).collect();
+    let long: Vec<_> = all.windows(2).map(|pair| signed(&pair[0], &pair[1])).collect();
+    assert_eq!(chain_in(&all[0].1, &long.iter().collect::<Vec<_>>()), long[..16]);
+}
+
 #[test]
 fn bags_in_bags_have_a_bottom() {
     let nested = |depth: usize| (0..depth).fold(bag(5, ZERO, None), |inner, _| bag(6, &sequence(&[&inner]), None));
@@ -348,6 +394,9 @@ fn other_structures() {
     ] {
         assert_eq!(failure(&bytes, None), expected);
     }
+    let empty = content_info(1, &octets(&sequence(&[])));
+    assert_eq!(failure(&safe(&empty.repeat(4096)), None).1, "f holds no private key");
+    assert_eq!(failure(&safe(&empty.repeat(4097)), None), malformed("it has more than 4096 parts"));
 }
 
 fn algorithm(number: &str, parameters: &[u8]) -> Vec<u8> {

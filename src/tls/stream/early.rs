@@ -53,6 +53,7 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::CStr;
     use std::io::Read as _;
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
@@ -63,19 +64,26 @@ mod tests {
 
     use super::*;
     use crate::limit::Limit;
+    use crate::socket::throughput::Throughput;
     use crate::status::Status;
-    use crate::tls::{Context, TlsOptions};
+    use crate::tls::engine::greeting::Choice;
+    use crate::tls::{Context, TlsOptions, fingerprint, pem};
 
     /// More than a socket holds.
     const ALLOWED: u32 = 4_000_000;
 
     fn context() -> Arc<Context> {
+        context_with(|_| {})
+    }
+
+    fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
         let mut options = TlsOptions::default();
         options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
         let (chain, key) =
             (include_bytes!("../../../tests/certs/server.pem"), include_bytes!("../../../tests/certs/server.key"));
         options.set_identity(chain, Some(key)).unwrap();
         options.set_early_data(true);
+        change(&mut options);
         Arc::new(Context::new(&options).unwrap())
     }
 
@@ -139,6 +147,53 @@ mod tests {
         let pair = Pair::new(&context, &config);
         assert_eq!(pair.stream.early_data_left(), ALLOWED as usize);
         pair
+    }
+
+    /// Whom a client trusts, what else it asks of the program, and what else it says.
+    #[test]
+    fn other_settings_make_no_difference() {
+        use std::time::SystemTime;
+        fn leaf() -> String {
+            let chain = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap();
+            fingerprint::sha256(&chain[0])
+        }
+        let changes: [(&str, fn(&mut TlsOptions)); 8] = [
+            ("pin", |options| options.add_pin(leaf().as_bytes()).unwrap()),
+            ("pins alone", |options| {
+                options.add_pin(leaf().as_bytes()).unwrap();
+                options.set_pins_replace_chain(true);
+            }),
+            ("not verified", |options| {
+                options.set_check_hostname(false);
+                options.set_verify_mode(0).unwrap();
+            }),
+            ("clock", |options| {
+                let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
+                options.set_wall_clock(Some(Arc::new(move || Ok(now()))));
+            }),
+            ("server name", |options| {
+                let asked = |_: Option<&CStr>| -> Result<Choice> { unreachable!("a client was asked") };
+                options.set_server_name_callback(Some(Arc::new(asked)));
+            }),
+            ("groups", |options| options.set_key_exchange_groups(Some(b"secp384r1:x25519")).unwrap()),
+            ("grease", |options| options.set_ech_grease(true)),
+            ("protocol", |options| options.add_alpn_protocol(b"http/1.1").unwrap()),
+        ];
+        let config = accepting(&context());
+        for (label, change) in changes {
+            let context = context_with(change);
+            Pair::new(&context, &config).shake();
+            let mut pair = Pair::new(&context, &config);
+            // What is written does not wait for what is read.
+            pair.stream.set_minimum_throughput(Throughput::new(1_000_000, 0.001).unwrap()).unwrap();
+            assert_eq!(pair.stream.early_data_left(), ALLOWED as usize, "{label}");
+            assert_eq!(pair.stream.write_early(b"GET /").unwrap(), Io::Done(5), "{label}");
+            pair.serve();
+            assert_eq!((&pair.early[..], pair.server.is_handshaking()), (&b"GET /"[..], true), "{label}");
+            pair.stream.set_minimum_throughput(Throughput::new(1, 1000.0).unwrap()).unwrap();
+            pair.shake();
+            assert_eq!(pair.stream.early_data(), EarlyData::Accepted, "{label}");
+        }
     }
 
     #[test]
