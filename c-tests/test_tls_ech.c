@@ -119,7 +119,7 @@ static void test_lists(void) {
         const char *says;
     } bad[] = {
         {"", NETLIB_INVALID_ARGUMENT, 0, "is empty"},
-        {"AEX+D?", NETLIB_INVALID_ARGUMENT, 6, "ends in the middle of the list"},
+        {"AEX+D?", NETLIB_INVALID_ARGUMENT, 5, "neither a list nor base64"},
         {"AEX+DQ=A", NETLIB_INVALID_ARGUMENT, 6, "neither a list nor base64"},
         {"AEX+DQBB", NETLIB_INVALID_ARGUMENT, 6, "ends in the middle of the list"},
         {"AAA=", NETLIB_INVALID_ARGUMENT, 2, "no configuration"},

@@ -110,13 +110,6 @@ static void names_as_they_are_written(void) {
     netlib_tls_stream *stream = NULL;
     CHECK_STATUS(NETLIB_INVALID_UTF8, netlib_tls_wrap_fd(client, -1, "\xff", &stream, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_accept_fd(client, -1, &stream, &err));
-    /* What a failed socket(2) or accept(2) gives. */
-    CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(client, -1, "localhost", &stream, &err));
-    CHECK_STR("fd must not be negative; it is -1", netlib_error_message(err, NULL));
-    netlib_error_free(err);
-    CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_tls_accept_fd(server, -1, &stream, &err));
-    CHECK_STR("fd must not be negative; it is -1", netlib_error_message(err, NULL));
-    netlib_error_free(err);
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
 }

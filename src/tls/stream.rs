@@ -208,12 +208,12 @@ type Locked<'a> = std::result::Result<MutexGuard<'a, Core>, Io>;
 impl Stream {
     /// A client's side on a descriptor. No I/O.
     pub fn client(context: &Arc<Context>, fd: RawFd, server_hostname: Option<&str>) -> Result<Stream> {
-        Ok(Stream::new(Engine::client(context, server_hostname)?, Transport::descriptor(fd)?))
+        Stream::client_over(context, Transport::descriptor(fd)?, server_hostname)
     }
 
     /// A server's side on a descriptor. No I/O.
     pub fn server(context: &Arc<Context>, fd: RawFd) -> Result<Stream> {
-        Ok(Stream::new(Engine::server(context)?, Transport::descriptor(fd)?))
+        Stream::server_over(context, Transport::descriptor(fd)?)
     }
 
     pub fn client_over(
@@ -221,14 +221,14 @@ impl Stream {
         transport: Transport,
         server_hostname: Option<&str>,
     ) -> Result<Stream> {
-        Ok(Stream::new(Engine::client(context, server_hostname)?, transport))
+        Ok(Stream::new(transport, Engine::client(context, server_hostname)?))
     }
 
     pub fn server_over(context: &Arc<Context>, transport: Transport) -> Result<Stream> {
-        Ok(Stream::new(Engine::server(context)?, transport))
+        Ok(Stream::new(transport, Engine::server(context)?))
     }
 
-    fn new(engine: Engine, transport: Transport) -> Stream {
+    fn new(transport: Transport, engine: Engine) -> Stream {
         let settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
         Stream {
             transport,

@@ -53,9 +53,6 @@ type Outcome<T> = std::result::Result<T, Fault>;
 
 impl Transport {
     pub fn descriptor(fd: RawFd) -> Result<Transport> {
-        if fd < 0 {
-            return Err(Error::new(Status::InvalidArgument, format!("fd must not be negative; it is {fd}")));
-        }
         if sys::is_listening(fd) {
             let message = format!("fd {fd} is a listening socket: pass a connected one, such as accept(2) gives");
             return Err(Error::new(Status::InvalidArgument, message));
