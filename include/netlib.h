@@ -5131,13 +5131,13 @@ typedef struct netlib_slice {
  * SSL_set_tlsext_host_name.
  *
  * @param context the context; the stream keeps its own reference. Not NULL.
- * @param fd a connected stream socket, borrowed.
+ * @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
  * @param server_hostname the host that the server must prove to be. Copied. May be NULL, or empty, only if the context
  *        does not check names (`netlib_tls_options_set_check_hostname` with 0).
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the
- *         context has an ECHConfigList, and for a descriptor that is negative or listens; `NETLIB_INVALID_UTF8`;
+ *         context has an ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`;
  *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  * @threads any
  * @since 0.1.0
@@ -5154,11 +5154,11 @@ netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
  * protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with server_side=True.
  *
  * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
- * @param fd a connected stream socket, borrowed.
+ * @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
  * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate,
- *         or has an ECHConfigList, and for a descriptor that is negative or listens.
+ *         or has an ECHConfigList, and for a socket that listens.
  * @threads any
  * @since 0.1.0
  */
