@@ -157,7 +157,8 @@ mod tests {
             let chain = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap();
             fingerprint::sha256(&chain[0])
         }
-        let changes: [(&str, fn(&mut TlsOptions)); 8] = [
+        type Row = (&'static str, fn(&mut TlsOptions));
+        let changes: [Row; 8] = [
             ("pin", |options| options.add_pin(leaf().as_bytes()).unwrap()),
             ("pins alone", |options| {
                 options.add_pin(leaf().as_bytes()).unwrap();
