@@ -191,7 +191,8 @@ mod tests {
             let at = SystemTime::now() - Duration::from_secs(before);
             let time = Ok(UnixTime::since_unix_epoch(Duration::from_secs(seconds)));
             client.moment = Moment::Told(Box::new(Told { time, at }));
-            client.valid_for()
+            let now = client.now();
+            client.found_validity(now).end.saturating_sub(now)
         };
         let whole = valid_at(0, 0);
         for (seconds, before, passed) in [(1000, 0, 1000), (1000, 500, 1500), (whole - 500, 400, whole - 100)] {
