@@ -62,7 +62,7 @@ static void check_engine(netlib_tls_engine *engine) {
     CHECK_INT(0, (long long)n);
     CHECK_OK(netlib_tls_engine_write_early_data(engine, NULL, 0, &n, &err));
     CHECK_INT(0, (long long)netlib_tls_engine_early_data_written(engine));
-    CHECK_INT(NETLIB_EARLY_DATA_NOT_SENT, netlib_tls_engine_early_data(engine));
+    CHECK_INT(NETLIB_EARLY_DATA_NOT_SENT, netlib_tls_engine_early_data_status(engine));
     CHECK_INT((long long)before, (long long)netlib_tls_engine_output_pending(engine));
 }
 
@@ -107,8 +107,8 @@ static void streams(void) {
         CHECK_INT(0, (long long)n);
         CHECK_INT(0, (long long)netlib_tls_stream_early_data_written(stream));
         CHECK_OK(netlib_tls_stream_handshake(stream, &err));
-        CHECK_INT(NETLIB_EARLY_DATA_NOT_SENT, netlib_tls_stream_early_data(stream));
-        if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
+        CHECK_INT(NETLIB_EARLY_DATA_NOT_SENT, netlib_tls_stream_early_data_status(stream));
+        if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
         CHECK_OK(netlib_tls_stream_write(stream, request + n, len - n, &written, &err));
         CHECK_OK(netlib_tls_stream_read(stream, buf, sizeof buf, &n, &err));
         CHECK_INT((long long)len, (long long)n);

@@ -6157,7 +6157,7 @@ void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 /* ---- Early data: a client's first words, before the server has answered. ---- */
 
 /** What has become of a session's early data; the numbers are OpenSSL's `SSL_EARLY_DATA_…`. */
-enum netlib_early_data {
+enum netlib_early_data_status {
     /** None was written. */
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /**
@@ -6216,7 +6216,7 @@ bool netlib_tls_context_early_data(const netlib_tls_context *context);
  *
  *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
  *     netlib_tls_stream_handshake(stream, &err);
- *     if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
+ *     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
  *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
  *
  * with the status of each call looked at. The handshake stands between because only then it is known whether the server
@@ -6247,11 +6247,11 @@ netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream,
  * What has become of the early data. As SSL_get_early_data_status.
  *
  * @param stream the stream. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
- * @return one of `enum netlib_early_data`; final when the handshake is done.
+ * @return one of `enum netlib_early_data_status`; final when the handshake is done.
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_stream_early_data(const netlib_tls_stream *stream);
+int32_t netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
 
 /**
  * How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
@@ -6297,14 +6297,14 @@ netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine,
                                                  netlib_error **err);
 
 /**
- * What has become of the early data; as `netlib_tls_stream_early_data`.
+ * What has become of the early data; as `netlib_tls_stream_early_data_status`.
  *
  * @param engine the engine. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
- * @return one of `enum netlib_early_data`; final when the handshake is done.
+ * @return one of `enum netlib_early_data_status`; final when the handshake is done.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-int32_t netlib_tls_engine_early_data(const netlib_tls_engine *engine);
+int32_t netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
 
 /**
  * How much early data may still be written; as `netlib_tls_stream_early_data_left`.

@@ -91,7 +91,7 @@ static void say(struct session *session) {
     static char data[1 << 20];
     netlib_error *err = NULL;
     size_t n = 0, done = netlib_tls_stream_early_data_written(session->stream);
-    if (netlib_tls_stream_early_data(session->stream) != NETLIB_EARLY_DATA_ACCEPTED) done = 0;
+    if (netlib_tls_stream_early_data_status(session->stream) != NETLIB_EARLY_DATA_ACCEPTED) done = 0;
     for (size_t i = 0; i < session->settings->bytes; i++) data[i] = letter_at(i);
     netlib_status status = netlib_tls_stream_write(session->stream, data + done, session->settings->bytes - done, &n, &err);
     session->data = note(session, status, err);
@@ -208,7 +208,7 @@ static void speak(struct session *session, bool client) {
         static const char *const names[] = {"not-sent", "rejected", "accepted", "undecided"};
         printf("early=%s allowed=%zu written=%zu %s ", netlib_status_name(session->early), left,
                netlib_tls_stream_early_data_written(session->stream),
-               names[netlib_tls_stream_early_data(session->stream)]);
+               names[netlib_tls_stream_early_data_status(session->stream)]);
     }
     printf("handshake=%s", netlib_status_name(session->handshake));
     printf(" version=%s", version == NETLIB_TLS_1_3 ? "1.3" : version == NETLIB_TLS_1_2 ? "1.2" : "-");

@@ -14,7 +14,7 @@ use crate::tls::{Context, EarlyData, MemoryEngine, Stream, TlsOptions};
 
 /// What has become of a session's early data; the numbers are OpenSSL's `SSL_EARLY_DATA_…`.
 #[repr(C)]
-pub enum netlib_early_data {
+pub enum netlib_early_data_status {
     /// None was written.
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /// The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the risk of all
@@ -27,7 +27,7 @@ pub enum netlib_early_data {
 }
 
 const _: () = {
-    use netlib_early_data as c;
+    use netlib_early_data_status as c;
     assert!(c::NETLIB_EARLY_DATA_NOT_SENT as i32 == EarlyData::NotSent as i32);
     assert!(c::NETLIB_EARLY_DATA_REJECTED as i32 == EarlyData::Rejected as i32);
     assert!(c::NETLIB_EARLY_DATA_ACCEPTED as i32 == EarlyData::Accepted as i32);
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///
 ///     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
 ///     netlib_tls_stream_handshake(stream, &err);
-///     if (netlib_tls_stream_early_data(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
+///     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
 ///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
 ///
 /// with the status of each call looked at. The handshake stands between because only then it is known whether the server
@@ -120,12 +120,12 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
 /// What has become of the early data. As SSL_get_early_data_status.
 ///
 /// @param stream the stream. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
-/// @return one of `enum netlib_early_data`; final when the handshake is done.
+/// @return one of `enum netlib_early_data_status`; final when the handshake is done.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_early_data(stream: *const netlib_tls_stream) -> i32 {
-    read(stream, netlib_early_data::NETLIB_EARLY_DATA_NOT_SENT as i32, |stream| stream.early_data() as i32)
+pub unsafe extern "C" fn netlib_tls_stream_early_data_status(stream: *const netlib_tls_stream) -> i32 {
+    read(stream, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |stream| stream.early_data() as i32)
 }
 
 /// How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
@@ -180,15 +180,15 @@ pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     })
 }
 
-/// What has become of the early data; as `netlib_tls_stream_early_data`.
+/// What has become of the early data; as `netlib_tls_stream_early_data_status`.
 ///
 /// @param engine the engine. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
-/// @return one of `enum netlib_early_data`; final when the handshake is done.
+/// @return one of `enum netlib_early_data_status`; final when the handshake is done.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_early_data(engine: *const netlib_tls_engine) -> i32 {
-    read(engine, netlib_early_data::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
+pub unsafe extern "C" fn netlib_tls_engine_early_data_status(engine: *const netlib_tls_engine) -> i32 {
+    read(engine, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
 }
 
 /// How much early data may still be written; as `netlib_tls_stream_early_data_left`.
