@@ -1,0 +1,208 @@
+/* Sessions end: with what has proved them, with a newer version, and by the clock of the program. */
+#define _GNU_SOURCE
+#define NETLIB_MUST_USE
+#include "tls_resume.h"
+
+static void none(netlib_tls_options *options) {
+    netlib_tls_options_set_check_hostname(options, 0);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+}
+
+static void identity(netlib_tls_options *options) {
+    netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
+}
+
+/* The moment until which a certificate is good, as the program's clock has it. */
+static double told;
+static int32_t told_time(void *ctx, double *seconds) {
+    (void)ctx;
+    *seconds = told;
+    return NETLIB_OK;
+}
+
+/* A certificate that was good when it was verified is not good for ever, and nobody verifies it when a session is resumed. */
+static void sessions_end_with_the_certificate(void) {
+    netlib_error *err = NULL;
+    netlib_certificate *certificate = NULL;
+    char text[8000];
+    FILE *file = fopen(CERTS "expired.pem", "r");
+    CHECK(file != NULL);
+    size_t len = fread(text, 1, sizeof text, file);
+    fclose(file);
+    CHECK_OK(netlib_certificate_parse(text, len, &certificate, &err));
+    double last = (double)netlib_certificate_not_after(certificate);
+    netlib_certificate_free(certificate);
+
+    netlib_tls_context *server = server_context("expired");
+    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (int row = 0; row < 3; row++) {
+            /* Where time does not matter, there is no end. */
+            netlib_tls_options *options = client_options();
+            netlib_tls_options_set_maximum_version(options, version);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            if (row == 2) none(options);
+            netlib_tls_context *client = context_of(options);
+            told = row == 0 ? last - 1000 : last;
+            CHECK_INT(FULL, connect_to(client, server, "localhost"));
+            CHECK_INT(row == 1 ? FULL : RESUMED, connect_to(client, server, "localhost"));
+            CHECK((netlib_tls_context_session_count(client) > 0) == (row != 1));
+            netlib_tls_session *session = session_of(client, server, "localhost");
+            CHECK_INT(row != 1, netlib_tls_session_is_resumable(session));
+            if (row == 1) check_refused(client, "localhost", session, "session is too old to be resumed");
+            netlib_tls_session_free(session);
+            netlib_tls_context_free(client);
+        }
+    }
+    netlib_tls_context_free(server);
+}
+
+/* A clock that is set goes on elsewhere: nothing is resumed at a time at which the certificate would be refused. */
+static void sessions_obey_a_clock_that_is_set(void) {
+    netlib_error *err = NULL;
+    netlib_certificate *certificate = NULL;
+    char text[8000];
+    FILE *file = fopen(CERTS "expired.pem", "r");
+    CHECK(file != NULL);
+    size_t len = fread(text, 1, sizeof text, file);
+    fclose(file);
+    CHECK_OK(netlib_certificate_parse(text, len, &certificate, &err));
+    double first = (double)netlib_certificate_not_before(certificate), last = (double)netlib_certificate_not_after(certificate);
+    netlib_certificate_free(certificate);
+
+    const struct {
+        double then;
+        enum came came;
+    } rows[] = {{first, RESUMED}, {last - 1, RESUMED}, {first - 1, REFUSED}, {last + 1, REFUSED}, {(double)time(NULL), REFUSED}};
+    netlib_tls_context *server = server_context("expired");
+    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            netlib_tls_options *options = client_options();
+            netlib_tls_options_set_maximum_version(options, version);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_context *client = context_of(options);
+            bool stays = rows[i].came == RESUMED;
+            told = last - 1000;
+            netlib_tls_session *session = session_of(client, server, "localhost");
+            CHECK_INT(version == NETLIB_TLS_1_2 ? FULL : RESUMED, connect_to(client, server, "localhost"));
+            told = rows[i].then;
+            CHECK_INT(rows[i].came, connect_to(client, server, "localhost"));
+            CHECK((netlib_tls_context_session_count(client) > 0) == stays);
+            /* One in the program's hands; it cannot tell before the clock is asked. */
+            struct wire wire = wire_of(client, server, 20000);
+            CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
+            CHECK_INT(rows[i].came, finish(&wire));
+            CHECK_INT(stays && version == NETLIB_TLS_1_2, netlib_tls_session_is_resumable(session));
+            free_wire(&wire);
+            netlib_tls_session_free(session);
+            /* And back: the server proves its identity anew. */
+            told = last - 1000;
+            CHECK_INT(stays ? RESUMED : FULL, connect_to(client, server, "localhost"));
+            CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+            netlib_tls_context_free(client);
+        }
+    }
+    netlib_tls_context_free(server);
+}
+
+/* Nor does a session outlive the authority between, or the list in which the certificate was not. */
+static void sessions_end_with_all_that_proved_them(void) {
+    static const struct {
+        const char *chain, *list;
+        double then; /* from here the handshake would be refused, a second earlier not */
+    } rows[] = {
+        {"good.pem", NULL, 4733510400.0}, /* 2120 */
+        {"expired-int.pem", NULL, 1609459200.0}, /* 2021 */
+        {"good.pem", "int-expired.crl", 1609459200.0},
+        {"good.pem", "all.crl", 4733510400.0},
+    };
+    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            char path[200];
+            netlib_tls_options *options = netlib_tls_options_new();
+            snprintf(path, sizeof path, VERIFY "%s", rows[i].chain);
+            netlib_tls_options_set_identity_files(options, path, VERIFY "leaf.key");
+            netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+            netlib_tls_context *server = context_of(options);
+            options = netlib_tls_options_new();
+            netlib_tls_options_add_ca_file(options, VERIFY "root.pem");
+            if (rows[i].list != NULL) {
+                snprintf(path, sizeof path, VERIFY "%s", rows[i].list);
+                netlib_tls_options_add_crl_file(options, path);
+                netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_CRL_CHECK_LEAF);
+            }
+            netlib_tls_options_set_maximum_version(options, version);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_context *client = context_of(options);
+            told = 1590000000; /* 2020 */
+            CHECK_INT(FULL, connect_to(client, server, "localhost"));
+            CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+            told = rows[i].then - 1;
+            CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+            told = rows[i].then + 1;
+            CHECK_INT(REFUSED, connect_to(client, server, "localhost"));
+            netlib_tls_context_free(client);
+            netlib_tls_context_free(server);
+        }
+    }
+}
+
+/* Who has spoken TLS 1.3 is not offered an older session any more. */
+static void a_newer_version_ends_an_older_session(void) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_context *older = context_of(options), *newer = server_of(NULL, NETLIB_CERT_NONE);
+    netlib_tls_context *client = client_of(NETLIB_TLS_1_3, NULL);
+    CHECK_INT(FULL, connect_to(client, older, "localhost"));
+    CHECK_INT(1, (long long)netlib_tls_context_session_count(client));
+    CHECK_INT(RESUMED, connect_to(client, older, "localhost"));
+    CHECK_INT(FULL, connect_to(client, newer, "localhost"));
+    CHECK_INT(2, (long long)netlib_tls_context_session_count(client));
+    CHECK_INT(FULL, connect_to(client, older, "localhost"));
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(newer);
+    netlib_tls_context_free(older);
+}
+
+/* A client that resumes a session shows no certificate; the one that it showed must still be good. */
+static void clients_expire_too(void) {
+    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {
+            netlib_tls_options *options = netlib_tls_options_new();
+            netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+            netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+            netlib_tls_options_set_verify_mode(options, mode);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_context *server = context_of(options), *client = client_of(version, identity);
+            bool asks = mode != NETLIB_CERT_NONE;
+            told = 4733510400.0; /* The last second of its certificate. */
+            CHECK_INT(FULL, connect_to(client, server, "localhost"));
+            CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+            told += 1;
+            struct wire wire = wire_of(client, server, 20000);
+            struct shaken shaken = shake_wire(&wire);
+            CHECK_INT(asks ? NETLIB_CERTIFICATE_VERIFY : NETLIB_OK, shaken.server);
+            CHECK((strstr(shaken.message[1], "expired on 2120-01-01 00:00:00 UTC; it is 2120-01-01 00:00:01 UTC") != NULL) == asks);
+            if (asks) {
+                char byte;
+                size_t n;
+                CHECK_INT(NETLIB_CERTIFICATE_VERIFY, netlib_tls_engine_read(wire.server, &byte, 1, &n, NULL));
+                CHECK_INT(NETLIB_CERTIFICATE_VERIFY, netlib_tls_engine_write(wire.server, "x", 1, &n, NULL));
+            }
+            free_wire(&wire);
+            netlib_tls_context_forget_sessions(client);
+            CHECK_INT(asks ? REFUSED : FULL, connect_to(client, server, "localhost"));
+            netlib_tls_context_free(client);
+            netlib_tls_context_free(server);
+        }
+    }
+}
+int main(void) {
+    sessions_end_with_the_certificate();
+    sessions_obey_a_clock_that_is_set();
+    sessions_end_with_all_that_proved_them();
+    a_newer_version_ends_an_older_session();
+    clients_expire_too();
+    return report("tls session ends");
+}
