@@ -8,8 +8,8 @@ use crate::report::Report;
 
 const FILE: &str = "docs/incidents.md";
 
-/// All but R19 to R24, R27 and R30, which came with their tests.
-const REQUIRED: &[u32] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 22, 25, 26, 28, 29];
+/// How many incidents there are to answer for.
+const INCIDENTS: u32 = 30;
 
 pub fn run(env: &Env, report: &mut Report) {
     check(env, &env.read(FILE), report);
@@ -28,7 +28,7 @@ pub fn check(env: &Env, table: &str, report: &mut Report) {
         report.check(!rule.is_empty(), format!("{FILE} {row}: it has no rule"));
         report.problems(format!("{FILE} {row}"), problems(env, tests));
     }
-    let missing = REQUIRED.iter().filter(|number| !seen.contains(number));
+    let missing = (1..=INCIDENTS).filter(|number| !seen.contains(number));
     report.problems("every incident has its row", missing.map(|number| format!("{FILE} has no R{number}")).collect());
 }
 
