@@ -67,7 +67,7 @@ static const struct setting {
     {"netlib_tls_options_set_identity", "--cert FILE and --key FILE", NULL},
     {"netlib_tls_options_set_key_password", "--pass PASSWORD or --pass-file FILE", NULL},
     {"netlib_tls_options_set_verify_mode", "--insecure", NULL},
-    {"a context without its configurations", "without --ech", NULL},
+    {"a context without an ECHConfigList", "without --ech", NULL},
 };
 
 /* The option that does what the advice says; NULL when fetch has none. */
