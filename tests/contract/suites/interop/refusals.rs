@@ -401,10 +401,16 @@ fn plaintext_client(stage: &Stage) -> Result<(), String> {
     let _ = connection.shutdown(Shutdown::Write);
     let mut answer = Vec::new();
     let _ = connection.read_to_end(&mut answer);
+    if answer != DECODE_ERROR {
+        return Err(format!("the client was told {answer:?}"));
+    }
     is_not_tls(&netlib.finish())
 }
 
+/// As it comes before there are keys.
+const DECODE_ERROR: &[u8] = &[21, 3, 3, 0, 2, 2, 50];
+
 fn is_not_tls(netlib: &Ended) -> Result<(), String> {
-    let problems = facts_differ(netlib, &[("handshake", NOT_TLS.to_owned()), ("alert", "-1".to_owned())]);
+    let problems = facts_differ(netlib, &[("handshake", NOT_TLS.to_owned()), ("alert", "50".to_owned())]);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n") + "\n" + &netlib.story()) }
 }
