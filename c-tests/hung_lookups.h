@@ -15,6 +15,18 @@ static bool lookups_hang = true;
 /* How many do at this moment. */
 static int hung_lookups;
 
+/* A child has the lock as it was and nobody who waits, whatever another thread was at. */
+static void before_fork(void) { pthread_mutex_lock(&lookup_lock); }
+
+static void in_parent(void) { pthread_mutex_unlock(&lookup_lock); }
+
+static void in_child(void) {
+    lookup_released = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    pthread_mutex_unlock(&lookup_lock);
+}
+
+__attribute__((constructor)) static void mind_forks(void) { pthread_atfork(before_fork, in_parent, in_child); }
+
 static inline void release_lookups(void) {
     pthread_mutex_lock(&lookup_lock);
     lookups_hang = false;
