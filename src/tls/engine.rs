@@ -12,6 +12,7 @@ mod reading;
 mod refusal;
 mod resume;
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use rustls::ProtocolVersion;
@@ -39,16 +40,16 @@ pub(crate) struct Engine {
     session: Session,
     is_server: bool,
     /// The name that the server must prove.
-    name: Option<String>,
+    name: Option<Box<str>>,
     ech: EchStatus,
     /// What the peer asked for.
-    asked: Option<Request>,
+    asked: Option<Box<Request>>,
     /// What there is to do before the session may see anything.
-    greeting: Option<Greeting>,
+    greeting: Option<Box<Greeting>>,
     moment: Moment,
     early: Early,
     /// By what the context knows this connection's sessions, once it has some.
-    connection: Option<usize>,
+    connection: Option<NonZeroUsize>,
     /// What the program wants to be resumed, while it is not known whether that goes well.
     resuming: Option<Arc<SavedSession>>,
     /// When the proof is good behind the session that is offered, if a clock of the program's counts; then, behind those
@@ -96,7 +97,7 @@ impl Engine {
         let ech = context.ech().begun(name.as_ref())?;
         let (session, name) = match name {
             Some(name) => {
-                let text = name.to_str().into_owned();
+                let text = name.to_str().into();
                 (Session::client(context.client_config(true)?, name)?, Some(text))
             }
             None if context.check_hostname() => {
@@ -118,11 +119,11 @@ impl Engine {
     /// A server's side.
     pub(crate) fn server(context: &Arc<Context>) -> Result<Engine> {
         let mut engine = Engine::new(context, Session::server(context.server_config()?)?, true, None);
-        engine.greeting = Greeting::of(context);
+        engine.greeting = Greeting::of(context).map(Box::new);
         Ok(engine)
     }
 
-    fn new(context: &Arc<Context>, session: Session, is_server: bool, name: Option<String>) -> Engine {
+    fn new(context: &Arc<Context>, session: Session, is_server: bool, name: Option<Box<str>>) -> Engine {
         Engine {
             context: Arc::clone(context),
             session,
@@ -168,8 +169,9 @@ impl Engine {
 
     /// Of a client: the name that the server must prove. Of a server: the name that the client asked for.
     pub(crate) fn server_name(&self) -> Option<&str> {
-        match (&self.name, &self.asked) {
-            (Some(name), _) | (None, Some(Request::Session { name: Some(name), .. })) => Some(name),
+        match (&self.name, self.asked.as_deref()) {
+            (Some(name), _) => Some(name),
+            (None, Some(Request::Session { name, .. })) => name.as_deref(),
             _ => None,
         }
     }
@@ -334,7 +336,7 @@ impl Engine {
         }
         // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
         if was_handshaking && let Some(request) = self.context.asked().take() {
-            self.asked = Some(request);
+            self.asked = Some(Box::new(request));
         }
         if let Some(incoming) = &mut self.incoming {
             incoming.consume(consumed);
@@ -356,7 +358,9 @@ impl Engine {
             step => step,
         };
         self.held = if step == Step::Blocked && record::holds_a_record(left) { left.len() } else { 0 };
-        self.exhausted = step == Step::Blocked;
+        // What was queued meanwhile comes behind the data.
+        let is_all_data = step == Step::Data && self.incoming.is_none() && !self.session.state().wants_write();
+        self.exhausted = step == Step::Blocked || is_all_data;
         self.peer_closed |= step == Step::PeerClosed;
         if !was_handshaking {
             self.count_fruitless(consumed, delivered > 0 || self.spill.is_some())?;
@@ -427,7 +431,7 @@ impl Engine {
                 .filter(|_| !self.is_server),
             is_rejected: self.ech == EchStatus::Rejected,
             narrowed: self.context.narrowed(),
-            asked: self.asked.as_ref().filter(|_| self.may_be_judged()),
+            asked: self.asked.as_deref().filter(|_| self.may_be_judged()),
             handshaking: self.is_handshaking(),
             first_bytes: (!self.received_record).then_some(bytes),
             is_all_opened: bytes.is_empty(),

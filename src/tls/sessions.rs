@@ -6,6 +6,7 @@
 //! first marked with the thread; the engine, which knows more of the connection, adopts it before its call returns.
 
 use std::ffi::{CStr, CString};
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -51,7 +52,7 @@ impl Secret {
 enum Origin {
     /// One that is at work on this thread.
     Here(ThreadMark),
-    Known(usize),
+    Known(NonZeroUsize),
 }
 
 struct Session {
@@ -160,13 +161,13 @@ impl Sessions {
     }
 
     /// A number for a connection, to know its sessions by.
-    pub(crate) fn next_connection(&self) -> usize {
-        self.connections.fetch_add(1, Ordering::Relaxed)
+    pub(crate) fn next_connection(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN.saturating_add(self.connections.fetch_add(1, Ordering::Relaxed))
     }
 
     /// What came on this thread is that connection's, and good no longer than its server's certificate: so many seconds,
     /// and only in its validity.
-    pub(crate) fn adopt(&self, connection: usize, valid_for: Option<u64>, validity: Option<&Validity>) {
+    pub(crate) fn adopt(&self, connection: NonZeroUsize, valid_for: Option<u64>, validity: Option<&Validity>) {
         let here = Origin::Here(ThreadMark::here());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
             session.origin = Origin::Known(connection);
@@ -193,7 +194,7 @@ impl Sessions {
     }
 
     /// Takes out the newest session of a connection.
-    pub(crate) fn take_out(self: &Arc<Self>, connection: usize) -> Option<SavedSession> {
+    pub(crate) fn take_out(self: &Arc<Self>, connection: NonZeroUsize) -> Option<SavedSession> {
         let origin = Origin::Known(connection);
         let mut places = self.lock();
         places.0.iter_mut().find_map(|place| {
@@ -231,7 +232,7 @@ impl Sessions {
     }
 
     /// Drops those that came through a connection.
-    pub(crate) fn forget_of(&self, connection: usize) {
+    pub(crate) fn forget_of(&self, connection: NonZeroUsize) {
         for place in &mut self.lock().0 {
             place.sessions.retain(|session| session.origin != Origin::Known(connection));
         }

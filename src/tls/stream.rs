@@ -1,6 +1,6 @@
 //! A session on a transport: waiting, limits, and two threads at once.
 //!
-//! The session's state is behind one mutex that is held for computing only, never while the transport is at work:
+//! The session's state is behind one mutex that is held for computing only, never while the transport is at work ([`Call`]):
 //! - Whoever reads takes the input buffer out of the engine, receives into it, and gives it back.
 //! - Whoever sends takes the next piece of output out and is *the* sender until it is sent or given back to the front of
 //!   the queue, so that records leave whole and in the order in which they were made.
@@ -12,6 +12,7 @@
 //! The settings of the stream that the program calls rule the call in all the streams below it: they are handed down as
 //! [`Terms`].
 
+mod call;
 mod callbacks;
 mod closing;
 mod dropped;
@@ -21,6 +22,7 @@ mod gather;
 mod guarded;
 mod handshake;
 mod nested;
+mod transfer;
 mod transport;
 
 use std::os::fd::RawFd;
@@ -29,7 +31,7 @@ use std::time::{Duration, Instant};
 
 use super::context::Context;
 use super::ech::EchStatus;
-use super::engine::{Engine, Read};
+use super::engine::Engine;
 use super::info::SessionInfo;
 use super::sessions::SavedSession;
 use super::thread::ThreadMark;
@@ -38,12 +40,10 @@ use crate::limit::Limit;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
 
+use call::{Call, Role};
 pub use callbacks::Callbacks;
 use gather::Pieces;
 pub use transport::Transport;
-
-/// How often a thread that waits for another's work looks at its limit.
-const GLANCE: Duration = Duration::from_millis(10);
 
 /// What a call came to, when it did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +86,7 @@ struct Core {
     /// The least that reads of the program must bring.
     throughput: Option<Box<Throughput>>,
     /// Who is at work: the thread in each of the [`Role`]s, if any.
-    taken: [Option<ThreadMark>; 4],
+    taken: [Option<ThreadMark>; Core::ROLES],
     /// Another stream runs inside this one.
     occupied: bool,
     /// The handshake is done and its last flight sent.
@@ -147,34 +147,9 @@ impl Terms<'_> {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Role {
-    Reader = 0,
-    Writer = 1,
-    Shaker = 2,
-    Sender = 3,
-}
-
-/// A role that is held; given up when dropped.
-struct Held<'a> {
-    stream: &'a Stream,
-    role: Role,
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        if let Ok(mut core) = self.stream.core.lock() {
-            core.taken[self.role as usize] = None;
-            // Waking costs a system call even when nobody sleeps.
-            if core.waiting == 0 {
-                return;
-            }
-        }
-        self.stream.changed.notify_all();
-    }
-}
-
 impl Core {
+    const ROLES: usize = 4;
+
     fn is_taken(&self, role: Role) -> bool {
         self.taken[role as usize].is_some()
     }
@@ -201,9 +176,6 @@ impl Core {
         Ok(())
     }
 }
-
-/// The lock to go on with, or what would have to be waited for.
-type Locked<'a> = std::result::Result<MutexGuard<'a, Core>, Io>;
 
 impl Stream {
     /// A client's side on a descriptor. No I/O.
@@ -236,7 +208,7 @@ impl Stream {
                 engine,
                 settings,
                 throughput: None,
-                taken: [None; 4],
+                taken: [None; Core::ROLES],
                 occupied: false,
                 shaken: false,
                 waiting: 0,
@@ -273,50 +245,19 @@ impl Stream {
 
     /// Shakes hands, if that is not done.
     pub fn handshake(&self) -> Result<Io> {
-        let settings = self.callable()?.settings.clone();
+        let mut call = Call::new(self);
+        let settings = call.callable()?.settings.clone();
         let terms = settings.terms();
-        let shaker = self.enter_handshake(terms, Core::check_callable)?;
-        Ok(self.shake_as(shaker, terms)?.unwrap_or(Io::Done(0)))
+        if !call.enter_handshake(terms, Core::check_callable)? {
+            return Ok(Io::Done(0));
+        }
+        Ok(call.shake_as_shaker(terms)?.unwrap_or(Io::Done(0)))
     }
 
     /// At least one byte, up to as many as are there.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
-        let (_reader, settings) = self.begin(Role::Reader)?;
-        self.read_under(buffer, settings.terms())
-    }
-
-    fn read_under(&self, buffer: &mut [u8], terms: Terms<'_>) -> Result<Io> {
-        if buffer.is_empty() {
-            return Ok(Io::Done(0));
-        }
-        let mut received = false;
-        loop {
-            let outcome = {
-                let mut core = match self.shaken(self.lock()?, terms)? {
-                    Ok(core) => core,
-                    Err(want) => return Ok(want),
-                };
-                let outcome = core.engine.read(buffer);
-                if let Ok(Read::Data(count)) = outcome {
-                    core.count_plaintext(count, terms);
-                }
-                if core.engine.has_output() {
-                    drop(core);
-                    self.send_without_waiting(terms)?;
-                }
-                outcome?
-            };
-            match outcome {
-                Read::Data(count) => return Ok(Io::Done(count)),
-                Read::End => return Ok(Io::End),
-                Read::Blocked if received => terms.check_throughput()?,
-                Read::Blocked => {}
-            }
-            if let Some(want) = self.receive(terms)? {
-                return Ok(want);
-            }
-            received = true;
-        }
+        let (mut call, settings) = Call::begin(self, Role::Reader)?;
+        call.read(buffer, settings.terms())
     }
 
     /// Blocking: all of `data`. Otherwise as much as could be sent; what is not counted must be passed again.
@@ -326,78 +267,8 @@ impl Stream {
 
     /// The same for data that is not in one piece. The lengths, added, fit a `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
-        let (writer, settings) = self.begin(Role::Writer)?;
-        self.write_under(Pieces::new(pieces), settings.terms(), writer)
-    }
-
-    fn write_under(&self, data: Pieces<'_>, terms: Terms<'_>, writer: Held<'_>) -> Result<Io> {
-        self.as_writer(writer, terms, || {
-            let core = self.lock()?;
-            core.engine.check_sending()?;
-            let core = match self.shaken(core, terms)? {
-                Ok(core) => core,
-                Err(want) => return Ok(want),
-            };
-            let (uncounted, len) = (core.uncounted, data.len());
-            if len < uncounted {
-                let message = format!(
-                    "a write must be continued with the bytes that were not counted: at least {uncounted}, not {len}"
-                );
-                return Err(Error::new(Status::InvalidArgument, message));
-            }
-            self.write_on(core, data, terms)
-        })
-    }
-
-    fn write_on<'a>(&'a self, core: MutexGuard<'a, Core>, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
-        let mut counted = 0;
-        match self.write_all(core, &mut data, &mut counted, terms) {
-            Ok(Some(want)) if counted == 0 => Ok(want),
-            Ok(_) => Ok(Io::Done(counted)),
-            Err(error) => {
-                // The caller learns of no byte, so he passes all of them again, if he goes on.
-                self.lock()?.uncounted += counted;
-                Err(error)
-            }
-        }
-    }
-
-    /// `None`: nothing is left of `data`. `Some`: the rest would have to wait.
-    fn write_all<'a>(
-        &'a self,
-        mut core: MutexGuard<'a, Core>,
-        data: &mut Pieces<'_>,
-        counted: &mut usize,
-        terms: Terms<'_>,
-    ) -> Result<Option<Io>> {
-        let mut gathered = None;
-        loop {
-            core = match self.flush_in(core, terms)? {
-                Ok(core) => core,
-                Err(want) => return Ok(Some(want)),
-            };
-            let sent = std::mem::take(&mut core.uncounted);
-            *counted += sent;
-            data.advance(sent);
-            if data.is_empty() {
-                return Ok(None);
-            }
-            let next = data.front(&mut gathered, || core.engine.buffer())?;
-            core.uncounted = core.engine.write(next)?;
-        }
-    }
-
-    /// Runs a call of the one writer.
-    fn as_writer<T>(&self, writer: Held<'_>, terms: Terms<'_>, call: impl FnOnce() -> Result<T>) -> Result<T> {
-        let outcome = call();
-        drop(writer);
-        // What a reader left to the writer when that had just looked for it.
-        let core = self.lock()?;
-        if core.uncounted == 0 && core.engine.has_output() {
-            drop(core);
-            self.send_without_waiting(terms)?;
-        }
-        outcome
+        let (mut call, settings) = Call::begin(self, Role::Writer)?;
+        call.write(Pieces::new(pieces), settings.terms())
     }
 
     /// Plaintext that a read returns without touching the transport.
@@ -410,7 +281,7 @@ impl Stream {
     }
 
     pub fn set_session(&self, session: &Arc<SavedSession>) -> Result<()> {
-        self.callable()?.engine.set_session(session)
+        Call::new(self).callable()?.engine.set_session(session)
     }
 
     /// What was agreed on; `None` before the handshake is done.
@@ -426,60 +297,12 @@ impl Stream {
         self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
     }
 
-    /// Goes on with the lock once the handshake is done.
-    fn shaken<'a>(&'a self, core: MutexGuard<'a, Core>, terms: Terms<'_>) -> Result<Locked<'a>> {
-        if core.shaken {
-            return Ok(Ok(core));
-        }
-        drop(core);
-        match self.shake(terms)? {
-            Some(want) => Ok(Err(want)),
-            None => Ok(Ok(self.lock()?)),
-        }
-    }
-
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {
         self.core.lock().map_err(|_| poisoned())
     }
-
-    /// The state, for a call of the program.
-    fn callable(&self) -> Result<MutexGuard<'_, Core>> {
-        let core = self.lock()?;
-        core.check_callable()?;
-        Ok(core)
-    }
-
-    /// Begins a call of the program: the role that it needs, and the settings under which it runs.
-    fn begin(&self, role: Role) -> Result<(Held<'_>, Settings)> {
-        let core = self.callable()?;
-        let settings = core.settings.clone();
-        Ok((self.take_in(core, role)?, settings))
-    }
-
-    /// Takes a role that only one thread may have.
-    fn take(&self, role: Role) -> Result<Held<'_>> {
-        self.take_in(self.lock()?, role)
-    }
-
-    fn take_in(&self, mut core: MutexGuard<'_, Core>, role: Role) -> Result<Held<'_>> {
-        if core.is_taken(role) {
-            let what = if matches!(role, Role::Reader) { "reading from" } else { "writing to" };
-            return Err(Error::new(Status::Busy, format!("another thread is {what} this stream")));
-        }
-        core.taken[role as usize] = Some(ThreadMark::here());
-        Ok(Held { stream: self, role })
-    }
-
-    /// Waits a little for a role to be given up, or for the limit to end that.
-    fn glance<'a>(&self, mut core: MutexGuard<'a, Core>, terms: Terms<'_>) -> Result<MutexGuard<'a, Core>> {
-        terms.check_limit()?;
-        core.waiting += 1;
-        let mut core = self.changed.wait_timeout(core, GLANCE).map_err(|_| poisoned())?.0;
-        core.waiting -= 1;
-        Ok(core)
-    }
 }
 
+#[cold]
 fn poisoned() -> Error {
     Error::new(Status::Internal, "an earlier error inside netlib has left this stream unusable")
 }

@@ -21,8 +21,8 @@ pub enum EarlyData {
 #[derive(Default)]
 pub(super) struct Early {
     /// How much more the ticket allows; 0 as soon as nothing may be sent.
-    left: usize,
-    sent: usize,
+    left: u32,
+    sent: u32,
     /// The server will not answer as one that accepts it.
     refused: bool,
     accepted: bool,
@@ -33,8 +33,7 @@ pub(super) struct Early {
 impl Early {
     /// Of the session that this thread has just made: what the ticket allows that it took.
     pub(super) fn of_new(context: &Context) -> Early {
-        let allowed = context.allowances().and_then(Notes::take).unwrap_or(0);
-        Early { left: usize::try_from(allowed).unwrap_or(usize::MAX), ..Early::default() }
+        Early { left: context.allowances().and_then(Notes::take).unwrap_or(0), ..Early::default() }
     }
 }
 
@@ -51,12 +50,12 @@ impl Engine {
 
     /// How many bytes of early data may still be written.
     pub(crate) fn early_data_left(&self) -> usize {
-        if self.check_sending().is_ok() && self.is_handshaking() { self.early.left } else { 0 }
+        if self.check_sending().is_ok() && self.is_handshaking() { self.early.left as usize } else { 0 }
     }
 
     /// How many have been.
     pub(crate) fn early_data_written(&self) -> usize {
-        self.early.sent
+        self.early.sent as usize
     }
 
     /// Encrypts from the front of `data`, when the handshake has been begun and not ended; how much, at most
@@ -77,8 +76,9 @@ impl Engine {
             self.early.left = 0;
             return Ok(0);
         }
-        self.early.left -= data.len();
-        self.early.sent += data.len();
+        let count = data.len() as u32;
+        self.early.left -= count;
+        self.early.sent += count;
         Ok(data.len())
     }
 

@@ -37,9 +37,8 @@ const INTERNAL_ERROR: u8 = 80;
 pub(super) enum Greeting {
     /// The reader of the copy has seen so many bytes.
     Reading(Box<Acceptor>, usize),
-    /// The name is known; nobody has been asked yet.
-    Complete(Question),
-    Asked,
+    /// The name is known. `None`: the program has been asked.
+    Complete(Option<Question>),
 }
 
 pub(crate) struct Question {
@@ -73,7 +72,7 @@ impl Greeting {
 impl Engine {
     /// `Some`: the session must not see what has come, yet.
     pub(super) fn greet(&mut self) -> Result<Option<Step>> {
-        let Some(greeting) = &mut self.greeting else {
+        let Some(greeting) = self.greeting.as_deref_mut() else {
             return Ok(self.moment.is_missing().then_some(Step::Blocked));
         };
         let Greeting::Reading(acceptor, seen) = greeting else { return Ok(Some(Step::Blocked)) };
@@ -96,7 +95,7 @@ impl Engine {
                 Ok(Some(accepted)) => {
                     let name = accepted.client_hello().server_name().and_then(|name| CString::new(name).ok());
                     let callback = self.context.server_name_callback().cloned();
-                    self.greeting = callback.map(|callback| Greeting::Complete(Question { callback, name }));
+                    *greeting = Greeting::Complete(callback.map(|callback| Question { callback, name }));
                     break;
                 }
                 Err((error, mut alert)) => {
@@ -118,15 +117,9 @@ impl Engine {
 
     /// What the program has to decide, once.
     pub(super) fn ask_for_context(&mut self) -> Option<Question> {
-        match self.greeting.take() {
-            Some(Greeting::Complete(question)) => {
-                self.greeting = Some(Greeting::Asked);
-                Some(question)
-            }
-            other => {
-                self.greeting = other;
-                None
-            }
+        match self.greeting.as_deref_mut() {
+            Some(Greeting::Complete(question)) => question.take(),
+            _ => None,
         }
     }
 

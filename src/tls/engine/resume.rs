@@ -123,7 +123,7 @@ impl Engine {
         let chain = self.session.state().peer_certificates().unwrap_or(&[]);
         let mut found = 0..0;
         for (index, der) in chain.iter().enumerate() {
-            let validity = Certificate::parse(der).map_or(0..0, |certificate| certificate.validity());
+            let validity = Certificate::validity_of(der).unwrap_or(0..0);
             if index == 0 {
                 found = validity;
             } else if validity.contains(&now) {

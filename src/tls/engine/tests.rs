@@ -474,7 +474,7 @@ fn a_second_hello_asks_nobody_again() {
         .with_root_certificates(roots)
         .with_no_client_auth();
     let session = Session::client(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
-    let mut client = Engine::new(&other, session, false, Some("localhost".to_owned()));
+    let mut client = Engine::new(&other, session, false, Some("localhost".into()));
     let mut server = Engine::server(&asks).unwrap();
     for _ in 0..4 {
         client.handshake().unwrap();

@@ -1,6 +1,7 @@
 //! Shutting down: one's own direction, or both.
 
-use super::{Io, Role, Stream, Terms};
+use super::call::{Call, Role};
+use super::{Io, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -10,39 +11,47 @@ const MAX_DISCARDED: usize = 1024 * 1024;
 impl Stream {
     /// Sends the closing message, once, and does not wait for the peer's.
     pub fn shutdown(&self) -> Result<Io> {
-        let (writer, settings) = self.begin(Role::Writer)?;
-        self.as_writer(writer, settings.terms(), || self.send_close(settings.terms()))
+        let (mut call, settings) = Call::begin(self, Role::Writer)?;
+        call.close(settings.terms())
     }
 
     /// The same, and then waits for the peer's. Before the handshake there is no session to close.
     pub fn shutdown_both(&self) -> Result<Io> {
-        let (writer, settings) = self.begin(Role::Writer)?;
+        let (mut call, settings) = Call::begin(self, Role::Writer)?;
         let terms = settings.terms();
-        let _reader = self.take(Role::Reader)?;
-        let sent = self.as_writer(writer, terms, || self.send_close(terms));
+        call.take(Role::Reader)?;
+        let sent = call.close(terms);
         match sent {
             Ok(Io::Done(_)) => {}
             // The peer may be gone and have closed properly before.
             Err(ref error) if error.status() == Status::Protocol => {}
             other => return other,
         }
-        if !self.lock()?.shaken {
+        if !call.core()?.shaken {
             return sent;
         }
-        match self.await_close(terms) {
+        match call.await_close(terms) {
             Ok(Io::End) => Ok(Io::Done(0)),
             Err(_) if sent.is_err() => sent,
             other => other,
         }
     }
+}
 
-    fn send_close(&self, terms: Terms<'_>) -> Result<Io> {
-        self.lock()?.engine.close()?;
+impl Call<'_> {
+    fn close(&mut self, terms: Terms<'_>) -> Result<Io> {
+        let sent = self.send_close(terms);
+        self.end_writing(terms)?;
+        sent
+    }
+
+    fn send_close(&mut self, terms: Terms<'_>) -> Result<Io> {
+        self.core()?.engine.close()?;
         match self.flush(terms) {
             Ok(None) => Ok(Io::Done(0)),
             Ok(Some(want)) => Ok(want),
             // A peer that has said all it had to say need not wait for our last word.
-            Err(error) if error.status() == Status::Protocol && self.lock()?.engine.has_peer_closed() => {
+            Err(error) if error.status() == Status::Protocol && self.core()?.engine.has_peer_closed() => {
                 Ok(Io::Done(0))
             }
             Err(error) => Err(error),
@@ -50,22 +59,20 @@ impl Stream {
     }
 
     /// Reads to the peer's closing message.
-    fn await_close(&self, terms: Terms<'_>) -> Result<Io> {
-        let mut scrap = self.lock()?.engine.buffer()?;
+    fn await_close(&mut self, terms: Terms<'_>) -> Result<Io> {
+        let mut scrap = self.core()?.engine.buffer()?;
         loop {
-            {
-                let core = self.lock()?;
-                if core.discarded > MAX_DISCARDED {
-                    let message = format!(
-                        "{} goes on sending after this side's closing message: more than {MAX_DISCARDED} bytes",
-                        core.engine.peer()
-                    );
-                    return Err(Error::new(Status::TooMuchData, message));
-                }
+            let core = self.core()?;
+            if core.discarded > MAX_DISCARDED {
+                let message = format!(
+                    "{} goes on sending after this side's closing message: more than {MAX_DISCARDED} bytes",
+                    core.engine.peer()
+                );
+                return Err(Error::new(Status::TooMuchData, message));
             }
-            match self.read_under(&mut scrap, terms)? {
+            match self.read(&mut scrap, terms)? {
                 Io::Done(count) => {
-                    let mut core = self.lock()?;
+                    let core = self.core()?;
                     core.discarded = core.discarded.saturating_add(count);
                 }
                 other => return Ok(other),

@@ -1,6 +1,7 @@
 //! Whether an idle session still stands.
 
-use super::{Role, Settings, Stream, Terms};
+use super::call::{Call, Role};
+use super::{Settings, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::engine::Read;
@@ -19,12 +20,13 @@ impl Stream {
     }
 
     fn look_within(&self, most: u64) -> Result<Status> {
-        let (writer, _) = self.begin(Role::Writer)?;
-        let _reader = self.take(Role::Reader)?;
+        let (mut call, _) = Call::begin(self, Role::Writer)?;
+        call.take(Role::Reader)?;
         let settings = Settings { blocking: false, read_timeout: None, write_timeout: None, limit: None };
         let terms = settings.terms().unguarded();
-        let looked = self.as_writer(writer, terms, || self.look_under(terms, most));
-        let mut core = self.lock()?;
+        let looked = call.look(terms, most);
+        call.end_writing(terms)?;
+        let core = call.core()?;
         core.begin_window();
         match looked {
             Ok(Status::WantRead) => {}
@@ -37,21 +39,27 @@ impl Stream {
         }
         Ok(core.engine.check_sending().map_or_else(|error| error.status(), |()| Status::WantRead))
     }
+}
 
-    fn look_under(&self, terms: Terms<'_>, most: u64) -> Result<Status> {
+impl Call<'_> {
+    fn look(&mut self, terms: Terms<'_>, most: u64) -> Result<Status> {
         // What comes in the handshake is for that; one receive at most finds out whether anything still can.
-        let shaker = self.enter_handshake(terms, |_| Ok(()))?;
-        let before = self.lock()?.arrived;
+        if !self.enter_handshake(terms, |_| Ok(()))? {
+            return self.look_on(terms, most, false);
+        }
+        self.done_as(Role::Shaker, |call| call.look_on(terms, most, true))
+    }
+
+    fn look_on(&mut self, terms: Terms<'_>, most: u64, is_shaking: bool) -> Result<Status> {
+        let before = self.core()?.arrived;
         loop {
-            {
-                let mut core = self.lock()?;
-                match core.engine.look()? {
-                    Read::Data(_) => return Ok(Status::Ok),
-                    Read::End => return Ok(Status::EndOfStream),
-                    Read::Blocked if shaker.is_some() && core.engine.has_news() => return Ok(Status::WantRead),
-                    Read::Blocked if core.arrived - before > most => return Ok(Status::TooMuchData),
-                    Read::Blocked => {}
-                }
+            let core = self.core()?;
+            match core.engine.look()? {
+                Read::Data(_) => return Ok(Status::Ok),
+                Read::End => return Ok(Status::EndOfStream),
+                Read::Blocked if is_shaking && core.engine.has_news() => return Ok(Status::WantRead),
+                Read::Blocked if core.arrived - before > most => return Ok(Status::TooMuchData),
+                Read::Blocked => {}
             }
             if self.receive(terms)?.is_some() {
                 return Ok(Status::WantRead);

@@ -1,6 +1,7 @@
 //! Early data of a client's stream: it leaves behind the first message of the handshake, which the writer begins for it.
 
-use super::{Io, Role, Stream};
+use super::call::{Call, Role};
+use super::{Io, Stream, Terms};
 use crate::error::Result;
 use crate::tls::engine::early::EarlyData;
 
@@ -8,33 +9,10 @@ impl Stream {
     /// Writes early data: as much of it as may be sent before the server answers. What is taken is sent in any case, with
     /// whatever this or a later call sends.
     pub fn write_early(&self, data: &[u8]) -> Result<Io> {
-        let (writer, settings) = self.begin(Role::Writer)?;
-        let terms = settings.terms();
-        self.as_writer(writer, terms, || {
-            let left = {
-                let core = self.lock()?;
-                core.engine.check_sending()?;
-                core.engine.early_data_left()
-            };
-            if left == 0 || data.is_empty() {
-                return Ok(Io::Done(0));
-            }
-            let Some(_shaker) = self.enter_handshake(terms, |_| Ok(()))? else { return Ok(Io::Done(0)) };
-            let mut rest = data;
-            loop {
-                let done = self.work(terms)?;
-                let written = data.len() - rest.len();
-                match self.send_flight(done, terms)? {
-                    Some(_) if written > 0 => return Ok(Io::Done(written)),
-                    Some(want) => return Ok(want),
-                    None => {}
-                }
-                match self.lock()?.engine.write_early(rest)? {
-                    0 => return Ok(Io::Done(written)),
-                    count => rest = rest.get(count..).unwrap_or(&[]),
-                }
-            }
-        })
+        let (mut call, settings) = Call::begin(self, Role::Writer)?;
+        let written = call.begin_early(data, settings.terms());
+        call.end_writing(settings.terms())?;
+        written
     }
 
     pub fn early_data(&self) -> EarlyData {
@@ -48,6 +26,34 @@ impl Stream {
 
     pub fn early_data_written(&self) -> usize {
         self.lock().map_or(0, |core| core.engine.early_data_written())
+    }
+}
+
+impl Call<'_> {
+    fn begin_early(&mut self, data: &[u8], terms: Terms<'_>) -> Result<Io> {
+        let core = self.core()?;
+        core.engine.check_sending()?;
+        if core.engine.early_data_left() == 0 || data.is_empty() || !self.enter_handshake(terms, |_| Ok(()))? {
+            return Ok(Io::Done(0));
+        }
+        self.done_as(Role::Shaker, |call| call.send_early(data, terms))
+    }
+
+    fn send_early(&mut self, data: &[u8], terms: Terms<'_>) -> Result<Io> {
+        let mut rest = data;
+        loop {
+            let done = self.work(terms)?;
+            let written = data.len() - rest.len();
+            match self.send_flight(done, terms)? {
+                Some(_) if written > 0 => return Ok(Io::Done(written)),
+                Some(want) => return Ok(want),
+                None => {}
+            }
+            match self.core()?.engine.write_early(rest)? {
+                0 => return Ok(Io::Done(written)),
+                count => rest = rest.get(count..).unwrap_or(&[]),
+            }
+        }
     }
 }
 

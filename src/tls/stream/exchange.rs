@@ -1,41 +1,38 @@
 //! Moving bytes between a stream's engine and its transport, which works without the stream's lock.
 
 use std::io;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::call::{Call, Role};
 use super::guarded::too_slow;
 use super::transport::{Fault, Waiting};
-use super::{Core, Held, Io, Locked, Role, Stream, Terms};
+use super::{Io, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::engine::Engine;
 use crate::tls::pool::Filled;
-use crate::tls::thread::ThreadMark;
 
-impl Stream {
+impl Call<'_> {
     /// Brings in bytes, or the news that there will be no more. `Some`: not without waiting, which is not wanted.
-    pub(super) fn receive(&self, terms: Terms<'_>) -> Result<Option<Io>> {
+    pub(super) fn receive(&mut self, terms: Terms<'_>) -> Result<Option<Io>> {
         loop {
-            let mut core = self.lock()?;
+            let core = self.core()?;
             let terms = core.begin_wait(terms)?;
-            let waits_inside = self.transport.may_block() && terms.is_endless() && !core.nonblocking;
+            let (drained, is_nonblocking) = (core.drained, core.nonblocking);
+            let waits_inside = terms.is_endless() && !is_nonblocking && self.may_block();
             let waiting = if waits_inside { Waiting::Inside } else { Waiting::Before };
             if waiting == Waiting::Before {
-                let drained = core.drained;
-                drop(core);
-                match self.transport.await_input(drained, terms) {
-                    Ok(None) => core = self.lock()?,
+                match self.transport().await_input(drained, terms) {
+                    Ok(None) => {}
                     Ok(want) => {
-                        self.lock()?.wait_on(terms)?;
+                        self.core()?.wait_on(terms)?;
                         return Ok(want);
                     }
                     Err(fault) => return self.not_received(fault, terms),
                 }
             }
-            let lent = core.engine.lend_input();
-            drop(core);
-            let mut input = match lent {
+            let mut input = match self.core()?.engine.lend_input() {
                 Ok(input) => input,
                 Err(error) => {
                     // The alert that tells the peer why.
@@ -44,11 +41,12 @@ impl Stream {
                 }
             };
             let room = input.space().len();
-            let received = self.transport.receive(input.space(), terms, waiting);
+            let received = self.transport().receive(input.space(), terms, waiting);
             if let Ok(Io::Done(count)) = received {
                 input.add(count);
             }
-            let mut core = self.lock()?;
+            let can_wait = self.can_wait();
+            let core = self.core()?;
             core.engine.take_back(input);
             match received {
                 Ok(Io::Done(count)) => {
@@ -64,22 +62,19 @@ impl Stream {
                 Ok(want) => {
                     core.drained = true;
                     core.nonblocking |= waiting == Waiting::Inside;
-                    if !terms.blocking || !self.transport.can_wait() {
+                    if !terms.blocking || !can_wait {
                         core.wait_on(terms)?;
                         return Ok(Some(want));
                     }
                 }
-                Err(fault) => {
-                    drop(core);
-                    return self.not_received(fault, terms);
-                }
+                Err(fault) => return self.not_received(fault, terms),
             }
         }
     }
 
-    fn not_received(&self, fault: Fault, terms: Terms<'_>) -> Result<Option<Io>> {
+    fn not_received(&mut self, fault: Fault, terms: Terms<'_>) -> Result<Option<Io>> {
         let is_fatal = matches!(fault, Fault::Fatal(_));
-        let mut core = self.lock()?;
+        let core = self.core()?;
         if let Some(slow) = core.end_wait_by(&fault, terms) {
             return Err(slow);
         }
@@ -93,72 +88,58 @@ impl Stream {
     }
 
     /// Sends what is queued. `None`: all of it. `Some`: the rest would have to wait, which is not wanted.
-    pub(super) fn flush(&self, terms: Terms<'_>) -> Result<Option<Io>> {
-        Ok(self.flush_in(self.lock()?, terms)?.err())
-    }
-
-    /// The same for who has the lock. Whoever goes on with it finds nothing to send.
-    pub(super) fn flush_in<'a>(&'a self, mut core: MutexGuard<'a, Core>, terms: Terms<'_>) -> Result<Locked<'a>> {
+    pub(super) fn flush(&mut self, terms: Terms<'_>) -> Result<Option<Io>> {
         loop {
-            while core.is_taken(Role::Sender) {
+            while self.core()?.is_taken(Role::Sender) {
                 if !terms.blocking {
-                    return Ok(Err(Io::WantWrite));
+                    return Ok(Some(Io::WantWrite));
                 }
-                core = self.glance(core, terms)?;
+                self.glance(terms)?;
             }
-            let Some((piece, sender)) = self.begin_sending(&mut core) else { return Ok(Ok(core)) };
-            drop(core);
-            if let Some(want) = self.send(piece, terms, sender)? {
-                return Ok(Err(want));
+            let Some(piece) = self.core()?.engine.next_output() else { return Ok(None) };
+            if let Some(want) = self.send(piece, terms)? {
+                return Ok(Some(want));
             }
-            core = self.lock()?;
         }
     }
 
     /// What a reader has to send, as far as that goes without waiting, also for another sender.
-    pub(super) fn send_without_waiting(&self, terms: Terms<'_>) -> Result<()> {
+    pub(super) fn send_without_waiting(&mut self, terms: Terms<'_>) -> Result<()> {
         loop {
-            let mut core = self.lock()?;
+            let core = self.core()?;
             if core.is_taken(Role::Sender) || core.is_taken(Role::Writer) {
                 return Ok(());
             }
-            let Some((piece, sender)) = self.begin_sending(&mut core) else { return Ok(()) };
-            drop(core);
+            let Some(piece) = core.engine.next_output() else { return Ok(()) };
             // A failure is told to whoever writes next; what is read is not the worse for it.
-            if !self.send(piece, terms.at_once(), sender).is_ok_and(|want| want.is_none()) {
+            if !self.send(piece, terms.at_once()).is_ok_and(|want| want.is_none()) {
                 return Ok(());
             }
         }
     }
 
-    /// The next piece of output and the right to send it.
-    fn begin_sending(&self, core: &mut Core) -> Option<(Filled, Held<'_>)> {
-        let piece = core.engine.next_output()?;
-        core.taken[Role::Sender as usize] = Some(ThreadMark::here());
-        Some((piece, Held { stream: self, role: Role::Sender }))
-    }
-
     /// Sends one piece of output; what is left of it goes back to the front of the queue. `None`: nothing is.
-    fn send(&self, mut piece: Filled, terms: Terms<'_>, sender: Held<'_>) -> Result<Option<Io>> {
+    fn send(&mut self, mut piece: Filled, terms: Terms<'_>) -> Result<Option<Io>> {
+        self.assume(Role::Sender)?;
         let outcome = self.send_piece(&mut piece, terms);
-        if !piece.is_empty() {
-            let mut core = self.lock()?;
-            if core.engine.may_send() {
-                core.engine.return_output(piece);
-            }
+        if let Ok(core) = self.core()
+            && !piece.is_empty()
+            && core.engine.may_send()
+        {
+            core.engine.return_output(piece);
         }
-        drop(sender);
+        self.give_up(Role::Sender);
         outcome
     }
 
-    fn send_piece(&self, piece: &mut Filled, terms: Terms<'_>) -> Result<Option<Io>> {
+    fn send_piece(&mut self, piece: &mut Filled, terms: Terms<'_>) -> Result<Option<Io>> {
         while !piece.is_empty() {
-            match self.transport.send(piece.bytes(), terms) {
+            match self.transport().send(piece.bytes(), terms) {
                 Ok(Io::Done(count)) => piece.consume(count),
                 Ok(want) => return Ok(Some(want)),
                 Err(fault) => {
                     let is_fatal = matches!(fault, Fault::Fatal(_));
-                    let mut core = self.lock()?;
+                    let core = self.core()?;
                     let error = explain("send to", &core.engine, fault, terms);
                     return Err(if is_fatal || is_broken(&error) { core.engine.fail_sending(error) } else { error });
                 }

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use super::call::{Call, Role};
 use super::gather::Pieces;
-use super::{Io, Role, Stream, Terms};
+use super::{Io, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -47,19 +48,20 @@ impl Outer {
     /// Waits until there is something to read: plaintext, the end, or at least bytes that may become that.
     pub(super) fn await_plaintext(&self, terms: Terms<'_>) -> Result<Option<Io>> {
         let terms = terms.unguarded();
+        let mut call = Call::new(&self.0);
         let mut received = false;
         loop {
-            if let Some(want) = self.0.shake(terms)? {
+            if let Some(want) = call.shake(terms)? {
                 return Ok(Some(want));
             }
-            if self.0.lock()?.engine.has_news() {
+            if call.core()?.engine.has_news() {
                 return Ok(None);
             }
             if received {
                 terms.check_throughput()?;
             }
             // Each turn takes in at least a byte, or the end.
-            if let Some(want) = self.0.receive(terms)? {
+            if let Some(want) = call.receive(terms)? {
                 return Ok(Some(want));
             }
             received = true;
@@ -67,12 +69,13 @@ impl Outer {
     }
 
     pub(super) fn receive(&self, room: &mut [u8], terms: Terms<'_>) -> Result<Io> {
-        self.0.read_under(room, terms.unguarded())
+        Call::new(&self.0).read(room, terms.unguarded())
     }
 
     pub(super) fn send(&self, bytes: &[u8], terms: Terms<'_>) -> Result<Io> {
-        let writer = self.0.take(Role::Writer)?;
-        self.0.write_under(Pieces::new(&[bytes]), terms.unguarded(), writer)
+        let mut call = Call::new(&self.0);
+        call.take(Role::Writer)?;
+        call.write(Pieces::new(&[bytes]), terms.unguarded())
     }
 }
 

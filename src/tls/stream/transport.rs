@@ -22,7 +22,7 @@ pub struct Transport(Kind);
 enum Kind {
     /// Borrowed: whoever opened it closes it.
     Descriptor(RawFd),
-    Callbacks(Callbacks),
+    Callbacks(Box<Callbacks>),
     Outer(Outer),
 }
 
@@ -61,7 +61,7 @@ impl Transport {
     }
 
     pub fn callbacks(callbacks: Callbacks) -> Transport {
-        Transport(Kind::Callbacks(callbacks))
+        Transport(Kind::Callbacks(Box::new(callbacks)))
     }
 
     /// Another stream, which does nothing else until the new one is dropped.

@@ -21,6 +21,7 @@ use webpki::{
 use super::crl::{Crl, flag};
 use super::pins::Pins;
 use super::x509::Certificate;
+use super::x509::key::PublicKey;
 use crate::error::CertificateProblem as Problem;
 use refusal::Refusal;
 
@@ -91,11 +92,14 @@ pub(crate) fn judge(policy: &Policy, asked: &Question<'_>, verifies_chain: bool)
     } else {
         policy.pins.allow(&leaf)
     };
-    if let Ok(certificate) = Certificate::parse(asked.end_entity) {
-        // webpki looks only at keys that have signed something.
-        if let Some(why) = refusal::unfit_key(&certificate.public_key) {
-            return Err(Refusal::new(Problem::WeakKey, why).at(0, &certificate));
-        }
+    let at_leaf = |refusal: Refusal| match Certificate::parse(asked.end_entity) {
+        Ok(certificate) => refusal.at(0, &certificate),
+        Err(_) => refusal.at_index(0),
+    };
+    // webpki looks only at keys that have signed something.
+    let key = leaf.subject_public_key_info();
+    if let Some(why) = PublicKey::parse(&key).ok().and_then(|key| refusal::unfit_key(&key)) {
+        return Err(at_leaf(Refusal::new(Problem::WeakKey, why)));
     }
     match asked.name.map(|name| leaf.verify_is_valid_for_subject_name(name)) {
         None | Some(Ok(())) => {}
@@ -103,11 +107,7 @@ pub(crate) fn judge(policy: &Policy, asked: &Question<'_>, verifies_chain: bool)
     }
     // The last question: what is wrong without pins is told as without them.
     if !is_pinned {
-        let refusal = refusal::not_pinned(&leaf, verifies_chain);
-        return Err(match Certificate::parse(asked.end_entity) {
-            Ok(certificate) => refusal.at(0, &certificate),
-            Err(_) => refusal.at_index(0),
-        });
+        return Err(at_leaf(refusal::not_pinned(&leaf, verifies_chain)));
     }
     Ok(())
 }

@@ -29,10 +29,17 @@ pub(crate) struct Certificate<'a> {
 }
 
 impl<'a> Certificate<'a> {
-    /// When it is valid, in seconds since 1970, its last second left out.
-    pub(crate) fn validity(&self) -> Range<u64> {
+    /// When the certificate `der` is valid, in seconds since 1970, its last second left out. Nothing behind that is read.
+    pub(crate) fn validity_of(der: &[u8]) -> Result<Range<u64>, Malformed> {
+        let mut outer = Der::new(der).read(tag::SEQUENCE, "the certificate")?.inside();
+        let mut fields = outer.read(tag::SEQUENCE, "the signed part")?.inside();
+        fields.take(tag::explicit(0));
+        fields.read(tag::INTEGER, "the serial number")?;
+        fields.read(tag::SEQUENCE, "the signature algorithm")?;
+        fields.read(tag::SEQUENCE, "the issuer")?;
+        let (not_before, not_after) = validity(&mut fields)?;
         let seconds = |time: i64| u64::try_from(time).unwrap_or(0);
-        seconds(self.not_before)..seconds(self.not_after)
+        Ok(seconds(not_before)..seconds(not_after))
     }
 
     /// `der` is one whole certificate and nothing else.

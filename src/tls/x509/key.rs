@@ -182,7 +182,11 @@ fn pss_hash(mut parameters: Der<'_>) -> Hash {
 }
 
 impl<'a> PublicKey<'a> {
-    /// Of a SubjectPublicKeyInfo.
+    /// `der` is one SubjectPublicKeyInfo.
+    pub(crate) fn parse(der: &'a [u8]) -> Result<PublicKey<'a>, Malformed> {
+        PublicKey::read(&Der::new(der).read(tag::SEQUENCE, "the public key")?)
+    }
+
     pub(super) fn read(info: &Element<'a>) -> Result<PublicKey<'a>, Malformed> {
         const WHAT: &str = "the public key";
         let mut fields = info.inside();

@@ -61,6 +61,8 @@ fn certificates_say_what_openssl_says() {
         let expected: Vec<&str> = expected.lines().map(str::trim_end).collect();
         assert_eq!(description(&der, &certificate), expected.join("\n"), "{name}");
         assert!(certificate.is_self_issued());
+        let validity = certificate.not_before as u64..certificate.not_after as u64;
+        assert_eq!(Certificate::validity_of(&der).unwrap(), validity, "{name}");
     }
 }
 
