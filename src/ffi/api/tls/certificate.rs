@@ -372,14 +372,15 @@ pub unsafe extern "C" fn netlib_certificate_public_key_pin(
 /// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless its
 /// mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
 ///
-/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
-///        none, which is a mismatch whatever `cert_len` and the fingerprint.
+/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
+///        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
+///        `cert_len` and the fingerprint.
 /// @param cert_len its length in bytes; 0 is as NULL.
 /// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
 ///        Not NULL.
 /// @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT`
-///         for a fingerprint of another length, or with anything else in it.
+///         for PEM, and for a fingerprint of another length, or with anything else in it.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
