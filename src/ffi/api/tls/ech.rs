@@ -7,7 +7,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
-use crate::ffi::args::{arg, arg_bool, arg_bytes};
+use crate::ffi::args::{arg, arg_bool, arg_bytes, arg_bytes_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_bytes, lend_text, read};
 use crate::ffi::{guard, options as builder};
@@ -52,7 +52,7 @@ pub enum netlib_ech_status {
 ///        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
 ///        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
 ///        `NETLIB_UNSUPPORTED`. May be NULL: none.
-/// @param len its length in bytes, or `NETLIB_NTS`. Ignored when `config_list` is NULL.
+/// @param len its length in bytes, or `NETLIB_NTS`.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     len: usize,
 ) {
     builder::set(options, "netlib_tls_options_set_ech_config_list", |options: &mut TlsOptions| {
-        options.set_ech_config_list(if config_list.is_null() { None } else { Some(arg_bytes!(config_list, len)) })
+        options.set_ech_config_list(arg_bytes_opt!(config_list, len))
     });
 }
 
