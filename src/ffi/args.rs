@@ -92,8 +92,8 @@ macro_rules! arg_bytes {
     };
 }
 
-/// As `arg_bytes` for what may be absent: NULL with the length 0 or `NETLIB_NTS` is `None`. With another one there should
-/// be bytes, and a program that has lost them must not go on as if it had wanted none.
+/// As `arg_bytes` for what may be absent: NULL with the length 0 or `NETLIB_NTS` is `None`. With another one there
+/// should be bytes, and a program that has lost them must not go on as if it had wanted none.
 macro_rules! arg_bytes_opt {
     ($p:ident, $len:ident) => {
         // SAFETY: netlib.h: `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS; or NULL.

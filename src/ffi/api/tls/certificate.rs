@@ -37,8 +37,8 @@ pub enum netlib_certificate_name_kind {
     NETLIB_CERTIFICATE_NAME_URI = 4,
 }
 
-/// Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule of
-/// RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
+/// Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
+/// of RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
 ///
 /// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
 ///        and the rest is not looked at. Copied. Not NULL unless `len` is 0.
@@ -369,8 +369,8 @@ pub unsafe extern "C" fn netlib_certificate_public_key_pin(
 
 /// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
 /// streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
-/// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless its
-/// mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
+/// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
+/// its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
 ///
 /// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
 ///        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever

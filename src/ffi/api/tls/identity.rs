@@ -24,8 +24,8 @@ use crate::tls::TlsOptions;
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
 /// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
-/// `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12, and
-/// `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
+/// `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12,
+/// and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
 /// 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
 ///
 /// @param options the options. May be NULL: nothing happens.
