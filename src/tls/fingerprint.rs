@@ -26,7 +26,8 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     // DER begins with a sequence, and might have such a line in it.
     if certificate.first() != Some(&der::tag::SEQUENCE) && pem::is_pem(certificate) {
         let message = "cert is PEM text, whose fingerprint would be that of the text: it must be DER";
-        let advice = "to convert it: netlib_certificate_parse, whose certificate has a netlib_certificate_fingerprint too";
+        let advice =
+            "to convert it: netlib_certificate_parse, whose certificate has a netlib_certificate_fingerprint too";
         return Err(Error::new(Status::InvalidArgument, message).with_advice(Some(advice)));
     }
     let (expected, count) = hex_digits(fingerprint, "fingerprint")?;

@@ -129,7 +129,10 @@ fn place(malformed: Malformed, of: &str) -> Refusal {
 fn split(bytes: &[u8]) -> Opened<(Stretch<'_>, Option<Element<'_>>)> {
     let whole = |malformed| place(malformed, "");
     let mut all = Der::ber(bytes, 0);
-    let mut outer = all.read(tag::SEQUENCE, "the outermost sequence, which does not end within the data,").map_err(whole)?.inside();
+    let mut outer = all
+        .read(tag::SEQUENCE, "the outermost sequence, which does not end within the data,")
+        .map_err(whole)?
+        .inside();
     all.end("what stands behind the outermost sequence").map_err(whole)?;
     outer.read(tag::INTEGER, "the version").map_err(whole)?;
     let content = outer.read(tag::SEQUENCE, "the authenticated safe").map_err(whole)?;
