@@ -64,7 +64,7 @@ static void contexts_tell_what_they_are(void) {
 static void options_are_checked(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
-    enum what { MINIMUM, MAXIMUM, MODE, HOSTNAME, SYSTEM, ENVIRONMENT, ALPN };
+    enum what { MINIMUM, MAXIMUM, MODE, HOSTNAME, SYSTEM, ENVIRONMENT, ALPN, ALPN_LIST };
     static const struct {
         enum what what;
         int32_t value;
@@ -82,6 +82,7 @@ static void options_are_checked(void) {
         {SYSTEM, -1, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_set_system_trust"},
         {ENVIRONMENT, 7, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_set_use_environment"},
         {ALPN, 0, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_add_alpn_protocol"},
+        {ALPN_LIST, 0, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_add_alpn_protocol: protocol has a comma (at byte 2)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_tls_options *options = client_options();
@@ -93,6 +94,7 @@ static void options_are_checked(void) {
         case SYSTEM: netlib_tls_options_set_system_trust(options, rows[i].value); break;
         case ENVIRONMENT: netlib_tls_options_set_use_environment(options, rows[i].value); break;
         case ALPN: netlib_tls_options_add_alpn_protocol(options, ""); break;
+        case ALPN_LIST: netlib_tls_options_add_alpn_protocol(options, "h2,http/1.1"); break;
         }
         netlib_status status = netlib_tls_context_new(options, &context, &err);
         if (rows[i].setter != NULL) CHECK(strstr(netlib_error_message(err, NULL), rows[i].setter) != NULL);
@@ -178,7 +180,7 @@ static void trust_and_identity_in_every_form(void) {
         {"ca.pem", "server.pem", "ca.pem", NETLIB_INVALID_PEM, "holds no private key"},
         {"ca.pem", "server.pem", NULL, NETLIB_INVALID_PEM, "holds no private key"},
         {"ca.pem", "server.key", NULL, NETLIB_INVALID_PEM, "holds no certificate"},
-        {"ca.pem", "make.sh", "server.key", NETLIB_INVALID_PEM, "make.sh"},
+        {"ca.pem", "make.sh", "server.key", NETLIB_INVALID_PEM, "make.sh holds neither PEM nor DER certificates, nor PKCS#12"},
         {"nonexistent.pem", NULL, NULL, NETLIB_IO, "nonexistent.pem"},
         {"server.key", NULL, NULL, NETLIB_INVALID_PEM, "server.key"},
         {"make.sh", NULL, NULL, NETLIB_INVALID_PEM, "make.sh"},

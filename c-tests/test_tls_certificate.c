@@ -288,6 +288,14 @@ static void fingerprints_are_compared(void) {
     CHECK_STATUS(NETLIB_FINGERPRINT_MISMATCH, netlib_assert_fingerprint(NULL, der_len, SHA256, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_assert_fingerprint(der, der_len, NULL, &err));
     free(der);
+    size_t pem_len;
+    unsigned char *pem = bytes_of(CERTS "server.pem", &pem_len);
+    netlib_status of_text = netlib_assert_fingerprint(pem, pem_len, SHA256, &err);
+    CHECK_STR("cert is PEM text, whose fingerprint would be that of the text: it must be DER", netlib_error_message(err, NULL));
+    CHECK_STR("to convert it: netlib_certificate_parse, whose certificate has a netlib_certificate_fingerprint too",
+              netlib_error_advice(err, NULL));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, of_text);
+    free(pem);
 }
 
 /* What a peer sent is read as any other certificate, and its fingerprint is how to pin it. */

@@ -73,6 +73,22 @@ static void passwords(void) {
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     netlib_tls_options_set_key_password(options, NULL, 0);
     comes_of(options, NETLIB_PASSWORD_REQUIRED, NULL);
+    /* As a password is that getenv does not have. */
+    options = identity(chain, key);
+    netlib_tls_options_set_key_password(options, NULL, NETLIB_NTS);
+    comes_of(options, NETLIB_PASSWORD_REQUIRED, NULL);
+    options = client_options();
+    netlib_tls_options_set_identity(options, "", NETLIB_NTS, NULL, 3);
+    comes_of(options, NETLIB_NULL_ARGUMENT, "netlib_tls_options_set_identity: key must not be NULL");
+    options = client_options();
+    netlib_tls_options_set_identity(options, "", NETLIB_NTS, NULL, NETLIB_NTS);
+    comes_of(options, NETLIB_INVALID_PEM, "netlib_tls_options_set_identity: chain holds no certificate");
+    options = client_options();
+    netlib_tls_options_set_ech_config_list(options, NULL, NETLIB_NTS);
+    comes_of(options, NETLIB_OK, NULL);
+    options = client_options();
+    netlib_tls_options_set_ech_config_list(options, NULL, 3);
+    comes_of(options, NETLIB_NULL_ARGUMENT, "netlib_tls_options_set_ech_config_list: config_list must not be NULL");
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "", 0);
     comes_of(options, NETLIB_WRONG_PASSWORD, NULL);

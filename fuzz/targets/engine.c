@@ -64,6 +64,7 @@ struct end {
 
 static uint8_t plaintext(const struct end *from, size_t at) { return (uint8_t)(at * 7 + (at >> 8) + from->salt); }
 
+/* Those documented, without what these contexts cannot come to: no pins, no ECHConfigList, no function that fails. */
 #define HANDSHAKE_STATUSES \
     NETLIB_WANT_READ, NETLIB_CERTIFICATE_VERIFY, NETLIB_HOSTNAME_MISMATCH, NETLIB_NOT_TLS, NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, \
         NETLIB_TLS_PROTOCOL, NETLIB_TLS_HANDSHAKE_EOF

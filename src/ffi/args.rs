@@ -92,6 +92,15 @@ macro_rules! arg_bytes {
     };
 }
 
+/// As `arg_bytes` for what may be absent: NULL with the length 0 or `NETLIB_NTS` is `None`. With another one there
+/// should be bytes, and a program that has lost them must not go on as if it had wanted none.
+macro_rules! arg_bytes_opt {
+    ($p:ident, $len:ident) => {
+        // SAFETY: netlib.h: `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS; or NULL.
+        unsafe { $crate::ffi::args::bytes_opt($p.cast(), $len, stringify!($p), stringify!($len)) }?
+    };
+}
+
 /// Bytes that are no text, where `(NULL, 0)` is empty: a length of -1 is a mistake here, not `NETLIB_NTS`.
 macro_rules! arg_data {
     ($p:ident, $len:ident) => {
@@ -162,8 +171,8 @@ macro_rules! arg_port {
 }
 
 pub(crate) use {
-    arg, arg_bool, arg_buffer, arg_bytes, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_f64_opt, arg_i32s,
-    arg_method, arg_mut, arg_opt, arg_path, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_bytes_opt, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_f64_opt,
+    arg_i32s, arg_method, arg_mut, arg_opt, arg_path, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -208,6 +217,16 @@ pub(crate) unsafe fn bytes<'a>(p: *const u8, len: usize, name: &str, len_name: &
         // SAFETY: the caller's promise; the length fits an object.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts(p, len) }),
     }
+}
+
+/// # Safety
+/// As [`bytes`].
+pub(crate) unsafe fn bytes_opt<'a>(p: *const u8, len: usize, name: &str, len_name: &str) -> Result<Option<&'a [u8]>> {
+    if p.is_null() && matches!(len, 0 | NTS) {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { bytes(p, len, name, len_name) }.map(Some)
 }
 
 #[cold]

@@ -7,6 +7,8 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use super::pem;
+use super::x509::der;
 use crate::error::{CertificateProblem, Error, Result};
 use crate::status::Status;
 
@@ -20,6 +22,13 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     if certificate.is_empty() {
         return mismatch("there is no certificate to compare the fingerprint with: the peer showed none".to_owned())
             .map_err(|error| error.with_certificate_problem(CertificateProblem::Missing));
+    }
+    // DER begins with a sequence, and might have such a line in it.
+    if certificate.first() != Some(&der::tag::SEQUENCE) && pem::is_pem(certificate) {
+        let message = "cert is PEM text, whose fingerprint would be that of the text: it must be DER";
+        let advice =
+            "to convert it: netlib_certificate_parse, whose certificate has a netlib_certificate_fingerprint too";
+        return Err(Error::new(Status::InvalidArgument, message).with_advice(Some(advice)));
     }
     let (expected, count) = hex_digits(fingerprint, "fingerprint")?;
     if !matches!(count, 32 | 40 | 64) {
@@ -95,6 +104,19 @@ mod tests {
             assert!(assert(b"abc", fingerprint.as_bytes()).is_ok(), "{fingerprint}");
         }
         assert_eq!(sha256(b"abc"), SHA256);
+    }
+
+    #[test]
+    fn text_is_no_certificate() {
+        for (certificate, expected) in [
+            (&b"-----BEGIN CERTIFICATE-----\n"[..], Status::InvalidArgument),
+            (b"subject=CN\r\n-----BEGIN CERTIFICATE-----", Status::InvalidArgument),
+            (b"\x30\x0b-----BEGIN ", Status::FingerprintMismatch),
+            (b"-----BEGIN", Status::FingerprintMismatch),
+            (b"", Status::FingerprintMismatch),
+        ] {
+            assert_eq!(assert(certificate, SHA256.as_bytes()).unwrap_err().status(), expected, "{certificate:?}");
+        }
     }
 
     #[test]

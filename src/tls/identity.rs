@@ -71,7 +71,7 @@ fn pair(
         let message = format!("{key_name} is PKCS#12: it is given in place of the chain, and no key with it");
         return Err(Error::new(Status::InvalidArgument, message));
     }
-    let certificates = pem::certificates(chain, chain_name)?;
+    let certificates = pem::certificates_or(chain, chain_name, ", nor PKCS#12")?;
     let key = key::load(key, key_name, password, provider)?;
     let identity = CertifiedKey::new(certificates, key);
     match identity.keys_match() {

@@ -326,6 +326,11 @@ impl TlsOptions {
             let message = format!("protocol must have 1 to 255 bytes; it has {}", protocol.len());
             return Err(Error::new(Status::InvalidArgument, message));
         }
+        if let Some((at, why)) = several_in(protocol) {
+            let message = format!("protocol {why} (at byte {at}): it must be the name of one");
+            let advice = "to offer several: netlib_tls_options_add_alpn_protocol for each";
+            return Err(Error::new(Status::InvalidArgument, message).at(at).with_advice(Some(advice)));
+        }
         let offered: usize = self.alpn.iter().map(|protocol| protocol.len() + 1).sum();
         if offered + protocol.len() + 1 > MAX_ALPN {
             let message =
@@ -383,6 +388,19 @@ impl TlsOptions {
     }
 }
 
+/// Where a name is rather several, and why. RFC 7301 allows any bytes; but no name that is registered has a comma or begins
+/// with its own length, which the names of a list have in OpenSSL's form.
+fn several_in(protocol: &[u8]) -> Option<(usize, &'static str)> {
+    if let Some(at) = memchr::memchr(b',', protocol) {
+        return Some((at, "has a comma"));
+    }
+    let mut rest = protocol;
+    while let [length @ 1..b' ', after @ ..] = rest {
+        rest = after.get(usize::from(*length)..)?;
+    }
+    rest.is_empty().then_some((0, "has lengths in it"))
+}
+
 fn unless(on: bool, reason: &str) -> Result<()> {
     if on { Err(Error::new(Status::Unsupported, reason)) } else { Ok(()) }
 }
@@ -405,6 +423,35 @@ mod tests {
             options.add_alpn_protocol(&[b'x'; 255]).unwrap();
         }
         assert_eq!(options.add_alpn_protocol(b"h2").unwrap_err().status(), Status::InvalidArgument);
+    }
+
+    #[test]
+    fn a_protocol_is_one() {
+        let comma = |at: usize| Err(format!("protocol has a comma (at byte {at}): it must be the name of one"));
+        let lengths = || Err("protocol has lengths in it (at byte 0): it must be the name of one".to_owned());
+        for (protocol, expected) in [
+            (&b"h2"[..], Ok(())),
+            (b"acme-tls/1", Ok(())),
+            (b"h2 http/1.1", Ok(())),
+            (b"\xff\x01", Ok(())),
+            (b"h2,http/1.1", comma(2)),
+            (b",", comma(0)),
+            (b"h2,", comma(2)),
+            (b"\x02h2\x08http/1.1", lengths()),
+            (b"\x02h2", lengths()),
+            (b"\x02h2\x08http/1.1 ", Ok(())),
+            (b"\x02h2\x08http/1.", Ok(())),
+            (b"\x02h2h2", Ok(())),
+            // GREASE (RFC 8701).
+            (b"\x0a\x0a", Ok(())),
+            (b"\x2a\x2a", Ok(())),
+            (b"\xfa\xfa", Ok(())),
+            // A length that is a character.
+            (b"!aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Ok(())),
+        ] {
+            let added = TlsOptions::default().add_alpn_protocol(protocol);
+            assert_eq!(added.map_err(|error| error.message().to_owned()), expected, "{protocol:?}");
+        }
     }
 
     #[test]

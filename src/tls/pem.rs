@@ -111,6 +111,12 @@ fn read_to_end(
 /// All certificates in PEM text, where other sections are passed over, or in DER, one after the other, where a key
 /// beside them is. `what` names the input in a message.
 pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>> {
+    certificates_or(bytes, what, "")
+}
+
+/// As [`certificates`]; `others` are the forms that the caller would have taken too, behind "neither PEM nor DER
+/// certificates".
+pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<Vec<CertificateDer<'static>>> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let mut certificates = Vec::new();
     if is_pem(bytes) {
@@ -122,7 +128,8 @@ pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDe
             memory::push(&mut certificates, certificate, "certificates")?;
         }
     } else {
-        let elements = x509::split_sequences(bytes).ok_or_else(|| bad("holds neither PEM nor DER certificates"))?;
+        let neither = || bad(&format!("holds neither PEM nor DER certificates{others}"));
+        let elements = x509::split_sequences(bytes).ok_or_else(neither)?;
         for der in elements.into_iter().filter(|der| !key::looks_like_one(der)) {
             let certificate = CertificateDer::from(memory::copy(der, "a certificate")?);
             memory::push(&mut certificates, certificate, "certificates")?;

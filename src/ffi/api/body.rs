@@ -37,8 +37,8 @@ impl Handle for netlib_body {
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread, and
-/// must not use the body itself.
+/// Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread,
+/// and must not use the body itself.
 ///
 /// @param ctx as given to `netlib_body_new`.
 /// @param pos out: bytes from the start, 0 or more.
@@ -152,8 +152,8 @@ pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
     guard::nothing(|| handle::free(body));
 }
 
-/// Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it. Default:
-/// none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
+/// Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it.
+/// Default: none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
 ///
 /// A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
 /// is not called once the limit has ended; how long it takes is its own affair.

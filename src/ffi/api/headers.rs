@@ -71,8 +71,8 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
 }
 
 /// The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
-/// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default is
-/// no such header.
+/// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
+/// is no such header.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param value copied. May be NULL: no header, as for "".

@@ -93,7 +93,8 @@ pub unsafe extern "C" fn netlib_limit_check(
 
 /// A descriptor that becomes readable when the limit is cancelled, and stays so: for an event loop, which waits for a
 /// non-blocking TLS stream itself. The deadline does not make it readable; that is a timer of `netlib_limit_remaining`.
-/// All references to the limit have this one descriptor, which epoll takes once; a `netlib_connect` gives one of its own.
+/// All references to the limit have this one descriptor, which epoll takes once; a `netlib_connect` gives one of its
+/// own.
 ///
 /// Do not read from it, write to it or close it. After fork(2) a child asks again: its limit has another one.
 ///

@@ -74,8 +74,8 @@ pub unsafe extern "C" fn netlib_response_new(
 /// Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
 /// around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
 /// before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines, more
-/// than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without waiting
-/// for more.
+/// than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without
+/// waiting for more.
 ///
 /// @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
 /// @param head what was received so far. Copied. Not NULL unless `len` is 0.
@@ -270,8 +270,8 @@ pub unsafe extern "C" fn netlib_is_response_to_head(
 ///
 /// Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an empty
 /// name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart Content-Type
-/// without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can still be refused
-/// by `netlib_response_parse`, which reads HTTP and not mail.
+/// without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can still be
+/// refused by `netlib_response_parse`, which reads HTTP and not mail.
 ///
 /// @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
 /// @param len how many bytes that is, or `NETLIB_NTS`.

@@ -23,10 +23,10 @@ use crate::socket::options::ConnectOptions;
 /// Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
 /// one accepts; `netlib_connect_run` races them.
 ///
-/// The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when it
-/// ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a thread
-/// of its own, which takes no signals; without a limit the lookup runs on the calling thread. A connection of a socket to
-/// itself, which TCP allows where nobody listens, counts as refused.
+/// The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
+/// it ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a
+/// thread of its own, which takes no signals; without a limit the lookup runs on the calling thread. A connection of a
+/// socket to itself, which TCP allows where nobody listens, counts as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
 ///        with or without brackets. Copied. Not NULL.
@@ -34,16 +34,17 @@ use crate::socket::options::ConnectOptions;
 /// @param options borrowed. May be NULL: the defaults.
 /// @param limit ends the call early; borrowed. May be NULL: no limit.
 /// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
-/// @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one that a
-///        limit ended included, which says the address, the errno and how long it took. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
-///         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
-///         time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be had (the errno is
-///         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
-///         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
-///         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that
-///         this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback
-///         returned; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this process.
+/// @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one
+///        that a limit ended included, which says the address, the errno and how long it took. May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options
+///         refuse every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not
+///         answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be had (the
+///         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
+///         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
+///         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
+///         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the
+///         resolve callback returned; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in
+///         this process.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -70,8 +70,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
 /// for the same text. Whether the host may be connected to is another question, which only its addresses answer.
 ///
-/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or bracket;
-/// non-ASCII letters may stand in the host alone. Further:
+/// Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or
+/// bracket; non-ASCII letters may stand in the host alone. Further:
 /// - "//" follows the scheme.
 /// - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
@@ -305,8 +305,8 @@ pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
 }
 
-/// The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as it
-/// is: "a@b" of "mailto:a@b".
+/// The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as
+/// it is: "a@b" of "mailto:a@b".
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -384,8 +384,8 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 ///
 /// `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
 /// before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are read
-/// differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without "//"
-/// has to be resolved again.
+/// differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without
+/// "//" has to be resolved again.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -398,8 +398,8 @@ pub unsafe extern "C" fn netlib_url_url(url: *const netlib_url, len: *mut usize)
 }
 
 /// The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
-/// the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain,
-/// as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+/// the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query
+/// remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
 ///
 /// What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
 /// too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.

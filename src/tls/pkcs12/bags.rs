@@ -46,7 +46,7 @@ pub(super) fn collect(
     let wrong = |malformed| safe.malformed(malformed);
     let mut all = safe.inside();
     let mut parts = all.read(tag::SEQUENCE, "the authenticated safe").map_err(wrong)?.inside();
-    all.end("the end of the authenticated safe").map_err(wrong)?;
+    all.end("what stands behind the authenticated safe").map_err(wrong)?;
     let mut bags = Bags::default();
     let mut number = 0;
     while !parts.is_empty() {
@@ -72,7 +72,7 @@ pub(super) fn collect(
         };
         let mut contents = stretch.inside();
         let list = contents.read(tag::SEQUENCE, "the list of bags");
-        let list = list.and_then(|list| contents.end("the end of the list of bags").map(|()| list));
+        let list = list.and_then(|list| contents.end("what stands behind the list of bags").map(|()| list));
         let list = list.map_err(|malformed| stretch.malformed(malformed))?;
         bags.list(list.inside(), &stretch.of, 0)?;
     }
@@ -143,7 +143,7 @@ impl Bags {
             Some(attributes) => local_id(attributes.inside()).map_err(wrong)?,
             None => None,
         };
-        bag.end("the end of a bag").map_err(wrong)?;
+        bag.end("what stands behind a bag's attributes").map_err(wrong)?;
         let local_id = || local_id.map(|id| memory::copy(id, "a key's number")).transpose();
         match kind.content.strip_prefix(&BAGS) {
             Some([number @ (1 | 2)]) => {
@@ -176,7 +176,7 @@ impl Bags {
 fn certificate_of(mut bag: Der<'_>) -> Result<Option<Element<'_>>, Malformed> {
     let kind = bag.read(tag::OID, "the kind of a certificate")?;
     let value = bag.read(tag::explicit(0), "a certificate")?;
-    bag.end("the end of a certificate")?;
+    bag.end("what stands behind a certificate")?;
     match kind.content.strip_prefix(&PKCS9) {
         Some([22, 1]) => string(value.inside(), tag::OCTET_STRING, "a certificate").map(Some),
         _ => Ok(None),

@@ -129,12 +129,15 @@ fn place(malformed: Malformed, of: &str) -> Refusal {
 fn split(bytes: &[u8]) -> Opened<(Stretch<'_>, Option<Element<'_>>)> {
     let whole = |malformed| place(malformed, "");
     let mut all = Der::ber(bytes, 0);
-    let mut outer = all.read(tag::SEQUENCE, "the whole").map_err(whole)?.inside();
-    all.end("the end of the whole").map_err(whole)?;
+    let mut outer = all
+        .read(tag::SEQUENCE, "the outermost sequence, which does not end within the data,")
+        .map_err(whole)?
+        .inside();
+    all.end("what stands behind the outermost sequence").map_err(whole)?;
     outer.read(tag::INTEGER, "the version").map_err(whole)?;
     let content = outer.read(tag::SEQUENCE, "the authenticated safe").map_err(whole)?;
     let mac = outer.take(tag::SEQUENCE);
-    outer.end("the end of the fields").map_err(whole)?;
+    outer.end("what stands behind the MAC").map_err(whole)?;
     let (kind, content) = content_info(content.inside()).map_err(whole)?;
     let Some(Pkcs7::Data) = Pkcs7::of(kind.content) else {
         return Err(Refusal::Unsupported("it is signed instead of having a MAC".to_owned()));
@@ -167,7 +170,7 @@ impl Pkcs7 {
 fn content_info<'a>(mut fields: Der<'a>) -> std::result::Result<(Element<'a>, Der<'a>), Malformed> {
     let kind = fields.read(tag::OID, "the kind of a content")?;
     let content = fields.read(tag::explicit(0), "a content")?.inside();
-    fields.end("the end of a content")?;
+    fields.end("what stands behind a content")?;
     Ok((kind, content))
 }
 

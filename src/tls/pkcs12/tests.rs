@@ -388,7 +388,8 @@ fn other_structures() {
         (safe(&content_info(1, ZERO)), malformed("a part at byte 75")),
         (safe(ZERO), malformed("a part at byte 48")),
         (safe(&content_info(1, &octets(ZERO))), malformed("the list of bags at byte 81")),
-        ([pfx(&[]), vec![0]].concat(), malformed("the end of the whole at byte 87")),
+        ([pfx(&[]), vec![0]].concat(), malformed("what stands behind the outermost sequence at byte 87")),
+        (pfx(&[])[..86].to_vec(), malformed("the outermost sequence, which does not end within the data, at byte 0")),
         (pfx(&[sequence(&[])]), malformed("the kind of a bag at byte 93")),
         (pfx(&[sequence(&[&oid(&BAG, &[1])])]), malformed("what is in a bag at byte 110")),
     ] {

@@ -19,9 +19,20 @@ pub enum Null {
 pub fn run(env: &Env, report: &mut Report) {
     let header = env.header();
     check(&header, report);
+    check_width(&env.header_text(), report);
     for page in ["docs/tls.md", "docs/url.md"] {
         check_page(&header, page, &env.read(page), report);
     }
+}
+
+/// As wide as the sources are.
+const WIDEST: usize = 120;
+
+pub fn check_width(header: &str, report: &mut Report) {
+    let lines = header.lines().enumerate().map(|(at, line)| (at + 1, line.chars().count()));
+    let wide = lines.filter(|(_, width)| *width > WIDEST);
+    let problems = wide.map(|(line, width)| format!("line {line} has {width} columns, more than {WIDEST}"));
+    report.problems("netlib.h", problems.collect());
 }
 
 /// A page that maps names to those of netlib.h goes out of date when one is changed.

@@ -81,8 +81,8 @@ impl Handle for netlib_decision {
 /// @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
 ///         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
 ///         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
-///         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is
-///         neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
+///         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After
+///         that counts is neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
 /// @threads any

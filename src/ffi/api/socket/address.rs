@@ -14,9 +14,10 @@ use crate::socket::options::ConnectOptions;
 /// address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
 ///
 /// An IPv4 address inside of an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
-/// (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 wherever RFC 6052 may put it), 6to4
-/// (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is LOOPBACK,
-/// 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global address.
+/// (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 wherever RFC 6052 may put it),
+/// 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is
+/// LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global
+/// address.
 #[repr(C)]
 pub enum netlib_address_class {
     /// A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254,
@@ -53,16 +54,17 @@ pub enum netlib_address_class {
 /// Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name.
 pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
-/// Decides about an address that is about to be connected to. It is called on the thread that connects, by every attempt,
-/// before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on with these very
-/// bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about again. Connections with the same options on several threads may call it at once.
+/// Decides about an address that is about to be connected to. It is called on the thread that connects, by every
+/// attempt, before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on
+/// with these very bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about
+/// again. Connections with the same options on several threads may call it at once.
 ///
 /// It may call netlib, but must not use the `netlib_connect` that asks it, and neither change nor free the options that
 /// `netlib_create_connection` is using. It should be quick: nothing interrupts it, and the other attempts wait for it.
 ///
 /// @param ctx as given to the setter. May be NULL.
-/// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call. Not
-///        NULL.
+/// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
+///        Not NULL.
 /// @param len its length in bytes.
 /// @param classes the bits of `netlib_address_class` that it has.
 /// @return 0 to connect to it; any other number to refuse it, which the message of the error then has.

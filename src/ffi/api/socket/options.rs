@@ -77,10 +77,10 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
 /// Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`,
 /// or `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
 ///
-/// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the interface,
-/// no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added. One that the
-/// system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface that is not
-/// there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
+/// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
+/// interface, no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added.
+/// One that the system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface
+/// that is not there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param name as in the list of if_nameindex(3), 1 to 15 bytes, copied. `NETLIB_UNSUPPORTED` is reported on systems

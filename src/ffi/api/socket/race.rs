@@ -93,11 +93,11 @@ pub unsafe extern "C" fn netlib_connect_new(
     })
 }
 
-/// Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of Unix
-/// domain sockets among them `netlib_create_unix_connection` says which options count.
+/// Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of
+/// Unix domain sockets among them `netlib_create_unix_connection` says which options count.
 ///
-/// @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved. Copied.
-///        Not NULL.
+/// @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved.
+///        Copied. Not NULL.
 /// @param port 0 to 65535: for the addresses that have none, and for messages.
 /// @param addresses at least one, copied. Not NULL.
 /// @param options copied. May be NULL: the defaults.
@@ -140,8 +140,8 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 /// after that ends everything. Another limit takes its place. Default: none.
 ///
 /// Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
-/// fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A lookup
-/// that was under way begins anew in the child's first step.
+/// fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
+/// lookup that was under way begins anew in the child's first step.
 ///
 /// @param connect the connect. Not NULL.
 /// @param limit the limit. May be NULL: none.
@@ -164,14 +164,14 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 /// A step that is early does no harm, and one that is late begins one attempt, not several.
 ///
 /// @param connect the connect. Not NULL.
-/// @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2); -1 on
-///        failure, and while there is none. Not NULL.
+/// @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
+///        -1 on failure, and while there is none. Not NULL.
 /// @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which they
 ///        began. May be NULL.
 /// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
 ///         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
-///         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup under
-///         way counts for `NETLIB_TOO_MANY_LOOKUPS`.
+///         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup
+///         under way counts for `NETLIB_TOO_MANY_LOOKUPS`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -218,14 +218,15 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
 /// the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
 ///
-/// Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of the
-/// last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it watches, needs
-/// that.
+/// Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of
+/// the last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it
+/// watches, needs that.
 ///
 /// With epoll and kqueue you can keep what does not change. A number that is there after two steps in a row is the same
-/// descriptor, and one that has just left is open until the next step: remove it before that. No other connect has it, not
-/// even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection, which epoll
-/// and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what for.
+/// descriptor, and one that has just left is open until the next step: remove it before that. No other connect has it,
+/// not even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection,
+/// which epoll and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what
+/// for.
 ///
 /// @param connect the connect. May be NULL: 0 is returned.
 /// @return the number of descriptors.
@@ -298,8 +299,8 @@ pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -
     read(connect, -1, |connect| connect.winner().and_then(|index| i32::try_from(index).ok()).unwrap_or(-1))
 }
 
-/// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract name
-/// "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
+/// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract
+/// name "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
 ///
 /// @param connect the connect. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.

@@ -44,14 +44,14 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
 /// twice.
 ///
 /// @param addresses the list. Not NULL.
-/// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be aligned. A
-///        port of 0 stands for the one that is connected to. Not NULL unless `len` is 0.
+/// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be
+///        aligned. A port of 0 stands for the one that is connected to. Not NULL unless `len` is 0.
 /// @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
 ///        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a
-///         path as `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name
-///         where there are none.
+///         path as `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract
+///         name where there are none.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -90,8 +90,8 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
 ///        call: do not free it. Not NULL.
 /// @return `NETLIB_OK`, with the addresses added (none is `NETLIB_NAME_RESOLUTION`); a netlib status of failure (200 or
-///         more), which the connect then fails with, for instance `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION` for
-///         `NETLIB_IO`, since nothing was sent yet; any other number is `NETLIB_CALLBACK_FAILED`.
+///         more), which the connect then fails with, for instance `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION`
+///         for `NETLIB_IO`, since nothing was sent yet; any other number is `NETLIB_CALLBACK_FAILED`.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_resolve_fn = Option<
@@ -104,9 +104,9 @@ pub type netlib_resolve_fn = Option<
     ) -> i32,
 >;
 
-/// Sets who is asked for the addresses of a name, in place of getaddrinfo(3), which is the default: for resolvers such as
-/// c-ares, or DNS over HTTPS. A host that is an address needs no resolver, and the name of a source address is still the
-/// system's matter.
+/// Sets who is asked for the addresses of a name, in place of getaddrinfo(3), which is the default: for resolvers such
+/// as c-ares, or DNS over HTTPS. A host that is an address needs no resolver, and the name of a source address is still
+/// the system's matter.
 ///
 /// A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
 /// `netlib_connect_new_addresses`.

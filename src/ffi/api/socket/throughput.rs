@@ -9,8 +9,8 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::socket::throughput::Throughput;
 
-/// A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads of
-/// one connection must bring. **Single**: any thread, one call at a time.
+/// A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads
+/// of one connection must bring. **Single**: any thread, one call at a time.
 ///
 ///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
 ///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);

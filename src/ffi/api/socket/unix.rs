@@ -17,22 +17,22 @@ use crate::socket::race::Connect;
 
 /// Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.
 ///
-/// Of the options the timeout, the policy and socket options of the level `SOL_SOCKET` count. Those of other levels, such
-/// as `TCP_NODELAY`, and the source address are for IP: they are passed over.
+/// Of the options the timeout, the policy and socket options of the level `SOL_SOCKET` count. Those of other levels,
+/// such as `TCP_NODELAY`, and the source address are for IP: they are passed over.
 ///
 /// On Linux a listener whose backlog is full tells nobody when it has room, so it is asked every 5 ms, until the
 /// timeout passes or the limit ends.
 ///
-/// @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
-///        has at most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
+/// @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL
+///        and has at most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
 /// @param options borrowed. May be NULL: the defaults.
 /// @param limit ends the call early; borrowed. May be NULL: no limit.
 /// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
 /// @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as "\xff".
 ///        May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or
-///         another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
+/// @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
+///         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
 ///         `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path
 ///         that is empty, too long, has a NUL in it or is nothing but NULs, or an option out of range;
 ///         `NETLIB_UNSUPPORTED` for an abstract name where there are none.

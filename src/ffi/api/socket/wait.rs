@@ -83,8 +83,8 @@ pub unsafe extern "C" fn netlib_is_connection_dropped(
     })
 }
 
-/// The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind the
-/// IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
+/// The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
+/// the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
 ///
 /// @return `AF_UNSPEC` or `AF_INET`.
 /// @threads any

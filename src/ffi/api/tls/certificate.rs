@@ -37,8 +37,8 @@ pub enum netlib_certificate_name_kind {
     NETLIB_CERTIFICATE_NAME_URI = 4,
 }
 
-/// Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule of
-/// RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
+/// Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
+/// of RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
 ///
 /// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
 ///        and the rest is not looked at. Copied. Not NULL unless `len` is 0.
@@ -369,17 +369,18 @@ pub unsafe extern "C" fn netlib_certificate_public_key_pin(
 
 /// Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
 /// streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
-/// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless its
-/// mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
+/// `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
+/// its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
 ///
-/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
-///        none, which is a mismatch whatever `cert_len` and the fingerprint.
+/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
+///        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
+///        `cert_len` and the fingerprint.
 /// @param cert_len its length in bytes; 0 is as NULL.
 /// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
 ///        Not NULL.
 /// @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT`
-///         for a fingerprint of another length, or with anything else in it.
+///         for PEM, and for a fingerprint of another length, or with anything else in it.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -25,8 +25,9 @@ pub enum netlib_purpose {
 /// Nobody proves that the certificate is his: that takes a handshake.
 ///
 /// @param context the context. Not NULL.
-/// @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed over;
-///        or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes. Not NULL unless `len` is 0.
+/// @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed
+///        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes. Not NULL unless `len` is
+///        0.
 /// @param len its length in bytes, or `NETLIB_NTS` for PEM.
 /// @param purpose one of `enum netlib_purpose`.
 /// @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it, but not

@@ -22,26 +22,26 @@ pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 /// leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
 ///
 /// What counts: of each URL the scheme, the host, the port and the user's name and password, in the forms that mean the
-/// same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by their
-/// address and their `ctx`. Not what a URL has behind the port. What else your connections depend on is yours to add: the
-/// path of a Unix domain socket, a server name other than the URL's, the digest of the context for the proxy,
+/// same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by
+/// their address and their `ctx`. Not what a URL has behind the port. What else your connections depend on is yours to
+/// add: the path of a Unix domain socket, a server name other than the URL's, the digest of the context for the proxy,
 /// credentials that log in a whole connection (NTLM, Negotiate).
 ///
-/// The key is a SHA-256 digest, of which nothing can be read. But who sees it can try passwords, so where keys are logged,
-/// add some random bytes of the program's own to each. Keys are for comparing within one process: another version of netlib
-/// may make others.
+/// The key is a SHA-256 digest, of which nothing can be read. But who sees it can try passwords, so where keys are
+/// logged, add some random bytes of the program's own to each. Keys are for comparing within one process: another
+/// version of netlib may make others.
 ///
 /// @param url what is connected to. Not NULL.
 /// @param proxy the proxy on the way. May be NULL: none.
 /// @param context what TLS is made with. May be NULL: none.
-/// @param options how it is connected. May be NULL: all defaults.
+/// @param connect_options how it is connected. May be NULL: all defaults.
 /// @param slices what else counts, in order. Not NULL unless `count` is 0.
 /// @param count how many pieces, at most 1024.
 /// @param key out: 64 lower hex digits and a NUL; empty after a failure. Not NULL unless `size` is 0.
 /// @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the
-///         setters of `options` have found; `NETLIB_OUT_OF_MEMORY`.
+///         setters of `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn netlib_connection_key(
     url: *const netlib_url,
     proxy: *const netlib_url,
     context: *const netlib_tls_context,
-    options: *const netlib_connect_options,
+    connect_options: *const netlib_connect_options,
     slices: *const netlib_slice,
     count: usize,
     key: *mut c_char,
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn netlib_connection_key(
         };
         let url = arg!(url);
         let proxy = arg_opt!(proxy);
-        let options = builder::borrowed::<_, ConnectOptions>(options)?;
+        let options = builder::borrowed::<_, ConnectOptions>(connect_options)?;
         let context = arg_opt!(context);
         slices_in::with(slices, count, |extra| {
             let parts = Parts { url: &url, proxy: proxy.as_deref(), context, options: &options, extra };
@@ -78,8 +78,8 @@ pub unsafe extern "C" fn netlib_connection_key(
 }
 
 /// A digest of all that makes a context what it is. Contexts with equal digests trust the same authorities, revocation
-/// lists and pins, show the same certificates, ask for the same and offer the same. Of files the content counts, and not the
-/// path, but for a key log; of functions the address and the `ctx`. Each context still has sessions of its own.
+/// lists and pins, show the same certificates, ask for the same and offer the same. Of files the content counts, and
+/// not the path, but for a key log; of functions the address and the `ctx`. Each context still has sessions of its own.
 ///
 /// A password is no part of it: the identity that it opens is. It is worked out when it is first asked for.
 ///

@@ -16,8 +16,8 @@ use crate::tls::trust::Loaded;
 pub enum netlib_trust_kind {
     /// The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name.
     NETLIB_TRUST_SYSTEM = 1,
-    /// The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has no
-    /// store.
+    /// The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has
+    /// no store.
     NETLIB_TRUST_EMBEDDED = 2,
     /// `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
     NETLIB_TRUST_CUSTOM = 4,
@@ -273,8 +273,8 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_suite_count(context: *const n
     read(context, 0, Context::cipher_count)
 }
 
-/// One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` gives
-/// it. Those of TLS 1.3 come first.
+/// One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite`
+/// gives it. Those of TLS 1.3 come first.
 ///
 /// @param context the context. May be NULL: NULL is returned.
 /// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
@@ -334,7 +334,8 @@ pub unsafe extern "C" fn netlib_tls_context_key_exchange_group_count(context: *c
     read(context, 0, Context::key_exchange_group_count)
 }
 
-/// One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` gives it.
+/// One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group`
+/// gives it.
 ///
 /// @param context the context. May be NULL: NULL is returned.
 /// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.

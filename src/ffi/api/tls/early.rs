@@ -17,8 +17,8 @@ use crate::tls::{Context, EarlyData, MemoryEngine, Stream, TlsOptions};
 pub enum netlib_early_data_status {
     /// None was written.
     NETLIB_EARLY_DATA_NOT_SENT = 0,
-    /// The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the risk of all
-    /// early data.
+    /// The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the
+    /// risk of all early data.
     NETLIB_EARLY_DATA_REJECTED = 1,
     /// The server has taken it as the beginning of what is written.
     NETLIB_EARLY_DATA_ACCEPTED = 2,
@@ -34,19 +34,20 @@ const _: () = {
     assert!(c::NETLIB_EARLY_DATA_UNDECIDED as i32 == EarlyData::Undecided as i32);
 };
 
-/// Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message of
-/// the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has allowed
-/// it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+/// Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message
+/// of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has
+/// allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
 ///
 /// **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
-/// the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes nothing: a
-/// GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be given twice. A
-/// server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks for the same
-/// request after the handshake.
+/// the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
+/// nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be
+/// given twice. A server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks
+/// for the same request after the handshake.
 ///
 /// This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
-/// because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers early
-/// data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and accept none.
+/// because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers
+/// early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and
+/// accept none.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
@@ -60,8 +61,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_
     });
 }
 
-/// Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no session is
-/// resumed.
+/// Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
+/// session is resumed.
 ///
 /// @param context the context. May be NULL: false is returned.
 /// @return the setting.
@@ -75,10 +76,10 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 /// Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
 /// `netlib_tls_options_set_early_data` for what may never be sent so. As SSL_write_early_data.
 ///
-/// Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed, when
-/// its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a server's stream.
-/// What was taken is encrypted and leaves with this call or the next one that does something. Nothing is ever sent again
-/// by itself. So, for a request that may be sent so:
+/// Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed,
+/// when its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a
+/// server's stream. What was taken is encrypted and leaves with this call or the next one that does something. Nothing
+/// is ever sent again by itself. So, for a request that may be sent so:
 ///
 ///     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
 ///     netlib_tls_stream_handshake(stream, &err);
@@ -88,17 +89,18 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 /// with the status of each call looked at. The handshake stands between because only then it is known whether the server
 /// has taken the beginning: a write that comes at once sends what follows, even if it has not.
 ///
-/// Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket, which
-/// is the server of the session that is resumed.
+/// Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket,
+/// which is the server of the session that is resumed.
 ///
 /// @param stream the stream. Not NULL.
 /// @param buf the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
 /// @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken because what
-///         came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_stream_handshake`
-///         returns, and then `netlib_tls_stream_early_data_written` says how much was taken.
+/// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken
+///         because what came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+///         `netlib_tls_stream_handshake` returns, and then `netlib_tls_stream_early_data_written` says how much was
+///         taken.
 /// @threads one writer at a time, beside one reader
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -159,9 +161,9 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_written(stream: *const net
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
 /// @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or more wait
-///         to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns but
-///         `NETLIB_WANT_READ`.
+/// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
+///         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
+///         but `NETLIB_WANT_READ`.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]

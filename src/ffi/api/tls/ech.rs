@@ -7,7 +7,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
-use crate::ffi::args::{arg, arg_bool, arg_bytes};
+use crate::ffi::args::{arg, arg_bool, arg_bytes, arg_bytes_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_bytes, lend_text, read};
 use crate::ffi::{guard, options as builder};
@@ -36,8 +36,8 @@ pub enum netlib_ech_status {
 /// SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
 ///
 /// Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
-/// exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the context.
-/// It resumes no sessions (`netlib_tls_context_resumption`), because a ticket could be seen by who forges a
+/// exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the
+/// context. It resumes no sessions (`netlib_tls_context_resumption`), because a ticket could be seen by who forges a
 /// HelloRetryRequest, and tell which server is meant; so it sends no early data either. Whoever watches still sees the
 /// application protocols (ALPN), the public name, the server's address, and how much is sent when.
 ///
@@ -52,7 +52,7 @@ pub enum netlib_ech_status {
 ///        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
 ///        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
 ///        `NETLIB_UNSUPPORTED`. May be NULL: none.
-/// @param len its length in bytes, or `NETLIB_NTS`. Ignored when `config_list` is NULL.
+/// @param len its length in bytes, or `NETLIB_NTS`.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -62,13 +62,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     len: usize,
 ) {
     builder::set(options, "netlib_tls_options_set_ech_config_list", |options: &mut TlsOptions| {
-        options.set_ech_config_list(if config_list.is_null() { None } else { Some(arg_bytes!(config_list, len)) })
+        options.set_ech_config_list(arg_bytes_opt!(config_list, len))
     });
 }
 
 /// Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one (GREASE,
-/// RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked of
-/// the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
+/// RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked
+/// of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
 /// speaks TLS 1.3 alone, and servers that do not will refuse it.
 ///
 /// @param options the options. May be NULL: nothing happens.
@@ -92,8 +92,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_
 /// @param len its length in bytes, or `NETLIB_NTS`.
 /// @param with_ech out, owned: free it with `netlib_tls_context_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes
-///         TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context
+///         excludes TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
 ///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
 /// @threads any
 /// @since 0.1.0
@@ -178,9 +178,10 @@ pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_
 
 /// The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
 /// `netlib_tls_context_with_ech` of the context without Encrypted Client Hello, and connect anew, once; a second
-/// rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned Encrypted
-/// Client Hello off: the program may connect without it, and show the name. In both cases it is the server of the public
-/// name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
+/// rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned
+/// Encrypted Client Hello off: the program may connect without it, and show the name. In both cases it is the server of
+/// the public name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may
+/// be anybody.
 ///
 /// @param error the error. May be NULL: NULL is returned.
 /// @param len out: the length in bytes. May be NULL.

@@ -61,7 +61,8 @@ pub unsafe extern "C" fn netlib_tls_engine_client_new(
 /// @param context the context, with an identity; the engine keeps its own reference. Not NULL.
 /// @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no
+///         certificate.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -90,8 +91,8 @@ pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) 
 
 /// Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
 /// something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
-/// `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing message
-/// everything is taken and nothing of it counts.
+/// `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing
+/// message everything is taken and nothing of it counts.
 ///
 /// @param engine the engine. Not NULL.
 /// @param data the bytes. Copied. Not NULL unless `len` is 0.
@@ -195,17 +196,17 @@ pub unsafe extern "C" fn netlib_tls_engine_handshake(
     guard::status(err, || Ok(arg_mut!(engine).handshake()?.status()))
 }
 
-/// Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
-/// fastest: a record's plaintext then goes straight into them.
+/// Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
+/// the fastest: a record's plaintext then goes straight into them.
 ///
 /// @param engine the engine. Not NULL.
 /// @param buf out: the bytes. Not NULL unless `len` is 0.
 /// @param len the room in bytes; with 0 nothing is read.
 /// @param n out: how many bytes were read. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has
-///         closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
-///         missing; all that `netlib_tls_engine_handshake` returns.
+/// @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the
+///         peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that
+///         data may be missing; all that `netlib_tls_engine_handshake` returns.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -235,17 +236,17 @@ pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engin
     guard::value(0, || Ok(arg_mut!(engine).pending()))
 }
 
-/// Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
-/// taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
+/// Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing
+/// more is taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
 ///
 /// @param engine the engine. Not NULL.
 /// @param buf the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
 /// @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first; `NETLIB_WANT_READ` when
-///         the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
-///         returns.
+/// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
+///         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
+///         `netlib_tls_engine_handshake` returns.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use crate::ffi::api::tls::netlib_tls_options;
-use crate::ffi::args::{arg_bytes, arg_cstr, arg_path};
+use crate::ffi::args::{arg_bytes, arg_bytes_opt, arg_cstr, arg_path};
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
@@ -24,8 +24,8 @@ use crate::tls::TlsOptions;
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
 /// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
-/// `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12, and
-/// `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
+/// `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12,
+/// and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
 /// 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
 ///
 /// @param options the options. May be NULL: nothing happens.
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
 /// @param chain_len its length in bytes, or `NETLIB_NTS`.
 /// @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
 ///        `chain`.
-/// @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
+/// @param key_len its length in bytes, or `NETLIB_NTS`.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -70,8 +70,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
 ) {
     builder::set(options, "netlib_tls_options_set_identity", |options: &mut TlsOptions| {
         let chain = arg_bytes!(chain, chain_len);
-        let bytes = arg_bytes!(key, key_len);
-        options.set_identity(chain, if key.is_null() { None } else { Some(bytes) })
+        options.set_identity(chain, arg_bytes_opt!(key, key_len))
     });
 }
 
@@ -85,7 +84,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
 /// @param options the options. May be NULL: nothing happens.
 /// @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
 ///        May be NULL: none.
-/// @param len its length in bytes, or `NETLIB_NTS`; 0 when `password` is NULL.
+/// @param len its length in bytes, or `NETLIB_NTS`.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -95,7 +94,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_key_password(
     len: usize,
 ) {
     builder::set(options, "netlib_tls_options_set_key_password", |options: &mut TlsOptions| {
-        let bytes = arg_bytes!(password, len);
-        options.set_key_password(if password.is_null() { None } else { Some(bytes) })
+        options.set_key_password(arg_bytes_opt!(password, len))
     });
 }

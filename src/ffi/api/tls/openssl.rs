@@ -14,9 +14,9 @@ use crate::tls::TlsOptions;
 /// Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
 /// ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
 /// joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that for good,
-/// after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them, in OpenSSL's order.
-/// "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is accepted is
-/// about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
+/// after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them, in
+/// OpenSSL's order. "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is
+/// accepted is about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
 ///
 /// The order is then the string's. It is about TLS 1.2. The suites of TLS 1.3 stay, in OpenSSL's order, unless one is
 /// named ("TLS_AES_128_GCM_SHA256"): then only those named are offered, in that order; after `!` or `-` a name removes
@@ -48,8 +48,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
 /// stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
 ///
 /// A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed, which
-/// costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a share of
-/// that one at once the next time. A server takes the client's most wanted group that is in its own list.
+/// costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a share
+/// of that one at once the next time. A server takes the client's most wanted group that is in its own list.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.

@@ -48,10 +48,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(options: *mut ne
 }
 
 /// Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
-/// time, by its name alone: not in the list with lengths of OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
+/// time, by its name alone: "h2,http/1.1" is refused, and so is the list with lengths of OpenSSL's
+/// SSL_CTX_set_alpn_protos. Default: none.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param protocol its name, as "http/1.1": 1 to 255 bytes, 8192 of all of them together. Copied. Not NULL.
+/// @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together. Copied. Not
+///        NULL.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -17,10 +17,10 @@ use crate::tls::{Context, SavedSession};
 /// `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
 ///
 /// Few programs need one: a context remembers sessions by itself, and its streams and engines resume them
-/// (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed only
-/// by the context that made it, for the same server name and under the same offer of application protocols. It is not
-/// bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares its
-/// keys. A stream for which none is set resumes what the context still remembers.
+/// (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed
+/// only by the context that made it, for the same server name and under the same offer of application protocols. It is
+/// not bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares
+/// its keys. A stream for which none is set resumes what the context still remembers.
 ///
 /// A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
 /// client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to
@@ -92,10 +92,10 @@ pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_sess
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
 }
 
-/// Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's certificates
-/// and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it is resumed, and
-/// a wall clock of the program's that was set: that connection then makes a full handshake, as it does if the server has
-/// forgotten the session.
+/// Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's
+/// certificates and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it
+/// is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
+/// if the server has forgotten the session.
 ///
 /// @param session the session. May be NULL: false is returned.
 /// @return the answer.
@@ -139,8 +139,8 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
 /// Default: one that the context remembers, if there is one; it is dropped when another is set.
 ///
 /// If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
-/// of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the stream
-/// is as it was.
+/// of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the
+/// stream is as it was.
 ///
 /// @param stream the stream, a client's. Not NULL.
 /// @param session the session; the stream keeps its own reference. Not NULL.

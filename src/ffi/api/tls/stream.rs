@@ -175,8 +175,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 
 /// Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout ends
 /// it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have
-/// not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew. Default:
-/// none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+/// not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew.
+/// Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
 ///
 /// What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
 /// `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
@@ -237,10 +237,10 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 ///         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
 ///         when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
 ///         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection
-///         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
-///         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
-///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
-///         `netlib_tls_wrap_callbacks` made, what its functions report.
+///         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of
+///         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`;
+///         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
+///         `NETLIB_IO`; of a stream that `netlib_tls_wrap_callbacks` made, what its functions report.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -292,25 +292,25 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 }
 
 /// Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
-/// does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time, and
-/// are no drop. They are taken in; data and failures are left to the next read, which returns them.
+/// does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time,
+/// and are no drop. They are taken in; data and failures are left to the next read, which returns them.
 ///
 /// It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
-/// Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is
-/// done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
+/// Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
+/// is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
 ///
 /// @param stream the stream. Not NULL.
 /// @param dropped out: true or false. Not NULL.
 /// @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
-///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when
-///        the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose
-///        message a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when
-///        tens of kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown,
-///        `NETLIB_PROTOCOL` if the last one found the connection gone, `NETLIB_WANT_WRITE` if it was not finished. May be
-///        NULL.
+///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
+///        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session,
+///        whose message a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait,
+///        `NETLIB_TOO_MUCH_DATA` when tens of kilobytes of tickets were there, or what a write would return:
+///        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found the connection gone,
+///        `NETLIB_WANT_WRITE` if it was not finished. May be NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this
-///         one; `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
+/// @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside
+///         this one; `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
 ///         `netlib_tls_wrap_callbacks` made, what its functions report.
 /// @threads one call at a time, which counts as reading and as writing
 /// @since 0.1.0

@@ -36,8 +36,8 @@ pub type netlib_tls_read_fn =
 /// @param buf the bytes.
 /// @param len how many, at least 1.
 /// @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
-/// @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
-///         is no room yet; failures as of `netlib_tls_read_fn`.
+/// @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when
+///         there is no room yet; failures as of `netlib_tls_read_fn`.
 /// @threads as the stream is used
 /// @since 0.1.0
 pub type netlib_tls_write_fn =

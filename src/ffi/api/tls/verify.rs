@@ -1,4 +1,4 @@
-//! What is asked of the peer's certificate beside who issued it: a name, revocation, strict rules, the time.
+//! What is asked of the peer's certificate beside who issued it: a name, revocation, strictness, the time.
 
 use std::ffi::{c_char, c_void};
 
@@ -30,9 +30,9 @@ pub enum netlib_verify_flag {
     /// The same for every certificate of the chain but the trusted authority's.
     NETLIB_VERIFY_CRL_CHECK_CHAIN = 0xc,
     /// Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
-    /// number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
-    /// basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature if it
-    /// has any.
+    /// number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier,
+    /// critical basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with
+    /// digitalSignature if it has any.
     NETLIB_VERIFY_X509_STRICT = 0x20,
     /// Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`.
     NETLIB_VERIFY_ALLOW_PROXY_CERTS = 0x40,
@@ -80,9 +80,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
 /// What counts is the chain that was verified: the peer's own certificate, those between, and the key of the trusted
 /// authority at its end, or its certificate if it is among those that were added. Anything else that the peer sent does
 /// not: whoever has a certificate can send a copy. With `NETLIB_CERT_NONE`, and after
-/// `netlib_tls_options_set_pins_replace_chain`, only the peer's own counts, because only of that key it proves that it has
-/// it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the key
-/// that was shown.
+/// `netlib_tls_options_set_pins_replace_chain`, only the peer's own counts, because only of that key it proves that it
+/// has it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the
+/// key that was shown.
 ///
 /// A server holds its clients' certificates against the pins. If it asks for none, as by default, `netlib_tls_accept_fd`
 /// and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none is let in. Sessions are
@@ -184,7 +184,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
 /// time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
 /// neither shake hands, read nor write on it; of an engine it must not use the handle at all. A resumed session verifies
-/// nothing: its certificate was verified when the session was new, which is not resumed for longer than that is good for.
+/// nothing: its certificate was verified when the session was new, which is not resumed for longer than that is good
+/// for.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails

@@ -13,9 +13,9 @@ use crate::url::{Reader, Reading, Readings};
 /// A kind of program that reads URLs.
 #[repr(C)]
 pub enum netlib_url_reader {
-    /// It splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2): the scheme is checked, and the port;
-    /// but userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@". This is
-    /// how many filters in front of servers read.
+    /// It splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2): the scheme is checked, and the
+    /// port; but userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@".
+    /// This is how many filters in front of servers read.
     NETLIB_URL_READER_RFC3986 = 0,
     /// It follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do.
     NETLIB_URL_READER_WHATWG = 1,
@@ -46,8 +46,8 @@ impl Handle for netlib_url_readings {
     type Ownership = Shared;
 }
 
-/// Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. Where they differ, a filter that
-/// reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
+/// Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. Where they differ, a filter
+/// that reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
 /// "http://good.example\@evil.example" is such a URL. `netlib_url_readings_differences` says whether and in what.
 ///
 /// @param text the text, in UTF-8. Copied. Not NULL unless `len` is 0.
@@ -164,8 +164,8 @@ pub unsafe extern "C" fn netlib_url_readings_host(
 ///
 /// @param readings the readings. May be NULL: -1 is returned.
 /// @param reader a `netlib_url_reader`.
-/// @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from there
-///         on; -1 when absent, and for a reader that is unknown or finds no URL.
+/// @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from
+///         there on; -1 when absent, and for a reader that is unknown or finds no URL.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -65,6 +65,9 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
         report.check(text != good, format!("\"{from}\" is a part of the good documentation"));
         finds(report, "docs", &[complaint], |inner| inner.merge(check(&text)));
     }
+    finds(report, "docs", &["netlib.h: line 2 has 121 columns"], |inner| {
+        docs::check_width(&format!("{}\n{}\n", "…".repeat(120), "x".repeat(121)), inner);
+    });
     finds(report, "docs", &["page: it speaks of netlib_missing"], |inner| {
         docs::check_page(&Header::parse(good), "page", "`netlib_say`, \"netlib_missing\", `NETLIB_OK`", inner);
     });
