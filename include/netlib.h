@@ -51,7 +51,8 @@
  * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
  * otherwise. What arrives in buffers (URLs, response heads, PEM, DER) is a pointer and a length, which may be
  * NETLIB_NTS for a NUL-terminated string. Text lent to you is NUL-terminated; a `size_t *len` beside it may be NULL.
- * NULL means absent, "" means present and empty.
+ * NULL means absent, "" means present and empty. Where a buffer is NULL because it may be, its length is 0 or
+ * NETLIB_NTS; another one is NETLIB_NULL_ARGUMENT, because bytes are missing.
  *
  * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit, NETLIB_FALSE (which is not 0) is disabled,
  * 0 fails at the first, and a negative count is an exhausted one. Truth values go in as int32_t, 0 or 1, so that any
@@ -64,8 +65,8 @@
  * A REQUEST, and the calls that make it:
  *     where to     netlib_parse_url, or netlib_parse_url_strict if somebody else chose the URL; netlib_url_host,
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
- *     how long     netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give the
- *                  values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
+ *     how long     netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give
+ *                  the values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
  *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
  *                  netlib_create_connection, one address after the other;
  *                  netlib_connect_options_refuse_addresses if somebody else chose the URL
@@ -699,7 +700,8 @@ netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 /**
  * A descriptor that becomes readable when the limit is cancelled, and stays so: for an event loop, which waits for a
  * non-blocking TLS stream itself. The deadline does not make it readable; that is a timer of `netlib_limit_remaining`.
- * All references to the limit have this one descriptor, which epoll takes once; a `netlib_connect` gives one of its own.
+ * All references to the limit have this one descriptor, which epoll takes once; a `netlib_connect` gives one of its
+ * own.
  *
  * Do not read from it, write to it or close it. After fork(2) a child asks again: its limit has another one.
  *
@@ -771,8 +773,8 @@ netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, ne
  * (`netlib_url_compare_readers`) read with the same scheme, host and port. The result is what `netlib_parse_url` gives
  * for the same text. Whether the host may be connected to is another question, which only its addresses answer.
  *
- * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or bracket;
- * non-ASCII letters may stand in the host alone. Further:
+ * Each component must be in RFC 3986's grammar, which has no backslash, blank, control character or stray "%" or
+ * bracket; non-ASCII letters may stand in the host alone. Further:
  * - "//" follows the scheme.
  * - Userinfo may be there, but not empty, not with an encoded control character, and with one "@" at most.
  * - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
@@ -947,8 +949,8 @@ int32_t netlib_url_port(const netlib_url *url);
 int32_t netlib_url_port_or_default(const netlib_url *url);
 
 /**
- * The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as it
- * is: "a@b" of "mailto:a@b".
+ * The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as
+ * it is: "a@b" of "mailto:a@b".
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -956,8 +958,7 @@ int32_t netlib_url_port_or_default(const netlib_url *url);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_url_path(const netlib_url *url,
-                            size_t *len);
+const char *netlib_url_path(const netlib_url *url, size_t *len);
 
 /**
  * The query, without its "?".
@@ -1021,8 +1022,8 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
  *
  * `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
  * before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are read
- * differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without "//"
- * has to be resolved again.
+ * differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without
+ * "//" has to be resolved again.
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -1035,8 +1036,8 @@ const char *netlib_url_url(const netlib_url *url,
 
 /**
  * The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
- * the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query remain,
- * as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+ * the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query
+ * remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
  *
  * What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
  * too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
@@ -1094,9 +1095,9 @@ netlib_status netlib_url_same_origin(const netlib_url *a, const netlib_url *b, b
 /** A kind of program that reads URLs. */
 enum netlib_url_reader {
     /**
-     * It splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2): the scheme is checked, and the port;
-     * but userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@". This is
-     * how many filters in front of servers read.
+     * It splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2): the scheme is checked, and the
+     * port; but userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@".
+     * This is how many filters in front of servers read.
      */
     NETLIB_URL_READER_RFC3986 = 0,
     /** It follows the WHATWG URL Standard, as browsers, Node and Rust's url crate do. */
@@ -1121,8 +1122,8 @@ enum netlib_url_difference {
 struct netlib_url_readings;
 
 /**
- * Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. Where they differ, a filter that
- * reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
+ * Reads a text as an RFC 3986 program, as a WHATWG program and as `netlib_parse_url` do. Where they differ, a filter
+ * that reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
  * "http://good.example\@evil.example" is such a URL. `netlib_url_readings_differences` says whether and in what.
  *
  * @param text the text, in UTF-8. Copied. Not NULL unless `len` is 0.
@@ -1216,13 +1217,12 @@ const char *netlib_url_readings_host(const netlib_url_readings *readings,
  *
  * @param readings the readings. May be NULL: -1 is returned.
  * @param reader a `netlib_url_reader`.
- * @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from there
- *         on; -1 when absent, and for a reader that is unknown or finds no URL.
+ * @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from
+ *         there on; -1 when absent, and for a reader that is unknown or finds no URL.
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_url_readings_port(const netlib_url_readings *readings,
-                                 int32_t reader);
+int32_t netlib_url_readings_port(const netlib_url_readings *readings, int32_t reader);
 
 /* ==================================================================================================================
  * timeout: Connect, read and total time limits.
@@ -2169,8 +2169,8 @@ struct netlib_decision;
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
  *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
  *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
- *         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is
- *         neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
+ *         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After
+ *         that counts is neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
  *         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
  * @threads any
@@ -2802,16 +2802,15 @@ void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int3
 
 /**
  * The value of `accept-encoding`, as it is to be sent: for example "gzip;q=0.5, br". It replaces what
- * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default is
- * no such header.
+ * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
+ * is no such header.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param value copied. May be NULL: no header, as for "".
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_headers_options_set_accept_encoding(netlib_headers_options *options,
-                                                const char *value);
+void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
 
 /**
  * Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
@@ -3087,8 +3086,8 @@ netlib_status netlib_response_new(const char *request_method,
  * Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
  * around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
  * before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines, more
- * than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without waiting
- * for more.
+ * than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without
+ * waiting for more.
  *
  * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
  * @param head what was received so far. Copied. Not NULL unless `len` is 0.
@@ -3241,8 +3240,8 @@ netlib_status netlib_is_response_to_head(const netlib_response *response, bool *
  *
  * Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an empty
  * name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart Content-Type
- * without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can still be refused
- * by `netlib_response_parse`, which reads HTTP and not mail.
+ * without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can still be
+ * refused by `netlib_response_parse`, which reads HTTP and not mail.
  *
  * @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
  * @param len how many bytes that is, or `NETLIB_NTS`.
@@ -3283,8 +3282,8 @@ struct netlib_body;
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
 /**
- * Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread, and
- * must not use the body itself.
+ * Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread,
+ * and must not use the body itself.
  *
  * @param ctx as given to `netlib_body_new`.
  * @param pos out: bytes from the start, 0 or more.
@@ -3379,8 +3378,8 @@ netlib_status netlib_body_new(netlib_body_read_fn read,
 void netlib_body_free(netlib_body *body);
 
 /**
- * Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it. Default:
- * none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
+ * Sets the limit that ends the reads of this body, and keeps a reference to it. Calls that begin later obey it.
+ * Default: none, so that a read of a descriptor that blocks, such as a pipe, waits as long as the descriptor does.
  *
  * A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
  * is not called once the limit has ended; how long it takes is its own affair.
@@ -3544,10 +3543,10 @@ void netlib_connect_options_set_source_address(netlib_connect_options *options,
  * Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`,
  * or `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
  *
- * These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the interface,
- * no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added. One that the
- * system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface that is not
- * there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
+ * These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
+ * interface, no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added.
+ * One that the system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface
+ * that is not there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
  *
  * @param options the options. May be NULL: nothing happens.
  * @param name as in the list of if_nameindex(3), 1 to 15 bytes, copied. `NETLIB_UNSUPPORTED` is reported on systems
@@ -3638,9 +3637,10 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
  * address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
  *
  * An IPv4 address inside of an IPv6 address counts with all its classes: IPv4-mapped (::ffff:0:0/96), IPv4-compatible
- * (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 wherever RFC 6052 may put it), 6to4
- * (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is LOOPBACK,
- * 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global address.
+ * (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 wherever RFC 6052 may put it),
+ * 6to4 (2002::/16), Teredo (2001::/32: the client and its server) and ISATAP (any network). ::ffff:127.0.0.1 is
+ * LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global
+ * address.
  */
 enum netlib_address_class {
     /**
@@ -3679,16 +3679,17 @@ enum netlib_address_class {
 };
 
 /**
- * Decides about an address that is about to be connected to. It is called on the thread that connects, by every attempt,
- * before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on with these very
- * bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about again. Connections with the same options on several threads may call it at once.
+ * Decides about an address that is about to be connected to. It is called on the thread that connects, by every
+ * attempt, before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on
+ * with these very bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about
+ * again. Connections with the same options on several threads may call it at once.
  *
  * It may call netlib, but must not use the `netlib_connect` that asks it, and neither change nor free the options that
  * `netlib_create_connection` is using. It should be quick: nothing interrupts it, and the other attempts wait for it.
  *
  * @param ctx as given to the setter. May be NULL.
- * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call. Not
- *        NULL.
+ * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
+ *        Not NULL.
  * @param len its length in bytes.
  * @param classes the bits of `netlib_address_class` that it has.
  * @return 0 to connect to it; any other number to refuse it, which the message of the error then has.
@@ -3784,8 +3785,8 @@ struct netlib_addresses;
  * @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
  *        call: do not free it. Not NULL.
  * @return `NETLIB_OK`, with the addresses added (none is `NETLIB_NAME_RESOLUTION`); a netlib status of failure (200 or
- *         more), which the connect then fails with, for instance `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION` for
- *         `NETLIB_IO`, since nothing was sent yet; any other number is `NETLIB_CALLBACK_FAILED`.
+ *         more), which the connect then fails with, for instance `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION`
+ *         for `NETLIB_IO`, since nothing was sent yet; any other number is `NETLIB_CALLBACK_FAILED`.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -3819,14 +3820,14 @@ void netlib_addresses_free(netlib_addresses *addresses);
  * twice.
  *
  * @param addresses the list. Not NULL.
- * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be aligned. A
- *        port of 0 stands for the one that is connected to. Not NULL unless `len` is 0.
+ * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be
+ *        aligned. A port of 0 stands for the one that is connected to. Not NULL unless `len` is 0.
  * @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
  *        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a
- *         path as `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name
- *         where there are none.
+ *         path as `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract
+ *         name where there are none.
  * @threads any
  * @since 0.1.0
  */
@@ -3847,9 +3848,9 @@ netlib_status netlib_addresses_add(netlib_addresses *addresses,
 size_t netlib_addresses_count(const netlib_addresses *addresses);
 
 /**
- * Sets who is asked for the addresses of a name, in place of getaddrinfo(3), which is the default: for resolvers such as
- * c-ares, or DNS over HTTPS. A host that is an address needs no resolver, and the name of a source address is still the
- * system's matter.
+ * Sets who is asked for the addresses of a name, in place of getaddrinfo(3), which is the default: for resolvers such
+ * as c-ares, or DNS over HTTPS. A host that is an address needs no resolver, and the name of a source address is still
+ * the system's matter.
  *
  * A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
  * `netlib_connect_new_addresses`.
@@ -3870,10 +3871,10 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
  * one accepts; `netlib_connect_run` races them.
  *
- * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when it
- * ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a thread
- * of its own, which takes no signals; without a limit the lookup runs on the calling thread. A connection of a socket to
- * itself, which TCP allows where nobody listens, counts as refused.
+ * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
+ * it ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a
+ * thread of its own, which takes no signals; without a limit the lookup runs on the calling thread. A connection of a
+ * socket to itself, which TCP allows where nobody listens, counts as refused.
  *
  * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets. Copied. Not NULL.
@@ -3881,16 +3882,17 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * @param options borrowed. May be NULL: the defaults.
  * @param limit ends the call early; borrowed. May be NULL: no limit.
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one that a
- *        limit ended included, which says the address, the errno and how long it took. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse
- *         every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
- *         time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be had (the errno is
- *         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
- *         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
- *         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that
- *         this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the resolve callback
- *         returned; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in this process.
+ * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one
+ *        that a limit ended included, which says the address, the errno and how long it took. May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options
+ *         refuse every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not
+ *         answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be had (the
+ *         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
+ *         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
+ *         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
+ *         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the
+ *         resolve callback returned; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in
+ *         this process.
  * @threads any
  * @since 0.1.0
  */
@@ -3969,11 +3971,11 @@ netlib_status netlib_connect_new(const char *host,
                                  netlib_error **err);
 
 /**
- * Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of Unix
- * domain sockets among them `netlib_create_unix_connection` says which options count.
+ * Makes a connect to addresses that a resolver of yours has found. They race as those of the system's resolver do; of
+ * Unix domain sockets among them `netlib_create_unix_connection` says which options count.
  *
- * @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved. Copied.
- *        Not NULL.
+ * @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved.
+ *        Copied. Not NULL.
  * @param port 0 to 65535: for the addresses that have none, and for messages.
  * @param addresses at least one, copied. Not NULL.
  * @param options copied. May be NULL: the defaults.
@@ -4007,8 +4009,8 @@ void netlib_connect_free(netlib_connect *connect);
  * after that ends everything. Another limit takes its place. Default: none.
  *
  * Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
- * fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A lookup
- * that was under way begins anew in the child's first step.
+ * fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
+ * lookup that was under way begins anew in the child's first step.
  *
  * @param connect the connect. Not NULL.
  * @param limit the limit. May be NULL: none.
@@ -4029,14 +4031,14 @@ netlib_status netlib_connect_set_limit(netlib_connect *connect,
  * A step that is early does no harm, and one that is late begins one attempt, not several.
  *
  * @param connect the connect. Not NULL.
- * @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2); -1 on
- *        failure, and while there is none. Not NULL.
+ * @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
+ *        -1 on failure, and while there is none. Not NULL.
  * @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which they
  *        began. May be NULL.
  * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
  *         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
- *         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup under
- *         way counts for `NETLIB_TOO_MANY_LOOKUPS`.
+ *         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup
+ *         under way counts for `NETLIB_TOO_MANY_LOOKUPS`.
  * @threads any
  * @since 0.1.0
  */
@@ -4063,14 +4065,15 @@ netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *li
  * How many descriptors to wait for until the next step: of attempts under way, of a lookup, of the limit. None before
  * the first step, nor when it is over, nor of a Unix domain socket whose backlog is full.
  *
- * Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of the
- * last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it watches, needs
- * that.
+ * Simple, and right for every event loop: before each step, and before `netlib_connect_free`, stop watching those of
+ * the last step; after it, watch these. A loop such as libuv's, which must not see a descriptor closed that it
+ * watches, needs that.
  *
  * With epoll and kqueue you can keep what does not change. A number that is there after two steps in a row is the same
- * descriptor, and one that has just left is open until the next step: remove it before that. No other connect has it, not
- * even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection, which epoll
- * and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what for.
+ * descriptor, and one that has just left is open until the next step: remove it before that. No other connect has it,
+ * not even one with the same limit. The last step, and `netlib_connect_free`, close everything but the connection,
+ * which epoll and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what
+ * for.
  *
  * @param connect the connect. May be NULL: 0 is returned.
  * @return the number of descriptors.
@@ -4138,8 +4141,8 @@ size_t netlib_connect_attempt_count(const netlib_connect *connect);
 int32_t netlib_connect_winner(const netlib_connect *connect);
 
 /**
- * The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract name
- * "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
+ * The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract
+ * name "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
  *
  * @param connect the connect. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -4148,9 +4151,7 @@ int32_t netlib_connect_winner(const netlib_connect *connect);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_connect_attempt_address(const netlib_connect *connect,
-                                           size_t index,
-                                           size_t *len);
+const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
 
 /**
  * The port of an attempt.
@@ -4215,22 +4216,22 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
 /**
  * Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.
  *
- * Of the options the timeout, the policy and socket options of the level `SOL_SOCKET` count. Those of other levels, such
- * as `TCP_NODELAY`, and the source address are for IP: they are passed over.
+ * Of the options the timeout, the policy and socket options of the level `SOL_SOCKET` count. Those of other levels,
+ * such as `TCP_NODELAY`, and the source address are for IP: they are passed over.
  *
  * On Linux a listener whose backlog is full tells nobody when it has room, so it is asked every 5 ms, until the
  * timeout passes or the limit ends.
  *
- * @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL and
- *        has at most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
+ * @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL
+ *        and has at most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
  * @param options borrowed. May be NULL: the defaults.
  * @param limit ends the call early; borrowed. May be NULL: no limit.
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
  * @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as "\xff".
  *        May be NULL.
- * @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or
- *         another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
+ * @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
+ *         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
  *         `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path
  *         that is empty, too long, has a NUL in it or is nothing but NULs, or an option out of range;
  *         `NETLIB_UNSUPPORTED` for an abstract name where there are none.
@@ -4332,8 +4333,8 @@ NETLIB_MUST_USE
 netlib_status netlib_is_connection_dropped(int fd, bool *dropped, netlib_error **err);
 
 /**
- * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind the
- * IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
+ * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
+ * the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
  *
  * @return `AF_UNSPEC` or `AF_INET`.
  * @threads any
@@ -4353,8 +4354,8 @@ double netlib_current_time(void);
 /* ---- The minimum throughput of a descriptor that the program reads itself. ---- */
 
 /**
- * A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads of
- * one connection must bring. **Single**: any thread, one call at a time.
+ * A guard against a peer that sends a little now and then, so that no read timeout ends it: the minimum that the reads
+ * of one connection must bring. **Single**: any thread, one call at a time.
  *
  *     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
  *         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -4603,8 +4604,8 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  *
  * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
  * `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
- * `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12, and
- * `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
+ * `NETLIB_INVALID_PEM` for a malformed one or a file without one, `NETLIB_INVALID_ARGUMENT` for a key beside PKCS#12,
+ * and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
  * 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
  *
  * @param options the options. May be NULL: nothing happens.
@@ -4628,7 +4629,7 @@ void netlib_tls_options_set_identity_files(netlib_tls_options *options,
  * @param chain_len its length in bytes, or `NETLIB_NTS`.
  * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
  *        `chain`.
- * @param key_len its length in bytes, or `NETLIB_NTS`; 0 when `key` is NULL.
+ * @param key_len its length in bytes, or `NETLIB_NTS`.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -4649,7 +4650,7 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
  * @param options the options. May be NULL: nothing happens.
  * @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
  *        May be NULL: none.
- * @param len its length in bytes, or `NETLIB_NTS`; 0 when `password` is NULL.
+ * @param len its length in bytes, or `NETLIB_NTS`.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -4657,7 +4658,7 @@ void netlib_tls_options_set_key_password(netlib_tls_options *options,
                                          const void *password,
                                          size_t len);
 
-/* ---- What is asked of the peer's certificate beside who issued it: a name, revocation, strict rules, the time. ---- */
+/* ---- What is asked of the peer's certificate beside who issued it: a name, revocation, strictness, the time. ---- */
 
 /** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
 enum netlib_verify_mode {
@@ -4682,9 +4683,9 @@ enum netlib_verify_flag {
     NETLIB_VERIFY_CRL_CHECK_CHAIN = 12,
     /**
      * Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
-     * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
-     * basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature if it
-     * has any.
+     * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier,
+     * critical basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with
+     * digitalSignature if it has any.
      */
     NETLIB_VERIFY_X509_STRICT = 32,
     /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
@@ -4728,9 +4729,9 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
  * What counts is the chain that was verified: the peer's own certificate, those between, and the key of the trusted
  * authority at its end, or its certificate if it is among those that were added. Anything else that the peer sent does
  * not: whoever has a certificate can send a copy. With `NETLIB_CERT_NONE`, and after
- * `netlib_tls_options_set_pins_replace_chain`, only the peer's own counts, because only of that key it proves that it has
- * it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the key
- * that was shown.
+ * `netlib_tls_options_set_pins_replace_chain`, only the peer's own counts, because only of that key it proves that it
+ * has it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the
+ * key that was shown.
  *
  * A server holds its clients' certificates against the pins. If it asks for none, as by default, `netlib_tls_accept_fd`
  * and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none is let in. Sessions are
@@ -4814,7 +4815,8 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
  * It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
  * time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
  * neither shake hands, read nor write on it; of an engine it must not use the handle at all. A resumed session verifies
- * nothing: its certificate was verified when the session was new, which is not resumed for longer than that is good for.
+ * nothing: its certificate was verified when the session was new, which is not resumed for longer than that is good
+ * for.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
@@ -4865,10 +4867,12 @@ void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t
 
 /**
  * Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
- * time, by its name alone: not in the list with lengths of OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
+ * time, by its name alone: "h2,http/1.1" is refused, and so is the list with lengths of OpenSSL's
+ * SSL_CTX_set_alpn_protos. Default: none.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param protocol its name, as "http/1.1": 1 to 255 bytes, 8192 of all of them together. Copied. Not NULL.
+ * @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together. Copied. Not
+ *        NULL.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -4994,9 +4998,9 @@ enum netlib_tls_option {
  * Words with `:`, `,`, `;` or blanks between them are applied from left to right. A word is a suite's name, OpenSSL's
  * ("ECDHE-RSA-AES128-GCM-SHA256") or IANA's, or an alias of OpenSSL 3.0 ("HIGH", "ECDHE", "AESGCM", "aRSA", …); words
  * joined by `+` select what all of them do. It adds what it selects at the end; after `!` it removes that for good,
- * after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them, in OpenSSL's order.
- * "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is accepted is
- * about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
+ * after `-` until it is added again, after `+` it moves it to the end. "DEFAULT" at the start is all of them, in
+ * OpenSSL's order. "@STRENGTH" sorts by the key's length. "@SECLEVEL=0", "=1" and "=2" change nothing, because what is
+ * accepted is about level 2; higher levels and "SUITEB128" with its relatives are `NETLIB_UNSUPPORTED`.
  *
  * The order is then the string's. It is about TLS 1.2. The suites of TLS 1.3 stay, in OpenSSL's order, unless one is
  * named ("TLS_AES_128_GCM_SHA256"): then only those named are offered, in that order; after `!` or `-` a name removes
@@ -5026,8 +5030,8 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options,
  * stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
  *
  * A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed, which
- * costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a share of
- * that one at once the next time. A server takes the client's most wanted group that is in its own list.
+ * costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a share
+ * of that one at once the next time. A server takes the client's most wanted group that is in its own list.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
@@ -5226,8 +5230,8 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
 /**
  * Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout ends
  * it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have
- * not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew. Default:
- * none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+ * not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew.
+ * Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
  *
  * What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
  * `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
@@ -5284,10 +5288,10 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  *         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
  *         when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
  *         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the connection
- *         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
- *         `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
- *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; of a stream that
- *         `netlib_tls_wrap_callbacks` made, what its functions report.
+ *         ends in the middle, with errno if it was reset; `NETLIB_CALLBACK_FAILED` of
+ *         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`;
+ *         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
+ *         `NETLIB_IO`; of a stream that `netlib_tls_wrap_callbacks` made, what its functions report.
  * @threads any
  * @since 0.1.0
  */
@@ -5325,25 +5329,25 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
 /**
  * Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
- * does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time, and
- * are no drop. They are taken in; data and failures are left to the next read, which returns them.
+ * does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time,
+ * and are no drop. They are taken in; data and failures are left to the next read, which returns them.
  *
  * It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
- * Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake is
- * done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
+ * Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
+ * is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
  *
  * @param stream the stream. Not NULL.
  * @param dropped out: true or false. Not NULL.
  * @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
- *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL` when
- *        the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session, whose
- *        message a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait, `NETLIB_TOO_MUCH_DATA` when
- *        tens of kilobytes of tickets were there, or what a write would return: `NETLIB_CLOSED` after a shutdown,
- *        `NETLIB_PROTOCOL` if the last one found the connection gone, `NETLIB_WANT_WRITE` if it was not finished. May be
- *        NULL.
+ *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
+ *        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session,
+ *        whose message a read has; `NETLIB_IO` if the descriptor is not open. If a read would wait,
+ *        `NETLIB_TOO_MUCH_DATA` when tens of kilobytes of tickets were there, or what a write would return:
+ *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found the connection gone,
+ *        `NETLIB_WANT_WRITE` if it was not finished. May be NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this
- *         one; `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
+ * @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside
+ *         this one; `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
  *         `netlib_tls_wrap_callbacks` made, what its functions report.
  * @threads one call at a time, which counts as reading and as writing
  * @since 0.1.0
@@ -5567,8 +5571,8 @@ typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *
  * @param buf the bytes.
  * @param len how many, at least 1.
  * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
- * @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there
- *         is no room yet; failures as of `netlib_tls_read_fn`.
+ * @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when
+ *         there is no room yet; failures as of `netlib_tls_read_fn`.
  * @threads as the stream is used
  * @since 0.1.0
  */
@@ -5719,7 +5723,8 @@ netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
  * @param context the context, with an identity; the engine keeps its own reference. Not NULL.
  * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no
+ *         certificate.
  * @threads any
  * @since 0.1.0
  */
@@ -5740,8 +5745,8 @@ void netlib_tls_engine_free(netlib_tls_engine *engine);
 /**
  * Takes bytes that came from the network, as many as there is room for; they are looked at by the next call that does
  * something. When `n` is less than `len`, read until `NETLIB_WANT_READ` (before the end of the handshake,
- * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing message
- * everything is taken and nothing of it counts.
+ * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing
+ * message everything is taken and nothing of it counts.
  *
  * @param engine the engine. Not NULL.
  * @param data the bytes. Copied. Not NULL unless `len` is 0.
@@ -5825,17 +5830,17 @@ netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine,
                                           netlib_error **err);
 
 /**
- * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are the
- * fastest: a record's plaintext then goes straight into them.
+ * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
+ * the fastest: a record's plaintext then goes straight into them.
  *
  * @param engine the engine. Not NULL.
  * @param buf out: the bytes. Not NULL unless `len` is 0.
  * @param len the room in bytes; with 0 nothing is read.
  * @param n out: how many bytes were read. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has
- *         closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
- *         missing; all that `netlib_tls_engine_handshake` returns.
+ * @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the
+ *         peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that
+ *         data may be missing; all that `netlib_tls_engine_handshake` returns.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
@@ -5857,17 +5862,17 @@ netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
 /**
- * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing more is
- * taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
+ * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing
+ * more is taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
  *
  * @param engine the engine. Not NULL.
  * @param buf the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first; `NETLIB_WANT_READ` when
- *         the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake`
- *         returns.
+ * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
+ *         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
+ *         `netlib_tls_engine_handshake` returns.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
@@ -5985,10 +5990,10 @@ bool netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
  * `ssl.SSLSession` and OpenSSL's SSL_SESSION. **Thread-safe**.
  *
  * Few programs need one: a context remembers sessions by itself, and its streams and engines resume them
- * (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed only
- * by the context that made it, for the same server name and under the same offer of application protocols. It is not
- * bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares its
- * keys. A stream for which none is set resumes what the context still remembers.
+ * (`netlib_tls_options_set_resumption`). Take one out to decide yourself which connection resumes it. It is resumed
+ * only by the context that made it, for the same server name and under the same offer of application protocols. It is
+ * not bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares
+ * its keys. A stream for which none is set resumes what the context still remembers.
  *
  * A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
  * client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to
@@ -6048,10 +6053,10 @@ int32_t netlib_tls_session_version(const netlib_tls_session *session);
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
 /**
- * Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's certificates
- * and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it is resumed, and
- * a wall clock of the program's that was set: that connection then makes a full handshake, as it does if the server has
- * forgotten the session.
+ * Whether it can still be resumed: it is not used up, and neither seven days old nor older than the server's
+ * certificates and the lists of revoked ones are good for. A shorter life that the server has set counts too, when it
+ * is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
+ * if the server has forgotten the session.
  *
  * @param session the session. May be NULL: false is returned.
  * @return the answer.
@@ -6086,8 +6091,8 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
  * Default: one that the context remembers, if there is one; it is dropped when another is set.
  *
  * If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
- * of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the stream
- * is as it was.
+ * of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the
+ * stream is as it was.
  *
  * @param stream the stream, a client's. Not NULL.
  * @param session the session; the stream keeps its own reference. Not NULL.
@@ -6161,8 +6166,8 @@ enum netlib_early_data_status {
     /** None was written. */
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /**
-     * The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the risk of all
-     * early data.
+     * The server has taken none of it: write it again, if it is still wanted. That another one takes a copy is the
+     * risk of all early data.
      */
     NETLIB_EARLY_DATA_REJECTED = 1,
     /** The server has taken it as the beginning of what is written. */
@@ -6172,19 +6177,20 @@ enum netlib_early_data_status {
 };
 
 /**
- * Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message of
- * the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has allowed
- * it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
+ * Whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that leave together with the first message
+ * of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has
+ * allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
  *
  * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
- * the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes nothing: a
- * GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be given twice. A
- * server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks for the same
- * request after the handshake.
+ * the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
+ * nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be
+ * given twice. A server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks
+ * for the same request after the handshake.
  *
  * This setting sends nothing: `netlib_tls_stream_write_early_data` does. It is for one application protocol at most,
- * because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers early
- * data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and accept none.
+ * because the bytes are written before one is agreed on. A server that answers with TLS 1.2 to a client that offers
+ * early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and
+ * accept none.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
@@ -6195,8 +6201,8 @@ void netlib_tls_options_set_early_data(netlib_tls_options *options,
                                        int32_t on);
 
 /**
- * Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no session is
- * resumed.
+ * Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
+ * session is resumed.
  *
  * @param context the context. May be NULL: false is returned.
  * @return the setting.
@@ -6209,10 +6215,10 @@ bool netlib_tls_context_early_data(const netlib_tls_context *context);
  * Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
  * `netlib_tls_options_set_early_data` for what may never be sent so. As SSL_write_early_data.
  *
- * Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed, when
- * its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a server's stream.
- * What was taken is encrypted and leaves with this call or the next one that does something. Nothing is ever sent again
- * by itself. So, for a request that may be sent so:
+ * Where none may be sent that is no failure: nothing is written, and `n` is 0. So is it when no session is resumed,
+ * when its ticket allows none, or no more, when the server has refused it already, after the handshake, and for a
+ * server's stream. What was taken is encrypted and leaves with this call or the next one that does something. Nothing
+ * is ever sent again by itself. So, for a request that may be sent so:
  *
  *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
  *     netlib_tls_stream_handshake(stream, &err);
@@ -6222,17 +6228,18 @@ bool netlib_tls_context_early_data(const netlib_tls_context *context);
  * with the status of each call looked at. The handshake stands between because only then it is known whether the server
  * has taken the beginning: a write that comes at once sends what follows, even if it has not.
  *
- * Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket, which
- * is the server of the session that is resumed.
+ * Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket,
+ * which is the server of the session that is resumed.
  *
  * @param stream the stream. Not NULL.
  * @param buf the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken because what
- *         came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_stream_handshake`
- *         returns, and then `netlib_tls_stream_early_data_written` says how much was taken.
+ * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken
+ *         because what came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+ *         `netlib_tls_stream_handshake` returns, and then `netlib_tls_stream_early_data_written` says how much was
+ *         taken.
  * @threads one writer at a time, beside one reader
  * @since 0.1.0
  */
@@ -6283,9 +6290,9 @@ size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or more wait
- *         to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns but
- *         `NETLIB_WANT_READ`.
+ * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
+ *         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
+ *         but `NETLIB_WANT_READ`.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
@@ -6353,8 +6360,8 @@ enum netlib_ech_status {
  * SSL_set1_ech_config_list, curl's CURLOPT_ECH with "ecl:". Default: none.
  *
  * Such a context speaks TLS 1.3 alone (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the other options
- * exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the context.
- * It resumes no sessions (`netlib_tls_context_resumption`), because a ticket could be seen by who forges a
+ * exclude that; `netlib_tls_wrap_fd` and its neighbours want a DNS name, and `netlib_tls_accept_fd` refuses the
+ * context. It resumes no sessions (`netlib_tls_context_resumption`), because a ticket could be seen by who forges a
  * HelloRetryRequest, and tell which server is meant; so it sends no early data either. Whoever watches still sees the
  * application protocols (ALPN), the public name, the server's address, and how much is sent when.
  *
@@ -6369,7 +6376,7 @@ enum netlib_ech_status {
  *        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
  *        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
  *        `NETLIB_UNSUPPORTED`. May be NULL: none.
- * @param len its length in bytes, or `NETLIB_NTS`. Ignored when `config_list` is NULL.
+ * @param len its length in bytes, or `NETLIB_NTS`.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -6379,8 +6386,8 @@ void netlib_tls_options_set_ech_config_list(netlib_tls_options *options,
 
 /**
  * Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one (GREASE,
- * RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked of
- * the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
+ * RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked
+ * of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
  * speaks TLS 1.3 alone, and servers that do not will refuse it.
  *
  * @param options the options. May be NULL: nothing happens.
@@ -6401,8 +6408,8 @@ void netlib_tls_options_set_ech_grease(netlib_tls_options *options,
  * @param len its length in bytes, or `NETLIB_NTS`.
  * @param with_ech out, owned: free it with `netlib_tls_context_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes
- *         TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context
+ *         excludes TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
  *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  * @threads any
  * @since 0.1.0
@@ -6469,9 +6476,10 @@ int32_t netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 /**
  * The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
  * `netlib_tls_context_with_ech` of the context without Encrypted Client Hello, and connect anew, once; a second
- * rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned Encrypted
- * Client Hello off: the program may connect without it, and show the name. In both cases it is the server of the public
- * name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may be anybody.
+ * rejection is final. If there is none, or none that can be used (`NETLIB_UNSUPPORTED`), the server has turned
+ * Encrypted Client Hello off: the program may connect without it, and show the name. In both cases it is the server of
+ * the public name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may
+ * be anybody.
  *
  * @param error the error. May be NULL: NULL is returned.
  * @param len out: the length in bytes. May be NULL.
@@ -6506,8 +6514,8 @@ enum netlib_certificate_name_kind {
 struct netlib_certificate;
 
 /**
- * Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule of
- * RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
+ * Reads one certificate. As OpenSSL's d2i_X509 and PEM_read_bio_X509. It is lenient: a certificate that breaks a rule
+ * of RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
  *
  * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
  *        and the rest is not looked at. Copied. Not NULL unless `len` is 0.
@@ -6778,17 +6786,18 @@ const char *netlib_certificate_public_key_pin(const netlib_certificate *certific
 /**
  * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
  * streams of a context use `netlib_tls_options_add_pin`. To pin a server's with this, call it after
- * `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless its
- * mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
+ * `netlib_tls_stream_handshake` and before anything is written; the context verifies the certificate as well, unless
+ * its mode is `NETLIB_CERT_NONE`. Use SHA-256: MD5 and SHA-1 are broken. The digests are compared in constant time.
  *
- * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it. May be NULL: the peer showed
- *        none, which is a mismatch whatever `cert_len` and the fingerprint.
+ * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` gives it; PEM is refused:
+ *        `netlib_certificate_parse` reads it. May be NULL: the peer showed none, which is a mismatch whatever
+ *        `cert_len` and the fingerprint.
  * @param cert_len its length in bytes; 0 is as NULL.
  * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
  *        Not NULL.
  * @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT`
- *         for a fingerprint of another length, or with anything else in it.
+ *         for PEM, and for a fingerprint of another length, or with anything else in it.
  * @threads any
  * @since 0.1.0
  */
@@ -6820,8 +6829,9 @@ enum netlib_purpose {
  * Nobody proves that the certificate is his: that takes a handshake.
  *
  * @param context the context. Not NULL.
- * @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed over;
- *        or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes. Not NULL unless `len` is 0.
+ * @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed
+ *        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes. Not NULL unless `len` is
+ *        0.
  * @param len its length in bytes, or `NETLIB_NTS` for PEM.
  * @param purpose one of `enum netlib_purpose`.
  * @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it, but not
@@ -6856,8 +6866,8 @@ enum netlib_trust_kind {
     /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
     /**
-     * The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has no
-     * store.
+     * The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has
+     * no store.
      */
     NETLIB_TRUST_EMBEDDED = 2,
     /** `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
@@ -7076,8 +7086,8 @@ const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, 
 size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
 
 /**
- * One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite` gives
- * it. Those of TLS 1.3 come first.
+ * One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite`
+ * gives it. Those of TLS 1.3 come first.
  *
  * @param context the context. May be NULL: NULL is returned.
  * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
@@ -7086,9 +7096,7 @@ size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context,
-                                            size_t index,
-                                            size_t *len);
+const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
  * The same suite by its name in OpenSSL and Python.
@@ -7126,7 +7134,8 @@ const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context
 size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *context);
 
 /**
- * One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group` gives it.
+ * One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group`
+ * gives it.
  *
  * @param context the context. May be NULL: NULL is returned.
  * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
@@ -7135,9 +7144,7 @@ size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *con
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context,
-                                                  size_t index,
-                                                  size_t *len);
+const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
  * The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
@@ -7181,26 +7188,26 @@ const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, si
  * leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
  *
  * What counts: of each URL the scheme, the host, the port and the user's name and password, in the forms that mean the
- * same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by their
- * address and their `ctx`. Not what a URL has behind the port. What else your connections depend on is yours to add: the
- * path of a Unix domain socket, a server name other than the URL's, the digest of the context for the proxy,
+ * same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by
+ * their address and their `ctx`. Not what a URL has behind the port. What else your connections depend on is yours to
+ * add: the path of a Unix domain socket, a server name other than the URL's, the digest of the context for the proxy,
  * credentials that log in a whole connection (NTLM, Negotiate).
  *
- * The key is a SHA-256 digest, of which nothing can be read. But who sees it can try passwords, so where keys are logged,
- * add some random bytes of the program's own to each. Keys are for comparing within one process: another version of netlib
- * may make others.
+ * The key is a SHA-256 digest, of which nothing can be read. But who sees it can try passwords, so where keys are
+ * logged, add some random bytes of the program's own to each. Keys are for comparing within one process: another
+ * version of netlib may make others.
  *
  * @param url what is connected to. Not NULL.
  * @param proxy the proxy on the way. May be NULL: none.
  * @param context what TLS is made with. May be NULL: none.
- * @param options how it is connected. May be NULL: all defaults.
+ * @param connect_options how it is connected. May be NULL: all defaults.
  * @param slices what else counts, in order. Not NULL unless `count` is 0.
  * @param count how many pieces, at most 1024.
  * @param key out: 64 lower hex digits and a NUL; empty after a failure. Not NULL unless `size` is 0.
  * @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the
- *         setters of `options` have found; `NETLIB_OUT_OF_MEMORY`.
+ *         setters of `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
  * @threads any
  * @since 0.1.0
  */
@@ -7208,7 +7215,7 @@ NETLIB_MUST_USE
 netlib_status netlib_connection_key(const netlib_url *url,
                                     const netlib_url *proxy,
                                     const netlib_tls_context *context,
-                                    const netlib_connect_options *options,
+                                    const netlib_connect_options *connect_options,
                                     const netlib_slice *slices,
                                     size_t count,
                                     char *key,
@@ -7217,8 +7224,8 @@ netlib_status netlib_connection_key(const netlib_url *url,
 
 /**
  * A digest of all that makes a context what it is. Contexts with equal digests trust the same authorities, revocation
- * lists and pins, show the same certificates, ask for the same and offer the same. Of files the content counts, and not the
- * path, but for a key log; of functions the address and the `ctx`. Each context still has sessions of its own.
+ * lists and pins, show the same certificates, ask for the same and offer the same. Of files the content counts, and
+ * not the path, but for a key log; of functions the address and the `ctx`. Each context still has sessions of its own.
  *
  * A password is no part of it: the identity that it opens is. It is worked out when it is first asked for.
  *
