@@ -289,6 +289,18 @@ static void a_session_taken_out_is_its_holders(void) {
         CHECK_INT(RESUMED, finish(&wire));
         free_wire(&wire);
 
+        /* With none nothing is resumed, whatever was set before; and what such a connection gets is remembered. */
+        netlib_tls_session *unused = session_of(client, server, "localhost");
+        wire = wire_of(client, server, 20000);
+        CHECK_OK(netlib_tls_engine_set_session(wire.client, unused, &err));
+        CHECK_OK(netlib_tls_engine_set_session(wire.client, NULL, &err));
+        netlib_tls_context_forget_sessions(client);
+        CHECK_INT(FULL, finish(&wire));
+        free_wire(&wire);
+        CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
+        netlib_tls_session_free(unused);
+        CHECK_INT(FULL, connect_with(client, server, "localhost", NULL));
+
         /* A server that does not know it: a full handshake. */
         netlib_tls_context *stranger = server_of(NULL, NETLIB_CERT_NONE);
         netlib_tls_session_free(session);
@@ -346,6 +358,7 @@ static void what_does_not_fit_is_refused(void) {
     client = client_context();
     session = session_of(client, server, "localhost");
     check_refused(forgetful, "localhost", session, "the context resumes no sessions: netlib_tls_options_set_resumption");
+    CHECK_INT(FULL, connect_with(forgetful, server, "localhost", NULL));
     netlib_tls_session_free(session);
     netlib_tls_context_free(forgetful);
 

@@ -6088,14 +6088,15 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
 
 /**
  * Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and SSL_set_session.
- * Default: one that the context remembers, if there is one; it is dropped when another is set.
+ * Default: one that the context remembers, if there is one; it is dropped when another is set, or none.
  *
  * If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
  * of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the
  * stream is as it was.
  *
  * @param stream the stream, a client's. Not NULL.
- * @param session the session; the stream keeps its own reference. Not NULL.
+ * @param session the session; the stream keeps its own reference. May be NULL: nothing is resumed, so that nobody can
+ *        tell by a session that this client was there before. What the server gives is remembered all the same.
  * @param err out, owned: why it cannot be resumed here. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while
  *         other application protocols were offered, is used up or too old, and if the handshake has begun, the context
@@ -6128,7 +6129,7 @@ netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine,
  * The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
  *
  * @param engine the engine, a client's. Not NULL.
- * @param session the session; the engine keeps its own reference. Not NULL.
+ * @param session the session; the engine keeps its own reference. May be NULL: nothing is resumed.
  * @param err out, owned: why it cannot be resumed here. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`; the failure of the session.
  * @threads one call at a time on the engine

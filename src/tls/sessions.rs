@@ -137,6 +137,13 @@ impl Places {
     }
 }
 
+/// What a thread has in hand for the connection that it makes, in place of what is remembered.
+#[derive(Clone)]
+pub(crate) enum Handed {
+    This(Arc<SavedSession>),
+    Nothing,
+}
+
 /// A context's, and of those derived from it that differ in nothing but the protocols that they offer.
 #[derive(Default)]
 pub(crate) struct Sessions {
@@ -145,8 +152,7 @@ pub(crate) struct Sessions {
     /// its own thread has added, so the order among threads is of no matter.
     arrivals: AtomicUsize,
     connections: AtomicUsize,
-    /// What a thread has in hand for the connection that it makes.
-    handed: Notes<Arc<SavedSession>>,
+    handed: Notes<Handed>,
     /// Of the session that a thread was given for the connection that it makes.
     given: Notes<Validity>,
 }
@@ -212,9 +218,9 @@ impl Sessions {
         })
     }
 
-    /// Runs `make`, to which this thread's next request for a session gives this one and no other.
-    pub(crate) fn with<T>(&self, session: &Arc<SavedSession>, make: impl FnOnce() -> T) -> T {
-        self.handed.leave(Arc::clone(session));
+    /// Runs `make`, to which this thread's requests for a session give this and no other.
+    pub(crate) fn with<T>(&self, handed: Handed, make: impl FnOnce() -> T) -> T {
+        self.handed.leave(handed);
         let made = make();
         self.handed.take();
         made
@@ -326,10 +332,11 @@ impl ClientSessionStore for Store {
 
     fn tls12_session(&self, name: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
         match self.sessions.handed.take() {
-            Some(handed) => {
-                self.sessions.give(handed.validity());
-                handed.copy_tls12()
+            Some(Handed::This(session)) => {
+                self.sessions.give(session.validity());
+                session.copy_tls12()
             }
+            Some(Handed::Nothing) => None,
             None => self.sessions.copy_tls12(name, &self.protocols),
         }
     }
@@ -345,13 +352,17 @@ impl ClientSessionStore for Store {
     /// rustls asks this first, and the other if there is none.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
         match self.sessions.handed.take() {
-            Some(handed) => {
-                self.sessions.give(handed.validity());
-                let ticket = handed.take_ticket();
+            Some(Handed::This(session)) => {
+                self.sessions.give(session.validity());
+                let ticket = session.take_ticket();
                 if ticket.is_none() {
-                    self.sessions.handed.leave(handed);
+                    self.sessions.handed.leave(Handed::This(session));
                 }
                 ticket
+            }
+            Some(Handed::Nothing) => {
+                self.sessions.handed.leave(Handed::Nothing);
+                None
             }
             None => self.sessions.take_ticket(name, &self.protocols),
         }

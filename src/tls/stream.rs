@@ -280,7 +280,7 @@ impl Stream {
         self.lock()?.engine.take_session()
     }
 
-    pub fn set_session(&self, session: &Arc<SavedSession>) -> Result<()> {
+    pub fn set_session(&self, session: Option<&Arc<SavedSession>>) -> Result<()> {
         Call::new(self).callable()?.engine.set_session(session)
     }
 

@@ -150,7 +150,7 @@ impl MemoryEngine {
         self.engine.take_session()
     }
 
-    pub fn set_session(&mut self, session: &Arc<SavedSession>) -> Result<()> {
+    pub fn set_session(&mut self, session: Option<&Arc<SavedSession>>) -> Result<()> {
         self.engine.set_session(session)
     }
 

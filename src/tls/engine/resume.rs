@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::record::Session;
 use crate::tls::server_name;
-use crate::tls::sessions::{SavedSession, Validity};
+use crate::tls::sessions::{Handed, SavedSession, Validity};
 use crate::tls::verify::refusal;
 use crate::tls::x509::Certificate;
 
@@ -24,25 +24,29 @@ impl Engine {
         Ok(self.connection.and_then(|connection| self.context.sessions().take_out(connection)))
     }
 
-    /// Has this session resumed, before anything has been said.
-    pub(crate) fn set_session(&mut self, saved: &Arc<SavedSession>) -> Result<()> {
+    /// Has this session resumed, or none, before anything has been said.
+    pub(crate) fn set_session(&mut self, saved: Option<&Arc<SavedSession>>) -> Result<()> {
         self.check_client("give a session to")?;
         self.check()?;
         let refused = |why: &str| Err(Error::new(Status::InvalidArgument, why));
         if self.begun {
             return refused("the handshake has begun: a session is given before it");
         }
-        if !self.context.resumption() {
+        if !self.context.resumption() && saved.is_some() {
             return refused("the context resumes no sessions: netlib_tls_options_set_resumption");
         }
         let config = self.context.client_config(self.name.is_some())?;
-        saved.check(self.context.sessions(), self.name.as_deref(), &config.alpn_protocols)?;
+        if let Some(saved) = saved {
+            saved.check(self.context.sessions(), self.name.as_deref(), &config.alpn_protocols)?;
+        }
+        // Without a name nothing is resumed.
         let Some(name) = &self.name else { return Ok(()) };
         let name = server_name::parse(name)?;
+        let handed = saved.map_or(Handed::Nothing, |saved| Handed::This(Arc::clone(saved)));
         // What this one was made with is dropped unseen.
-        self.session = self.context.sessions().with(saved, || Session::client(config, name))?;
+        self.session = self.context.sessions().with(handed, || Session::client(config, name))?;
         self.note_offer();
-        self.resuming = Some(Arc::clone(saved));
+        self.resuming = saved.cloned();
         Ok(())
     }
 

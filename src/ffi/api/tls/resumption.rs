@@ -7,7 +7,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
-use crate::ffi::args::{arg, arg_mut, arg_shared};
+use crate::ffi::args::{arg, arg_mut, arg_shared_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Shared, guard, handle};
@@ -136,14 +136,15 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
 }
 
 /// Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and SSL_set_session.
-/// Default: one that the context remembers, if there is one; it is dropped when another is set.
+/// Default: one that the context remembers, if there is one; it is dropped when another is set, or none.
 ///
 /// If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
 /// of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the
 /// stream is as it was.
 ///
 /// @param stream the stream, a client's. Not NULL.
-/// @param session the session; the stream keeps its own reference. Not NULL.
+/// @param session the session; the stream keeps its own reference. May be NULL: nothing is resumed, so that nobody can
+///        tell by a session that this client was there before. What the server gives is remembered all the same.
 /// @param err out, owned: why it cannot be resumed here. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while
 ///         other application protocols were offered, is used up or too old, and if the handshake has begun, the context
@@ -159,7 +160,7 @@ pub unsafe extern "C" fn netlib_tls_stream_set_session(
 ) -> netlib_status {
     guard::status(err, || {
         let stream = arg!(stream);
-        stream.set_session(&arg_shared!(session))
+        stream.set_session(arg_shared_opt!(session).as_ref())
     })
 }
 
@@ -189,7 +190,7 @@ pub unsafe extern "C" fn netlib_tls_engine_take_session(
 /// The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
 ///
 /// @param engine the engine, a client's. Not NULL.
-/// @param session the session; the engine keeps its own reference. Not NULL.
+/// @param session the session; the engine keeps its own reference. May be NULL: nothing is resumed.
 /// @param err out, owned: why it cannot be resumed here. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`; the failure of the session.
 /// @threads one call at a time on the engine
@@ -202,7 +203,7 @@ pub unsafe extern "C" fn netlib_tls_engine_set_session(
 ) -> netlib_status {
     guard::status(err, || {
         let engine = arg_mut!(engine);
-        engine.set_session(&arg_shared!(session))
+        engine.set_session(arg_shared_opt!(session).as_ref())
     })
 }
 

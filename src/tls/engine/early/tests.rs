@@ -270,10 +270,10 @@ fn a_session_that_the_program_gives_brings_its_own_allowance() {
 
         let mut engine = Engine::client(&near, Some("localhost")).unwrap();
         assert_eq!(engine.early_data_left(), remembered as usize, "{row:?}");
-        engine.set_session(&saved).unwrap();
+        engine.set_session(Some(&saved)).unwrap();
         assert_eq!(engine.early_data_left(), given as usize, "{row:?}");
         // Refused, it changes nothing.
-        assert_eq!(engine.set_session(&saved).unwrap_err().status(), Status::InvalidArgument);
+        assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
         assert_eq!(engine.early_data_left(), given as usize, "{row:?}");
         first.max_early_data_size = ALLOWED;
         let mut server = of(Far::Accepts, &first, &near);
@@ -284,7 +284,7 @@ fn a_session_that_the_program_gives_brings_its_own_allowance() {
         let outcome = if given > 0 { EarlyData::Accepted } else { EarlyData::NotSent };
         assert_eq!((engine.early_data(), &server.early[..]), (outcome, &REQUEST[..written]), "{row:?}");
         assert_eq!(engine.session().state().handshake_kind(), Some(HandshakeKind::Resumed), "{row:?}");
-        assert_eq!(engine.set_session(&saved).unwrap_err().status(), Status::InvalidArgument);
+        assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
     }
 }
 
