@@ -199,7 +199,8 @@ static void timeouts_are_each_attempt_s(void) {
         check_attempt(connect, i, port, NETLIB_CONNECT_TIMEOUT, 0);
         CHECK(netlib_connect_attempt_end(connect, i) - netlib_connect_attempt_start(connect, i) >= 0.05);
     }
-    CHECK(netlib_connect_attempt_end(connect, 1) > netlib_connect_attempt_end(connect, 0));
+    /* In one step, on a machine that was busy meanwhile. */
+    CHECK(netlib_connect_attempt_end(connect, 1) >= netlib_connect_attempt_end(connect, 0));
     netlib_connect_free(connect);
     netlib_connect_options_free(options);
     close(filler);
