@@ -95,19 +95,21 @@ struct Pair {
     client: Vec<Arc<Stream>>,
     wire: Arc<Wire>,
     server: Vec<Arc<Stream>>,
-    _far: UnixStream,
+    far: UnixStream,
 }
 
 impl Pair {
     fn new(depth: usize) -> Pair {
         let context = context_with(|_| {});
         let (near, far) = UnixStream::pair().unwrap();
+        // A test that has gone wrong ends.
+        near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let wire = Arc::new(Wire { near, troubles: Troubles::default(), barrier: Barrier::new(2) });
         let mut pair = Pair {
             client: vec![Arc::new(Stream::client_over(&context, wire.transport(), Some("localhost")).unwrap())],
             wire,
             server: vec![Arc::new(Stream::server(&context, far.as_raw_fd()).unwrap())],
-            _far: far,
+            far,
         };
         for _ in 1..depth {
             let outer = Transport::stream(Arc::clone(pair.client())).unwrap();
@@ -115,6 +117,7 @@ impl Pair {
             let outer = Transport::stream(Arc::clone(pair.server())).unwrap();
             pair.server.push(Arc::new(Stream::server_over(&context, outer).unwrap()));
         }
+        pair.server().set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         pair
     }
 
@@ -268,13 +271,17 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Until another thread of the test has come to wait for a role.
-fn await_waiting(stream: &Stream) {
+/// Waits for what another thread of the test is about to do.
+fn within_time(else_what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
-    while stream.lock().unwrap().waiting == 0 {
-        assert!(start.elapsed() < Duration::from_secs(20), "nobody waits");
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(10), "{else_what}");
         thread::yield_now();
     }
+}
+
+fn await_waiting(stream: &Stream) {
+    within_time("nobody waits", || stream.lock().unwrap().waiting > 0);
 }
 
 /// What a reader has to say goes out by its thread, and nobody's bytes get into the middle of it.
@@ -334,6 +341,72 @@ fn a_writer_sends_what_a_reader_left() {
     });
     assert!(!client.lock().unwrap().engine.has_output());
     pair.assert_at_rest(&"both are done");
+}
+
+/// Whoever looks is the writer too, and what it finds is answered before its call ends.
+#[test]
+fn a_look_tells_the_peer_what_is_wrong() {
+    let pair = Pair::shaken(1);
+    (&pair.far).write_all(b"\x17\x03\x03\0\x20no record that could be opened..").unwrap();
+    // Behind the tickets, each look takes in what is there.
+    assert_eq!(pair.client().look().unwrap(), Status::TlsProtocol);
+    let error = pair.server().read(&mut [0; 10]).unwrap_err();
+    assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(20)), "{}", error.message());
+    pair.assert_at_rest(&"failed");
+}
+
+/// A call that begins with the handshake holds nobody up once that is done.
+#[test]
+fn who_has_shaken_hands_and_goes_on_hinders_nobody() {
+    for depth in [1, 2] {
+        let pair = Pair::new(depth);
+        let client = pair.client();
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| client.read(&mut [0; 10]));
+            assert_eq!(pair.server().handshake().unwrap(), Io::Done(0));
+            // The client was first, but its thread may not have come back from sending.
+            within_time("the role is kept", || !pair.taken(Role::Shaker));
+            client.set_blocking(false).unwrap();
+            assert_eq!(client.handshake().unwrap(), Io::Done(0));
+            assert_eq!(client.write(b"ping").unwrap(), Io::Done(4));
+            assert_eq!(pair.server().read(&mut [0; 10]).unwrap(), Io::Done(4));
+            assert_eq!(pair.server().write(b"pong").unwrap(), Io::Done(4));
+            assert_eq!(joined(reader).unwrap(), Io::Done(4));
+        });
+        pair.assert_at_rest(&depth);
+    }
+}
+
+/// One thread reads and one writes, and neither holds a lock of the nest while the transport is at work.
+#[test]
+fn a_reader_and_a_writer_of_a_nest_do_not_wait_for_each_other() {
+    let pair = Pair::shaken(2);
+    let client = pair.client();
+    for hangs_reading in [true, false] {
+        thread::scope(|scope| {
+            let (reading, writing) =
+                if hangs_reading { (Some(Trouble::Hang), None) } else { (None, Some(Trouble::Hang)) };
+            pair.wire.set(reading, writing);
+            let hanging =
+                scope.spawn(move || if hangs_reading { client.read(&mut [0; 10]) } else { client.write(b"ping") });
+            pair.wire.barrier.wait();
+            for stream in &pair.client {
+                assert_eq!(stream.core.try_lock().unwrap().waiting, 0);
+            }
+            if hangs_reading {
+                assert_eq!(client.write(b"ping").unwrap(), Io::Done(4));
+            }
+            assert_eq!(pair.server().write(b"pong").unwrap(), Io::Done(4));
+            if !hangs_reading {
+                assert_eq!(client.read(&mut [0; 10]).unwrap(), Io::Done(4));
+            }
+            pair.wire.set(None, None);
+            pair.wire.barrier.wait();
+            assert_eq!(joined(hanging).unwrap(), Io::Done(4));
+            assert_eq!(pair.server().read(&mut [0; 10]).unwrap(), Io::Done(4));
+        });
+        pair.assert_at_rest(&hangs_reading);
+    }
 }
 
 #[test]
