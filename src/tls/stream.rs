@@ -306,3 +306,6 @@ impl Stream {
 fn poisoned() -> Error {
     Error::new(Status::Internal, "an earlier error inside netlib has left this stream unusable")
 }
+
+#[cfg(test)]
+mod tests;

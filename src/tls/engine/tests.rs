@@ -255,6 +255,87 @@ fn keys_can_be_updated_while_both_sides_send() {
     }
 }
 
+/// A read asks rustls no more once all that came has been read: it would have nothing to say then, whatever came, in
+/// whatever pieces, and however much room there is.
+#[test]
+fn a_reader_that_asks_no_more_misses_nothing() {
+    use rustls::unbuffered::ConnectionState;
+    let random = noise(100_000);
+    for version in [Version::Tls12, Version::Tls13] {
+        let context = context(|options| options.set_maximum_version(version as i32).unwrap());
+        for round in 0..30 {
+            let mut random = random[round * 1000..].iter().map(|byte| usize::from(*byte));
+            let mut next = |bound: usize| (random.next().unwrap() * 256 + random.next().unwrap()) % bound;
+            let (mut client, mut server) = pair(&context);
+            shake(&mut client, &mut server, usize::MAX);
+            let (mut wire, mut said) = (Vec::new(), Vec::new());
+            for _ in 0..next(12) {
+                match next(4) {
+                    0 if version == Version::Tls13 => {
+                        assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
+                        let Session::Server(connection) = &mut server.session else { panic!("the server's side") };
+                        match connection.process_tls_records(&mut []).state {
+                            Ok(ConnectionState::WriteTraffic(traffic)) => traffic.refresh_traffic_keys().unwrap(),
+                            other => panic!("{other:?}"),
+                        }
+                        server.write(b"-").unwrap();
+                        said.push(b'-');
+                    }
+                    1 => {
+                        let data = noise(next(40_000));
+                        server.write(&data).unwrap();
+                        said.extend_from_slice(&data);
+                    }
+                    _ => {
+                        let data = noise(next(50));
+                        server.write(&data).unwrap();
+                        said.extend_from_slice(&data);
+                    }
+                }
+                wire.extend_from_slice(&drain(&mut server));
+            }
+            let closes = next(2) == 0;
+            if closes {
+                server.close().unwrap();
+                wire.extend_from_slice(&drain(&mut server));
+            }
+            let (mut heard, mut rest, mut ended, mut asked_no_more) = (Vec::new(), &wire[..], false, 0);
+            let mut room = vec![0; 1 + next(20_000)];
+            while !rest.is_empty() {
+                let size = rest.len().min(1 + next(30_000));
+                let (mut now, later) = rest.split_at(size);
+                rest = later;
+                while !now.is_empty() {
+                    now = &now[feed(&mut client, now)..];
+                    loop {
+                        let outcome = client.read(&mut room).unwrap();
+                        if client.exhausted && client.incoming.is_none() {
+                            // Behind a flight it wants to hear that this has been sent, whoever asks it next.
+                            let mut more = client.step(&mut []).unwrap();
+                            if more == (0, Step::Progress) {
+                                more = client.step(&mut []).unwrap();
+                            }
+                            assert_eq!(more, (0, Step::Blocked), "{version:?}, {round}");
+                            assert!(client.spill.is_none() && !client.has_output());
+                            asked_no_more += 1;
+                        }
+                        match outcome {
+                            Read::Data(count) => heard.extend_from_slice(&room[..count]),
+                            Read::Blocked => break,
+                            Read::End => {
+                                ended = true;
+                                break;
+                            }
+                        }
+                    }
+                }
+            }
+            assert_eq!((heard == said, ended), (true, closes), "{version:?}, {round}");
+            assert!(asked_no_more > 0 || said.is_empty() || closes);
+        }
+    }
+}
+
 #[test]
 fn ends_are_told_apart() {
     let context = context(|_| {});

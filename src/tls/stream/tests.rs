@@ -1,0 +1,491 @@
+//! Streams over functions that fail, panic or hang when a test wants that: what a call leaves behind, and two threads.
+
+use std::any::Any;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ScopedJoinHandle};
+
+use super::callbacks::Answer;
+use super::*;
+use crate::tls::TlsOptions;
+
+/// What a function does instead of its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Trouble {
+    NotNow,
+    Failure,
+    /// With a name: the stream below has lost its peer, for example.
+    Named(Status),
+    Senseless,
+    Panic,
+    /// Waits twice at the barrier first.
+    Hang,
+}
+
+#[derive(Default)]
+struct Troubles {
+    read: Mutex<Option<Trouble>>,
+    write: Mutex<Option<Trouble>>,
+}
+
+struct Wire {
+    near: UnixStream,
+    troubles: Troubles,
+    barrier: Barrier,
+}
+
+impl Wire {
+    fn work(
+        &self,
+        trouble: &Mutex<Option<Trouble>>,
+        not_now: Status,
+        work: impl FnOnce() -> io::Result<usize>,
+    ) -> Answer {
+        let trouble = *trouble.lock().unwrap();
+        match trouble {
+            None => {}
+            Some(Trouble::NotNow) => return (not_now as i32, 0),
+            Some(Trouble::Failure) => return (-1, 0),
+            Some(Trouble::Named(status)) => return (status as i32, 0),
+            Some(Trouble::Senseless) => return (Status::Ok as i32, usize::MAX),
+            // Without a word to the test's output.
+            Some(Trouble::Panic) => resume_unwind(Box::new("a callback's panic")),
+            Some(Trouble::Hang) => {
+                self.barrier.wait();
+                self.barrier.wait();
+            }
+        }
+        work().map_or((-1, 0), |count| (Status::Ok as i32, count))
+    }
+
+    fn transport(self: &Arc<Wire>) -> Transport {
+        let (reading, writing) = (Arc::clone(self), Arc::clone(self));
+        Transport::callbacks(Callbacks {
+            read: Box::new(move |room| {
+                reading.work(&reading.troubles.read, Status::WantRead, || (&reading.near).read(room))
+            }),
+            write: Box::new(move |bytes| {
+                writing.work(&writing.troubles.write, Status::WantWrite, || (&writing.near).write(bytes))
+            }),
+        })
+    }
+
+    fn set(&self, reading: Option<Trouble>, writing: Option<Trouble>) {
+        *self.troubles.read.lock().unwrap() = reading;
+        *self.troubles.write.lock().unwrap() = writing;
+    }
+}
+
+fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
+    let mut options = TlsOptions::default();
+    options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
+    let (chain, key) =
+        (include_bytes!("../../../tests/certs/server.pem"), include_bytes!("../../../tests/certs/server.key"));
+    options.set_identity(chain, Some(key)).unwrap();
+    change(&mut options);
+    Arc::new(Context::new(&options).unwrap())
+}
+
+/// A client's streams, the outermost first, over such functions, and a server's over a descriptor.
+struct Pair {
+    client: Vec<Arc<Stream>>,
+    wire: Arc<Wire>,
+    server: Vec<Arc<Stream>>,
+    far: UnixStream,
+}
+
+impl Pair {
+    fn new(depth: usize) -> Pair {
+        let context = context_with(|_| {});
+        let (near, far) = UnixStream::pair().unwrap();
+        // A test that has gone wrong ends.
+        near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let wire = Arc::new(Wire { near, troubles: Troubles::default(), barrier: Barrier::new(2) });
+        let mut pair = Pair {
+            client: vec![Arc::new(Stream::client_over(&context, wire.transport(), Some("localhost")).unwrap())],
+            wire,
+            server: vec![Arc::new(Stream::server(&context, far.as_raw_fd()).unwrap())],
+            far,
+        };
+        for _ in 1..depth {
+            let outer = Transport::stream(Arc::clone(pair.client())).unwrap();
+            pair.client.push(Arc::new(Stream::client_over(&context, outer, Some("localhost")).unwrap()));
+            let outer = Transport::stream(Arc::clone(pair.server())).unwrap();
+            pair.server.push(Arc::new(Stream::server_over(&context, outer).unwrap()));
+        }
+        pair.server().set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        pair
+    }
+
+    fn shaken(depth: usize) -> Pair {
+        let pair = Pair::new(depth);
+        thread::scope(|scope| {
+            scope.spawn(|| pair.server().handshake().unwrap());
+            assert_eq!(pair.client().handshake().unwrap(), Io::Done(0));
+        });
+        pair
+    }
+
+    fn client(&self) -> &Arc<Stream> {
+        self.client.last().unwrap()
+    }
+
+    fn server(&self) -> &Arc<Stream> {
+        self.server.last().unwrap()
+    }
+
+    /// Nobody is at work or waits, and nothing is poisoned.
+    fn assert_at_rest(&self, what: &dyn std::fmt::Debug) {
+        for stream in &self.client {
+            let core = stream.lock().unwrap();
+            assert_eq!((core.taken, core.waiting), ([None; Core::ROLES], 0), "{what:?}");
+        }
+    }
+
+    fn taken(&self, role: Role) -> bool {
+        self.client().lock().unwrap().is_taken(role)
+    }
+}
+
+type Caller = fn(&Stream) -> Result<Io>;
+
+const CALLS: [(&str, Caller); 7] = [
+    ("handshake", Stream::handshake),
+    ("read", |stream| stream.read(&mut [0; 10])),
+    ("write", |stream| stream.write(b"data")),
+    ("write_early", |stream| stream.write_early(b"data")),
+    ("shutdown", Stream::shutdown),
+    ("shutdown_both", Stream::shutdown_both),
+    ("look", |stream| stream.look().map(|_| Io::Done(0))),
+];
+
+/// What a call came to, or how it panicked.
+fn call(stream: &Stream, caller: Caller) -> std::result::Result<Result<Io>, Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(|| caller(stream)))
+}
+
+#[test]
+fn no_call_keeps_a_role_whatever_ends_it() {
+    let troubles = [
+        Trouble::NotNow,
+        Trouble::Failure,
+        Trouble::Named(Status::Protocol),
+        Trouble::Named(Status::Cancelled),
+        Trouble::Senseless,
+        Trouble::Panic,
+    ];
+    let make: [fn() -> Pair; 4] = [|| Pair::new(1), || Pair::shaken(1), || Pair::new(2), || Pair::shaken(2)];
+    for (which, make) in make.iter().enumerate() {
+        for (name, caller) in CALLS {
+            for trouble in troubles {
+                // The other one of the functions has nothing to do, rather than waiting for a peer that says nothing.
+                let ways = [(trouble, Trouble::NotNow), (Trouble::NotNow, trouble), (trouble, trouble)];
+                for (reading, writing) in ways {
+                    let pair = make();
+                    let what = (which, name, reading, writing);
+                    pair.wire.set(Some(reading), Some(writing));
+                    // What the first leaves, the second goes on with.
+                    for _ in 0..2 {
+                        let outcome = call(pair.client(), caller);
+                        pair.assert_at_rest(&what);
+                        assert!(outcome.is_ok() || [reading, writing].contains(&Trouble::Panic), "{what:?}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A limit that has ended, and timeouts, on a descriptor, which is waited for.
+#[test]
+fn no_call_keeps_a_role_when_it_is_over_or_late() {
+    let context = context_with(|_| {});
+    for shaken in [false, true] {
+        for limited in [false, true] {
+            for (name, caller) in CALLS {
+                let (near, far) = UnixStream::pair().unwrap();
+                let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
+                let server = Stream::server(&context, far.as_raw_fd()).unwrap();
+                if shaken {
+                    thread::scope(|scope| {
+                        scope.spawn(|| server.handshake().unwrap());
+                        client.handshake().unwrap();
+                    });
+                }
+                if limited {
+                    let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
+                    limit.cancel();
+                    client.set_limit(Some(limit)).unwrap();
+                } else {
+                    client.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+                    client.set_write_timeout(Some(Duration::from_millis(1))).unwrap();
+                }
+                let what = (shaken, limited, name);
+                let expected = match (limited, name, shaken) {
+                    // Neither has anything to wait for; there is no session to close before the handshake.
+                    (_, "look" | "write_early", _) | (false, "write", true) => None,
+                    (_, "handshake", true) | (false, "shutdown", _) | (_, "shutdown" | "shutdown_both", false) => {
+                        None
+                    }
+                    (true, ..) => Some(Status::Cancelled),
+                    (false, ..) => Some(Status::ReadTimeout),
+                };
+                assert_eq!(caller(&client).err().map(|error| error.status()), expected, "{what:?}");
+                let core = client.lock().unwrap();
+                assert_eq!((core.taken, core.waiting), ([None; Core::ROLES], 0), "{what:?}");
+            }
+        }
+    }
+}
+
+/// Whoever asks for two roles and gets one gives that up again; the one at work keeps its own.
+#[test]
+fn no_call_keeps_a_role_when_another_is_busy() {
+    let pair = Pair::shaken(1);
+    pair.wire.set(Some(Trouble::Hang), None);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| pair.client().read(&mut [0; 10]));
+        pair.wire.barrier.wait();
+        for (name, caller) in CALLS {
+            if ["read", "shutdown_both", "look"].contains(&name) {
+                assert_eq!(caller(pair.client()).unwrap_err().status(), Status::Busy, "{name}");
+                let taken = pair.client().lock().unwrap().taken.map(|taken| taken.is_some());
+                assert_eq!(taken, [true, false, false, false], "{name}");
+            }
+        }
+        // A writer has nothing to do with that.
+        assert_eq!(pair.client().write(b"ping").unwrap(), Io::Done(4));
+        pair.wire.set(None, None);
+        pair.server().write(b"pong").unwrap();
+        pair.wire.barrier.wait();
+        assert_eq!(joined(reader).unwrap(), Io::Done(4));
+    });
+    pair.assert_at_rest(&"Busy");
+}
+
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// Waits for what another thread of the test is about to do.
+fn within_time(else_what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(10), "{else_what}");
+        thread::yield_now();
+    }
+}
+
+fn await_waiting(stream: &Stream) {
+    within_time("nobody waits", || stream.lock().unwrap().waiting > 0);
+}
+
+/// What a reader has to say goes out by its thread, and nobody's bytes get into the middle of it.
+#[test]
+fn a_writer_waits_for_a_reader_that_sends() {
+    let pair = Pair::shaken(1);
+    let client = pair.client();
+    // As an answer to what came would.
+    client.lock().unwrap().engine.write(b"first").unwrap();
+    pair.wire.set(None, Some(Trouble::Hang));
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| client.read(&mut [0; 10]));
+        pair.wire.barrier.wait();
+        assert!(pair.taken(Role::Reader) && pair.taken(Role::Sender));
+        client.set_blocking(false).unwrap();
+        assert_eq!(client.write(b", then this").unwrap(), Io::WantWrite);
+        assert!(!pair.taken(Role::Writer) && pair.taken(Role::Sender));
+        client.set_blocking(true).unwrap();
+        client.set_limit(Some(Arc::new(Limit::new(0.05).unwrap()))).unwrap();
+        assert_eq!(client.write(b", then this").unwrap_err().status(), Status::DeadlineExceeded);
+        assert!(!pair.taken(Role::Writer) && pair.taken(Role::Sender));
+        assert_eq!(client.lock().unwrap().waiting, 0);
+        client.set_limit(None).unwrap();
+        let writer = scope.spawn(|| client.write(b", then this"));
+        await_waiting(client);
+        pair.wire.set(None, None);
+        pair.wire.barrier.wait();
+        assert_eq!(joined(writer).unwrap(), Io::Done(11));
+        pair.server().write(b"seen").unwrap();
+        assert_eq!(joined(reader).unwrap(), Io::Done(4));
+    });
+    pair.assert_at_rest(&"both are done");
+    let (mut all, mut room) = (Vec::new(), [0; 100]);
+    while all.len() < 16 {
+        let count = pair.server().read(&mut room).unwrap().count();
+        all.extend_from_slice(&room[..count]);
+    }
+    assert_eq!(all, b"first, then this");
+}
+
+/// What a reader leaves to a writer that is at work goes out when that is done, though nobody writes again.
+#[test]
+fn a_writer_sends_what_a_reader_left() {
+    let pair = Pair::shaken(1);
+    let client = pair.client();
+    pair.wire.set(None, Some(Trouble::Hang));
+    thread::scope(|scope| {
+        let writer = scope.spawn(|| client.write(b"mine"));
+        pair.wire.barrier.wait();
+        pair.wire.set(None, None);
+        pair.server().write(b"go on").unwrap();
+        client.lock().unwrap().engine.write(b", the reader's").unwrap();
+        assert_eq!(client.read(&mut [0; 10]).unwrap(), Io::Done(5));
+        assert!(client.lock().unwrap().engine.has_output(), "left to the writer");
+        pair.wire.barrier.wait();
+        assert_eq!(joined(writer).unwrap(), Io::Done(4));
+    });
+    assert!(!client.lock().unwrap().engine.has_output());
+    pair.assert_at_rest(&"both are done");
+}
+
+/// Whoever looks is the writer too, and what it finds is answered before its call ends.
+#[test]
+fn a_look_tells_the_peer_what_is_wrong() {
+    let pair = Pair::shaken(1);
+    (&pair.far).write_all(b"\x17\x03\x03\0\x20no record that could be opened..").unwrap();
+    // Behind the tickets, each look takes in what is there.
+    assert_eq!(pair.client().look().unwrap(), Status::TlsProtocol);
+    let error = pair.server().read(&mut [0; 10]).unwrap_err();
+    assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(20)), "{}", error.message());
+    pair.assert_at_rest(&"failed");
+}
+
+/// A call that begins with the handshake holds nobody up once that is done.
+#[test]
+fn who_has_shaken_hands_and_goes_on_hinders_nobody() {
+    for depth in [1, 2] {
+        let pair = Pair::new(depth);
+        let client = pair.client();
+        thread::scope(|scope| {
+            let reader = scope.spawn(|| client.read(&mut [0; 10]));
+            assert_eq!(pair.server().handshake().unwrap(), Io::Done(0));
+            // The client was first, but its thread may not have come back from sending.
+            within_time("the role is kept", || !pair.taken(Role::Shaker));
+            client.set_blocking(false).unwrap();
+            assert_eq!(client.handshake().unwrap(), Io::Done(0));
+            assert_eq!(client.write(b"ping").unwrap(), Io::Done(4));
+            assert_eq!(pair.server().read(&mut [0; 10]).unwrap(), Io::Done(4));
+            assert_eq!(pair.server().write(b"pong").unwrap(), Io::Done(4));
+            assert_eq!(joined(reader).unwrap(), Io::Done(4));
+        });
+        pair.assert_at_rest(&depth);
+    }
+}
+
+/// One thread reads and one writes, and neither holds a lock of the nest while the transport is at work.
+#[test]
+fn a_reader_and_a_writer_of_a_nest_do_not_wait_for_each_other() {
+    let pair = Pair::shaken(2);
+    let client = pair.client();
+    for hangs_reading in [true, false] {
+        thread::scope(|scope| {
+            let (reading, writing) =
+                if hangs_reading { (Some(Trouble::Hang), None) } else { (None, Some(Trouble::Hang)) };
+            pair.wire.set(reading, writing);
+            let hanging =
+                scope.spawn(move || if hangs_reading { client.read(&mut [0; 10]) } else { client.write(b"ping") });
+            pair.wire.barrier.wait();
+            for stream in &pair.client {
+                assert_eq!(stream.core.try_lock().unwrap().waiting, 0);
+            }
+            if hangs_reading {
+                assert_eq!(client.write(b"ping").unwrap(), Io::Done(4));
+            }
+            assert_eq!(pair.server().write(b"pong").unwrap(), Io::Done(4));
+            if !hangs_reading {
+                assert_eq!(client.read(&mut [0; 10]).unwrap(), Io::Done(4));
+            }
+            pair.wire.set(None, None);
+            pair.wire.barrier.wait();
+            assert_eq!(joined(hanging).unwrap(), Io::Done(4));
+            assert_eq!(pair.server().read(&mut [0; 10]).unwrap(), Io::Done(4));
+        });
+        pair.assert_at_rest(&hangs_reading);
+    }
+}
+
+#[test]
+fn one_thread_shakes_hands_and_others_wait() {
+    for outcome in [None, Some(Trouble::Panic), Some(Trouble::Failure)] {
+        let pair = Pair::new(1);
+        let client = pair.client();
+        pair.wire.set(None, Some(Trouble::Hang));
+        thread::scope(|scope| {
+            let server = scope.spawn(|| pair.server().handshake());
+            let shaker = scope.spawn(|| call(client, Stream::handshake));
+            pair.wire.barrier.wait();
+            client.set_blocking(false).unwrap();
+            // The others need none, and would say something.
+            for (name, caller) in
+                CALLS.into_iter().filter(|(name, _)| ["handshake", "read", "write", "look"].contains(name))
+            {
+                assert_eq!(caller(client).unwrap_err().status(), Status::Busy, "{name}");
+                let taken = client.lock().unwrap().taken.map(|taken| taken.is_some());
+                assert_eq!(taken, [false, false, true, true], "{name}");
+            }
+            client.set_blocking(true).unwrap();
+            client.set_limit(Some(Arc::new(Limit::new(0.05).unwrap()))).unwrap();
+            assert_eq!(client.read(&mut [0; 10]).unwrap_err().status(), Status::DeadlineExceeded);
+            client.set_limit(None).unwrap();
+            let writer = scope.spawn(|| client.write(b"data"));
+            await_waiting(client);
+            // What was on its way is sent; what comes then ends the first one's handshake, and not the writer's.
+            pair.wire.set(outcome, None);
+            pair.wire.barrier.wait();
+            let shaken = joined(shaker);
+            match outcome {
+                None => assert_eq!(shaken.unwrap().unwrap(), Io::Done(0)),
+                Some(Trouble::Panic) => assert!(shaken.is_err()),
+                Some(_) => assert_eq!(shaken.unwrap().unwrap_err().status(), Status::CallbackFailed),
+            }
+            pair.wire.set(None, None);
+            // The writer may have met the same, if it was quick.
+            let written = catch_unwind(AssertUnwindSafe(|| joined(writer)));
+            if !matches!(written, Ok(Ok(_))) {
+                assert!(outcome.is_some());
+                assert_eq!(client.write(b"data").unwrap(), Io::Done(4));
+            }
+            assert_eq!(joined(server).unwrap(), Io::Done(0));
+        });
+        let mut room = [0; 10];
+        assert_eq!(pair.server().read(&mut room).unwrap(), Io::Done(4));
+        pair.assert_at_rest(&outcome);
+    }
+}
+
+/// Functions of the program that are asked in the handshake run without the lock, and may end the call in any way.
+#[test]
+fn who_is_asked_may_use_the_stream_and_fail() {
+    static ASKED: AtomicUsize = AtomicUsize::new(0);
+    for panics in [false, true] {
+        let place: Arc<OnceLock<Arc<Stream>>> = Arc::default();
+        let of_clock = Arc::clone(&place);
+        let context = context_with(|options| {
+            options.set_wall_clock(Some(Arc::new(move || {
+                let stream = of_clock.get().unwrap();
+                assert_eq!((stream.pending(), stream.early_data_left()), (0, 0));
+                for (name, caller) in CALLS {
+                    assert_eq!(caller(stream).unwrap_err().status(), Status::Busy, "{name}");
+                }
+                ASKED.fetch_add(1, Ordering::Relaxed);
+                if panics {
+                    resume_unwind(Box::new("a clock's panic"));
+                }
+                Err(Error::new(Status::CallbackFailed, "no time"))
+            })));
+        });
+        let (near, _far) = UnixStream::pair().unwrap();
+        let stream = Arc::new(Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap());
+        let _ = place.set(Arc::clone(&stream));
+        stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        let outcome = call(&stream, Stream::handshake);
+        assert_eq!(outcome.is_err(), panics);
+        assert_eq!(ASKED.load(Ordering::Relaxed), 1 + usize::from(panics));
+        assert_eq!(stream.lock().unwrap().taken, [None; Core::ROLES]);
+    }
+}
