@@ -91,6 +91,8 @@ struct Core {
     occupied: bool,
     /// The handshake is done and its last flight sent.
     shaken: bool,
+    /// The sender at work may wait, or its transport.
+    sender_waits: bool,
     /// How many threads wait for a role to be given up.
     waiting: usize,
     /// The last receive did not fill its buffer: there is probably nothing there yet.
@@ -211,6 +213,7 @@ impl Stream {
                 taken: [None; Core::ROLES],
                 occupied: false,
                 shaken: false,
+                sender_waits: false,
                 waiting: 0,
                 drained: true,
                 nonblocking: false,

@@ -91,7 +91,8 @@ impl Call<'_> {
     pub(super) fn flush(&mut self, terms: Terms<'_>) -> Result<Option<Io>> {
         loop {
             while self.core()?.is_taken(Role::Sender) {
-                if !terms.blocking {
+                // One that does not wait is waited for: there may be room behind it, and then nothing would wake the program.
+                if !terms.blocking && self.core()?.sender_waits {
                     return Ok(Some(Io::WantWrite));
                 }
                 self.glance(terms)?;
@@ -121,6 +122,7 @@ impl Call<'_> {
     /// Sends one piece of output; what is left of it goes back to the front of the queue. `None`: nothing is.
     fn send(&mut self, mut piece: Filled, terms: Terms<'_>) -> Result<Option<Io>> {
         self.assume(Role::Sender)?;
+        self.core()?.sender_waits = terms.blocking || !self.can_wait();
         let outcome = self.send_piece(&mut piece, terms);
         if let Ok(core) = self.core()
             && !piece.is_empty()

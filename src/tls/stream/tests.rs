@@ -489,3 +489,31 @@ fn who_is_asked_may_use_the_stream_and_fail() {
         assert_eq!(stream.lock().unwrap().taken, [None; Core::ROLES]);
     }
 }
+
+/// Who took a sender that does not wait for a full socket might wait for room that is there.
+#[test]
+fn a_write_that_must_not_wait_waits_for_a_sender_that_does_not() {
+    let context = context_with(|_| {});
+    let (near, far) = UnixStream::pair().unwrap();
+    let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
+    let server = Stream::server(&context, far.as_raw_fd()).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| server.handshake().unwrap());
+        client.handshake().unwrap();
+    });
+    client.set_blocking(false).unwrap();
+    let mut sender = Call::new(&client);
+    sender.assume(Role::Sender).unwrap();
+    sender.core().unwrap().sender_waits = true;
+    sender.let_go();
+    thread::scope(|scope| {
+        assert_eq!(joined(scope.spawn(|| client.write(b"data"))).unwrap(), Io::WantWrite);
+        sender.core().unwrap().sender_waits = false;
+        sender.let_go();
+        let writer = scope.spawn(|| client.write(b"data"));
+        await_waiting(&client);
+        sender.give_up(Role::Sender);
+        sender.let_go();
+        assert_eq!(joined(writer).unwrap(), Io::Done(4));
+    });
+}
