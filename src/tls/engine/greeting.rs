@@ -160,3 +160,6 @@ impl Engine {
         self.fail(told.err().unwrap_or(error.with_tls_alert(alert)))
     }
 }
+
+#[cfg(test)]
+mod tests;

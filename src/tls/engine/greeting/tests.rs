@@ -1,0 +1,102 @@
+//! A server that asks the program, with the wire in the test's hands.
+
+use rustls_pki_types::ServerName;
+
+use super::super::tests::{CA, context, drain, feed, pair, shake};
+use super::super::*;
+use super::Choice;
+
+/// What a callback was asked, and its answer.
+fn asking(answer: impl Fn() -> Result<Choice> + Send + Sync + 'static) -> (Arc<Context>, Names) {
+    let names = Names::default();
+    let heard = Arc::clone(&names);
+    let asked = context(|options| {
+        options.set_server_name_callback(Some(Arc::new(move |name: Option<&std::ffi::CStr>| {
+            heard.lock().unwrap().push(name.map(|name| name.to_str().unwrap().to_owned()));
+            answer()
+        })));
+    });
+    (asked, names)
+}
+
+type Names = Arc<std::sync::Mutex<Vec<Option<String>>>>;
+
+/// Works on what has come, and lets the program answer.
+fn drive(engine: &mut Engine) -> Result<bool> {
+    while !engine.handshake()? {
+        let Some(question) = engine.take_question() else { return Ok(false) };
+        engine.answer(question.ask());
+    }
+    Ok(true)
+}
+
+#[test]
+fn a_second_hello_asks_nobody_again() {
+    use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
+    use rustls_pki_types::{CertificateDer, pem::PemObject};
+    let other = context(|_| {});
+    let chosen = Arc::clone(&other);
+    let (asks, names) = asking(move || Ok(Choice::Use(Arc::clone(&chosen))));
+    // The client's first guess of a group is none of the server's, which asks for another hello.
+    let groups = vec![kx_group::MLKEM1024, kx_group::SECP384R1];
+    let provider = rustls::crypto::CryptoProvider { kx_groups: groups, ..default_provider() };
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(CA).unwrap()).unwrap();
+    let config = rustls::ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&[&rustls::version::TLS13])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let session = Session::client(Arc::new(config), ServerName::try_from("localhost").unwrap()).unwrap();
+    let mut client = Engine::new(&other, session, false, Some("localhost".into()));
+    let mut server = Engine::server(&asks).unwrap();
+    for _ in 0..4 {
+        client.handshake().unwrap();
+        for byte in drain(&mut client) {
+            feed(&mut server, &[byte]);
+            drive(&mut server).unwrap();
+        }
+        feed(&mut client, &drain(&mut server));
+    }
+    assert!(!client.is_handshaking() && !server.is_handshaking());
+    let kind = client.session().state().handshake_kind();
+    assert_eq!(kind, Some(rustls::HandshakeKind::FullWithHelloRetryRequest));
+    assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
+    assert_eq!(server.server_name(), Some("localhost"));
+    // The chosen context stays as long as its sessions.
+    assert!(Arc::ptr_eq(&server.context, &other));
+    // Nor does the second hello leave the name to the thread's next session.
+    let mut next = Engine::server(&other).unwrap();
+    next.handshake().unwrap();
+    assert_eq!(next.server_name(), None);
+}
+
+#[test]
+fn what_stands_before_the_hello_does_not_hold_it_up() {
+    let (asks, names) = asking(|| Ok(Choice::Stay));
+    let (mut client, mut server) = pair(&asks);
+    client.handshake().unwrap();
+    // A warning that nobody need heed, user_canceled, and the hello behind it in one piece.
+    feed(&mut server, &[&[0x15, 0x03, 0x01, 0x00, 0x02, 1, 90][..], &drain(&mut client)].concat());
+    assert!(!drive(&mut server).unwrap());
+    assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
+    shake(&mut client, &mut server, usize::MAX);
+}
+
+#[test]
+fn an_answer_may_come_after_the_end_of_the_input() {
+    let (asks, names) = asking(|| Ok(Choice::Stay));
+    let (mut client, mut server) =
+        (Engine::client(&asks, Some("localhost")).unwrap(), Engine::server(&asks).unwrap());
+    client.handshake().unwrap();
+    feed(&mut server, &drain(&mut client));
+    server.end_input();
+    assert!(!server.handshake().unwrap());
+    let question = server.take_question().unwrap();
+    // Until it is answered nothing goes on, and nobody else is asked.
+    assert!(server.take_question().is_none() && !server.handshake().unwrap());
+    server.answer(question.ask());
+    assert_eq!(server.handshake().unwrap_err().status(), Status::TlsHandshakeEof);
+    assert!(server.has_output());
+    assert_eq!(names.lock().unwrap().len(), 1);
+}
