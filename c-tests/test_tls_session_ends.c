@@ -20,8 +20,8 @@ static int32_t told_time(void *ctx, double *seconds) {
     return NETLIB_OK;
 }
 
-/* A certificate that was good when it was verified is not good for ever, and nobody verifies it when a session is resumed. */
-static void sessions_end_with_the_certificate(void) {
+/* When the certificate expired.pem was valid. */
+static void read_validity(double *first, double *last) {
     netlib_error *err = NULL;
     netlib_certificate *certificate = NULL;
     char text[8000];
@@ -30,8 +30,15 @@ static void sessions_end_with_the_certificate(void) {
     size_t len = fread(text, 1, sizeof text, file);
     fclose(file);
     CHECK_OK(netlib_certificate_parse(text, len, &certificate, &err));
-    double last = (double)netlib_certificate_not_after(certificate);
+    *first = (double)netlib_certificate_not_before(certificate);
+    *last = (double)netlib_certificate_not_after(certificate);
     netlib_certificate_free(certificate);
+}
+
+/* A certificate that was good when it was verified is not good for ever, and nobody verifies it when a session is resumed. */
+static void sessions_end_with_the_certificate(void) {
+    double first, last;
+    read_validity(&first, &last);
 
     netlib_tls_context *server = server_context("expired");
     for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
@@ -59,15 +66,8 @@ static void sessions_end_with_the_certificate(void) {
 /* A clock that is set goes on elsewhere: nothing is resumed at a time at which the certificate would be refused. */
 static void sessions_obey_a_clock_that_is_set(void) {
     netlib_error *err = NULL;
-    netlib_certificate *certificate = NULL;
-    char text[8000];
-    FILE *file = fopen(CERTS "expired.pem", "r");
-    CHECK(file != NULL);
-    size_t len = fread(text, 1, sizeof text, file);
-    fclose(file);
-    CHECK_OK(netlib_certificate_parse(text, len, &certificate, &err));
-    double first = (double)netlib_certificate_not_before(certificate), last = (double)netlib_certificate_not_after(certificate);
-    netlib_certificate_free(certificate);
+    double first, last;
+    read_validity(&first, &last);
 
     const struct {
         double then;
