@@ -138,7 +138,6 @@ impl Places {
 }
 
 /// What a thread has in hand for the connection that it makes, in place of what is remembered.
-#[derive(Clone)]
 pub(crate) enum Handed {
     This(Arc<SavedSession>),
     Nothing,

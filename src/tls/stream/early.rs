@@ -83,14 +83,10 @@ mod tests {
     }
 
     fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
-        let mut options = TlsOptions::default();
-        options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
-        let (chain, key) =
-            (include_bytes!("../../../tests/certs/server.pem"), include_bytes!("../../../tests/certs/server.key"));
-        options.set_identity(chain, Some(key)).unwrap();
-        options.set_early_data(true);
-        change(&mut options);
-        Arc::new(Context::new(&options).unwrap())
+        super::super::tests::context_with(|options| {
+            options.set_early_data(true);
+            change(options);
+        })
     }
 
     /// Servers that accept early data, and remember sessions together.

@@ -80,7 +80,7 @@ impl Wire {
     }
 }
 
-fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
+pub(super) fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     let mut options = TlsOptions::default();
     options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
     let (chain, key) =
