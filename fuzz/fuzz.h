@@ -156,4 +156,12 @@ static inline struct input read_file(const char *path) {
     return all;
 }
 
+/* Options of a context that verifies nobody, whatever the environment says. */
+static inline netlib_tls_options *options_without_trust(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_use_environment(options, 0);
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    return options;
+}
+
 #endif

@@ -3,9 +3,7 @@
 
 static netlib_status context_of(const char *ciphers, size_t len, netlib_tls_context **context) {
     netlib_error *err = NULL;
-    netlib_tls_options *options = netlib_tls_options_new();
-    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-    netlib_tls_options_set_use_environment(options, 0);
+    netlib_tls_options *options = options_without_trust();
     netlib_tls_options_set_ciphers(options, ciphers);
     netlib_status status = ONE_OF(netlib_tls_context_new(options, context, &err), len, NETLIB_INVALID_ARGUMENT, NETLIB_UNSUPPORTED,
                                   NETLIB_NO_CIPHER_SUITES, NETLIB_INVALID_UTF8);

@@ -4,19 +4,12 @@
 
 #define HIDDEN "hidden.wild.test"
 
-static netlib_tls_options *client_options(void) {
-    netlib_tls_options *options = netlib_tls_options_new();
-    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-    netlib_tls_options_set_use_environment(options, 0);
-    return options;
-}
-
 static netlib_tls_context *plain;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;
     netlib_error *err = NULL;
-    netlib_tls_options *options = client_options();
+    netlib_tls_options *options = options_without_trust();
     OK(netlib_tls_context_new(options, &plain, &err));
     netlib_tls_options_free(options);
     return 0;
@@ -27,7 +20,7 @@ static netlib_status context_of(const uint8_t *list, size_t len, bool by_setter,
     netlib_error *err = NULL;
     netlib_status status;
     if (by_setter) {
-        netlib_tls_options *options = client_options();
+        netlib_tls_options *options = options_without_trust();
         netlib_tls_options_set_ech_config_list(options, list, len);
         status = netlib_tls_context_new(options, context, &err);
         netlib_tls_options_free(options);

@@ -13,9 +13,7 @@ static netlib_status load(const uint8_t *certificate, size_t certificate_len, co
                           const char *password) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
-    netlib_tls_options *options = netlib_tls_options_new();
-    netlib_tls_options_set_use_environment(options, 0);
-    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options *options = options_without_trust();
     netlib_tls_options_set_identity(options, certificate, certificate_len, key, key_len);
     netlib_tls_options_set_key_password(options, password, password != NULL ? NETLIB_NTS : 0);
     netlib_status status =

@@ -13,9 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     char *text = c_string(data, size);
-    netlib_tls_options *options = netlib_tls_options_new();
-    netlib_tls_options_set_use_environment(options, 0);
-    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options *options = options_without_trust();
     netlib_tls_options_add_pin(options, text);
     if (ONE_OF(netlib_tls_context_new(options, &context, &err), size, NETLIB_INVALID_ARGUMENT, NETLIB_INVALID_UTF8) == NETLIB_OK) {
         MUST(netlib_tls_context_pin_count(context) == 1);
