@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::ptr::NonNull;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Tells threads that live at the same time apart. std's ThreadId would allocate for a thread that C has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,31 +21,48 @@ impl ThreadMark {
 /// sessions, but it runs inside a session's call on the calling thread: it leaves a note here, and the session takes
 /// that before the call returns.
 #[derive(Debug)]
-pub(crate) struct Notes<T>(Mutex<Vec<(ThreadMark, T)>>);
+pub(crate) struct Notes<T> {
+    notes: Mutex<Vec<(ThreadMark, T)>>,
+    /// How many there are, to see without the lock that there is none. A thread looks for its own, which it has counted
+    /// itself, so the order among threads is of no matter.
+    count: AtomicUsize,
+}
 
 impl<T> Default for Notes<T> {
     fn default() -> Notes<T> {
-        Notes(Mutex::default())
+        Notes { notes: Mutex::default(), count: AtomicUsize::new(0) }
     }
 }
 
 impl<T> Notes<T> {
     /// In place of this thread's earlier note.
     pub(crate) fn leave(&self, note: T) {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.lock();
         let here = ThreadMark::here();
         match notes.iter_mut().find(|(thread, _)| *thread == here) {
             Some((_, earlier)) => *earlier = note,
-            None => notes.push((here, note)),
+            None => {
+                notes.push((here, note));
+                self.count.store(notes.len(), Ordering::Relaxed);
+            }
         }
     }
 
     /// This thread's.
     pub(crate) fn take(&self) -> Option<T> {
-        let mut notes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.count.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut notes = self.lock();
         let here = ThreadMark::here();
         let index = notes.iter().position(|(thread, _)| *thread == here)?;
-        Some(notes.swap_remove(index).1)
+        let (_, note) = notes.swap_remove(index);
+        self.count.store(notes.len(), Ordering::Relaxed);
+        Some(note)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(ThreadMark, T)>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
