@@ -62,7 +62,7 @@ struct Session {
     came: u64,
     /// When the server's certificate expires, where that matters.
     until: u64,
-    /// When that certificate is good, where a clock of the program's says what time it is.
+    /// When that certificate is good, by the clock that it was judged by.
     validity: Option<Validity>,
 }
 
@@ -96,13 +96,21 @@ struct Place {
     sessions: Vec<Session>,
 }
 
+/// Names of the DNS are compared byte by byte here before their letters are: mostly that is enough.
+fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
+    match (a, b) {
+        (ServerName::DnsName(a), ServerName::DnsName(b)) if a.as_ref() == b.as_ref() => true,
+        _ => a == b,
+    }
+}
+
 /// The least recently used first.
 #[derive(Default)]
 struct Places(Vec<Place>);
 
 impl Places {
     fn find(&mut self, name: &ServerName<'_>, protocols: &[Vec<u8>]) -> Option<&mut Place> {
-        let same = |place: &Place| place.name == *name && *place.protocols == *protocols;
+        let same = |place: &Place| is_same(&place.name, name) && *place.protocols == *protocols;
         let index = self.0.iter().position(same)?;
         // Behind all others, as the last that was used.
         self.0.get_mut(index..)?.rotate_left(1);
@@ -170,14 +178,15 @@ impl Sessions {
         NonZeroUsize::MIN.saturating_add(self.connections.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// What came on this thread is that connection's, and good no longer than its server's certificate: so many seconds,
-    /// and only in its validity.
-    pub(crate) fn adopt(&self, connection: NonZeroUsize, valid_for: Option<u64>, validity: Option<&Validity>) {
+    /// What came on this thread is that connection's, and good no longer than its server's certificate. `None`: that does
+    /// not matter; otherwise its validity, and what time it is by the clock that it is judged by.
+    pub(crate) fn adopt(&self, connection: NonZeroUsize, proof: Option<(&Validity, u64)>) {
         let here = Origin::Here(ThreadMark::here());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
             session.origin = Origin::Known(connection);
-            session.until = valid_for.map_or(u64::MAX, |seconds| session.came.saturating_add(seconds));
-            session.validity = validity.cloned();
+            session.until = proof
+                .map_or(u64::MAX, |(validity, now)| session.came.saturating_add(validity.end.saturating_sub(now)));
+            session.validity = proof.map(|(validity, _)| validity.clone());
         }
     }
 
@@ -350,6 +359,8 @@ impl ClientSessionStore for Store {
 
     /// rustls asks this first, and the other if there is none.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        // Of a connection that did not come about.
+        self.sessions.given.take();
         match self.sessions.handed.take() {
             Some(Handed::This(session)) => {
                 self.sessions.give(session.validity());
@@ -475,6 +486,16 @@ mod tests {
         ] {
             assert_eq!(is_fresh(came, until, now), expected, "{came} {until} {now}");
         }
+    }
+
+    /// The note of a connection that was given a session and did not come about.
+    #[test]
+    fn a_connection_has_no_proof_of_another() {
+        let sessions = Arc::<Sessions>::default();
+        sessions.give(Some(1..2));
+        let name = ServerName::try_from("localhost").unwrap();
+        assert!(Store::new(&sessions, &[]).take_tls13_ticket(&name).is_none());
+        assert_eq!(sessions.take_validity(), None);
     }
 
     /// Of what a connection leaves, only the group can be made here; the sessions are tested by handshakes, in C.

@@ -77,16 +77,15 @@ impl Engine {
         let sessions = self.context.sessions();
         let connection = *self.connection.get_or_insert_with(|| sessions.next_connection());
         if !self.context.minds_time() {
-            return sessions.adopt(connection, None, None);
+            return sessions.adopt(connection, None);
         }
-        let is_told = matches!(self.moment, Moment::Told(_));
         let now = self.now();
-        // Read once a connection: a server may send tickets by the thousand.
-        let validity = match self.validity.take() {
-            Some(known) if self.has_adopted => known,
-            _ => Box::new(self.found_validity(now)),
-        };
-        sessions.adopt(connection, Some(validity.end.saturating_sub(now)), is_told.then_some(&*validity));
+        // Read once a connection, because a server may send tickets by the thousand, and mostly not at all of one that was
+        // resumed: its proof is the one that was judged then.
+        let is_resumed = self.session.state().handshake_kind() == Some(HandshakeKind::Resumed);
+        let known = self.validity.take_if(|_| self.has_adopted || is_resumed);
+        let validity = known.unwrap_or_else(|| Box::new(self.found_validity(now)));
+        sessions.adopt(connection, Some((&validity, now)));
         // What came may have been for another thread's, and this one's server has proved nothing yet.
         if self.session.state().peer_certificates().is_some() {
             self.validity = Some(validity);
@@ -231,6 +230,27 @@ mod tests {
             feed(&mut client, ALERT);
             assert_eq!(client.handshake().unwrap_err().tls_alert(), Some(40), "{version:?}");
             assert_eq!(context.session_count(), after_failure, "{version:?}");
+        }
+    }
+
+    /// The certificate of a server that does not resume is another one, perhaps.
+    #[test]
+    fn only_who_resumes_has_the_proof_of_before() {
+        let offering = context(|_| {});
+        let stranger = context(|_| {});
+        for (serving, kind) in [(&stranger, HandshakeKind::Full), (&offering, HandshakeKind::Resumed)] {
+            let (first, _) = connected(&offering);
+            let of_before = first.validity.as_deref().cloned().unwrap();
+            let mut client = Engine::client(&offering, Some("localhost")).unwrap();
+            assert_eq!(client.validity.as_deref(), Some(&of_before));
+            let marked = of_before.start..of_before.end - 1;
+            client.validity = Some(Box::new(marked.clone()));
+            let mut server = Engine::server(serving).unwrap();
+            shake(&mut client, &mut server, usize::MAX);
+            assert_eq!(client.read(&mut [0]).unwrap(), Read::Blocked);
+            assert_eq!(client.session().state().handshake_kind(), Some(kind));
+            let expected = if kind == HandshakeKind::Resumed { &marked } else { &of_before };
+            assert_eq!(client.validity.as_deref(), Some(expected), "{kind:?}");
         }
     }
 }
