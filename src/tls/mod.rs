@@ -45,7 +45,7 @@ pub use ech::EchStatus;
 pub use engine::early::EarlyData;
 pub use engine::greeting::{Choice, ServerNameCallback};
 pub use engine::memory::MemoryEngine;
-pub use info::SessionInfo;
+pub use info::{Agreed, SessionInfo};
 pub use options::TlsOptions;
 pub use sessions::SavedSession;
 pub use stream::{Callbacks, Io, Stream, Transport};

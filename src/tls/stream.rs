@@ -32,7 +32,7 @@ use std::time::{Duration, Instant};
 use super::context::Context;
 use super::ech::EchStatus;
 use super::engine::Engine;
-use super::info::SessionInfo;
+use super::info::{Agreed, SessionInfo};
 use super::sessions::SavedSession;
 use super::thread::ThreadMark;
 use crate::error::{Error, Result};
@@ -161,6 +161,7 @@ impl Core {
     }
 
     /// Refuses the program's calls while another stream runs inside this one, or from a callback of this one.
+    #[inline(always)]
     fn check_callable(&self) -> Result<()> {
         self.check_unoccupied()?;
         if self.is_anyone_at_work() && self.taken.contains(&Some(ThreadMark::here())) {
@@ -288,6 +289,11 @@ impl Stream {
     }
 
     /// What was agreed on; `None` before the handshake is done.
+    pub fn agreed(&self) -> Option<Agreed> {
+        Agreed::on(&self.lock().ok()?.engine)
+    }
+
+    /// What was agreed on and is lent, such as names and certificates.
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let info = SessionInfo::of(&self.lock().ok()?.engine)?;

@@ -8,7 +8,7 @@ use super::{Engine, Read};
 use crate::error::Result;
 use crate::tls::context::Context;
 use crate::tls::ech::EchStatus;
-use crate::tls::info::SessionInfo;
+use crate::tls::info::{Agreed, SessionInfo};
 use crate::tls::sessions::SavedSession;
 use crate::tls::stream::Io;
 
@@ -155,6 +155,11 @@ impl MemoryEngine {
     }
 
     /// What was agreed on; `None` before the handshake is done.
+    pub fn agreed(&self) -> Option<Agreed> {
+        Agreed::on(&self.engine)
+    }
+
+    /// What was agreed on and is lent, such as names and certificates.
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
             let _ = self.info.set(SessionInfo::of(&self.engine)?);

@@ -8,7 +8,7 @@ use crate::ffi::args::{arg_buffer, arg_data, arg_mut, arg_shared, arg_str_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_bytes, lend_text, read};
 use crate::ffi::{Handle, Unique, guard, handle};
-use crate::tls::{MemoryEngine, SessionInfo};
+use crate::tls::MemoryEngine;
 
 /// A TLS session in memory, for a transport of your own: an event loop, a message queue, another protocol. As Python's
 /// `SSLContext.wrap_bio` and OpenSSL's memory BIOs. It makes no system call, waits for nothing, and knows no time but
@@ -348,7 +348,7 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> i32 {
-    read(engine, 0, |engine| engine.session().and_then(SessionInfo::version).map_or(0, |version| version as i32))
+    read(engine, 0, |engine| engine.agreed().and_then(|agreed| agreed.version).map_or(0, |version| version as i32))
 }
 
 /// As `netlib_tls_stream_cipher_suite`.
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     engine: *const netlib_tls_engine,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.cipher_suite())
+    lend_text(engine, len, |engine| engine.agreed()?.cipher_suite)
 }
 
 /// As `netlib_tls_stream_key_exchange_group`.
@@ -378,7 +378,7 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     engine: *const netlib_tls_engine,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(engine, len, |engine| engine.session()?.key_exchange_group())
+    lend_text(engine, len, |engine| engine.agreed()?.key_exchange_group)
 }
 
 /// As `netlib_tls_stream_is_resumed`.
@@ -389,5 +389,5 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> bool {
-    read(engine, false, |engine| engine.session().is_some_and(SessionInfo::is_resumed))
+    read(engine, false, |engine| engine.agreed().is_some_and(|agreed| agreed.is_resumed))
 }

@@ -4,7 +4,6 @@ use std::ffi::c_char;
 
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::strings::{lend_bytes, lend_text, read};
-use crate::tls::SessionInfo;
 
 /// How many certificates the peer sent; a resumed session has those of the first one.
 ///
@@ -76,7 +75,7 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> i32 {
-    read(stream, 0, |stream| stream.session().and_then(SessionInfo::version).map_or(0, |version| version as i32))
+    read(stream, 0, |stream| stream.agreed().and_then(|agreed| agreed.version).map_or(0, |version| version as i32))
 }
 
 /// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
@@ -92,7 +91,7 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     stream: *const netlib_tls_stream,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(stream, len, |stream| stream.session()?.cipher_suite())
+    lend_text(stream, len, |stream| stream.agreed()?.cipher_suite)
 }
 
 /// The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
@@ -109,7 +108,7 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     stream: *const netlib_tls_stream,
     len: *mut usize,
 ) -> *const c_char {
-    lend_text(stream, len, |stream| stream.session()?.key_exchange_group())
+    lend_text(stream, len, |stream| stream.agreed()?.key_exchange_group)
 }
 
 /// Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
@@ -121,5 +120,5 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> bool {
-    read(stream, false, |stream| stream.session().is_some_and(SessionInfo::is_resumed))
+    read(stream, false, |stream| stream.agreed().is_some_and(|agreed| agreed.is_resumed))
 }
