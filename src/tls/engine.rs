@@ -22,7 +22,7 @@ use super::asked::Request;
 use super::context::Context;
 use super::diagnose::Situation;
 use super::ech::EchStatus;
-use super::pool::Filled;
+use super::pool::{Filled, Pool};
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
 use super::sessions::{SavedSession, Validity};
@@ -37,6 +37,8 @@ pub(crate) use reading::Read;
 
 pub(crate) struct Engine {
     context: Arc<Context>,
+    /// Of the context that it began with.
+    pool: Arc<Pool>,
     session: Session,
     is_server: bool,
     /// The name that the server must prove.
@@ -52,8 +54,7 @@ pub(crate) struct Engine {
     connection: Option<NonZeroUsize>,
     /// What the program wants to be resumed, while it is not known whether that goes well.
     resuming: Option<Arc<SavedSession>>,
-    /// When the proof is good behind the session that is offered, if a clock of the program's counts; then, behind those
-    /// that have come.
+    /// When the proof is good behind the session that is offered, where that matters; then, behind those that have come.
     validity: Option<Box<Validity>>,
     has_adopted: bool,
     /// rustls has been at work.
@@ -126,6 +127,7 @@ impl Engine {
     fn new(context: &Arc<Context>, session: Session, is_server: bool, name: Option<Box<str>>) -> Engine {
         Engine {
             context: Arc::clone(context),
+            pool: Arc::clone(context.pool()),
             session,
             is_server,
             name,
@@ -251,6 +253,7 @@ impl Engine {
     }
 
     /// Whether writing is over, and why.
+    #[inline(always)]
     pub(crate) fn check_sending(&self) -> Result<()> {
         self.check()?;
         self.check_network()?;
@@ -289,7 +292,7 @@ impl Engine {
         }
         let mut delivered = 0;
         let spill = &mut self.spill;
-        let pool = self.context.pool();
+        let pool = &self.pool;
         let deliver = |plaintext: &[u8]| {
             let room = room.get_mut(delivered..).unwrap_or(&mut []);
             let (now, later) = plaintext.split_at(plaintext.len().min(room.len()));
@@ -302,7 +305,7 @@ impl Engine {
             }
             let mut rest = match spill.take() {
                 Some(rest) => rest,
-                None => Filled::new(pool.borrow()?),
+                None => pool.borrow()?,
             };
             let space = rest.space().get_mut(..later.len()).ok_or_else(|| {
                 Error::new(Status::Internal, format!("a record of {} bytes fits no buffer", later.len()))
@@ -338,11 +341,9 @@ impl Engine {
         if was_handshaking && let Some(request) = self.context.asked().take() {
             self.asked = Some(Box::new(request));
         }
-        if let Some(incoming) = &mut self.incoming {
+        if let Some(mut incoming) = self.incoming.take() {
             incoming.consume(consumed);
-            if incoming.is_empty() {
-                self.incoming = None;
-            }
+            self.keep_input(incoming);
         }
         self.received_record |= consumed > 0;
         let step = match outcome {

@@ -33,6 +33,7 @@ mod pins;
 mod pkcs12;
 mod pool;
 mod record;
+mod sealing;
 mod server_name;
 mod thread;
 pub(crate) mod trust;

@@ -1,8 +1,8 @@
 //! Buffers for records, borrowed while bytes are in them. An idle connection holds none, unless a thread waits inside of
 //! recv(2) for it.
 
-use std::ops::{Deref, DerefMut, Range};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -24,64 +24,49 @@ pub(crate) struct Pool {
 type Bytes = Box<[u8; BUFFER_SIZE]>;
 
 impl Pool {
-    /// A buffer of [`BUFFER_SIZE`] bytes, whatever they hold; it goes back when dropped.
-    pub(crate) fn borrow(self: &Arc<Pool>) -> Result<Buffer> {
+    /// A buffer of [`BUFFER_SIZE`] bytes, whatever they hold.
+    pub(crate) fn borrow(&self) -> Result<Filled> {
         // The guard of this statement is gone before a new buffer is made.
-        let kept = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = self.lock().pop();
         let bytes = match kept {
             Some(bytes) => bytes,
-            None => {
-                let none = |()| Error::new(Status::OutOfMemory, "no memory for a buffer of records");
-                let mut bytes = Vec::new();
-                bytes.try_reserve_exact(BUFFER_SIZE).map_err(|_| none(()))?;
-                bytes.resize(BUFFER_SIZE, 0);
-                bytes.into_boxed_slice().try_into().map_err(|_| none(()))?
-            }
+            None => allocated()?,
         };
-        Ok(Buffer { bytes: Some(bytes), pool: Arc::clone(self) })
+        Ok(Filled { bytes, start: 0, end: 0 })
+    }
+
+    /// For later, which nobody has to do: a buffer that is only dropped is freed. It knows no way back by itself, because
+    /// counting references would cost as much as the rest of this.
+    pub(crate) fn give_back(&self, buffer: Filled) {
+        let mut free = self.lock();
+        if free.len() < KEPT {
+            free.push(buffer.bytes);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Bytes>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cfg(test)]
     pub(crate) fn kept(&self) -> usize {
-        self.free.lock().unwrap().len()
+        self.lock().len()
     }
 }
 
-/// A borrowed buffer.
-#[derive(Debug)]
-pub(crate) struct Buffer {
-    /// `None` only while it is dropped.
-    bytes: Option<Bytes>,
-    pool: Arc<Pool>,
-}
-
-impl Deref for Buffer {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.bytes.as_deref().map_or(&[], |bytes| bytes)
-    }
-}
-
-impl DerefMut for Buffer {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        self.bytes.as_deref_mut().map_or(&mut [], |bytes| bytes)
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        let mut free = self.pool.free.lock().unwrap_or_else(PoisonError::into_inner);
-        if free.len() < KEPT {
-            free.extend(self.bytes.take());
-        }
-    }
+#[cold]
+fn allocated() -> Result<Bytes> {
+    let none = || Error::new(Status::OutOfMemory, "no memory for a buffer of records");
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(BUFFER_SIZE).map_err(|_| none())?;
+    bytes.resize(BUFFER_SIZE, 0);
+    bytes.into_boxed_slice().try_into().map_err(|_| none())
 }
 
 /// A buffer and which of its bytes are in use.
 #[derive(Debug)]
 pub(crate) struct Filled {
-    buffer: Buffer,
+    bytes: Bytes,
     start: u32,
     end: u32,
 }
@@ -89,17 +74,13 @@ pub(crate) struct Filled {
 const _: () = assert!(BUFFER_SIZE <= u32::MAX as usize);
 
 impl Filled {
-    pub(crate) fn new(buffer: Buffer) -> Filled {
-        Filled { buffer, start: 0, end: 0 }
-    }
-
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.buffer.get(self.range()).unwrap_or(&[])
+        self.bytes.get(self.range()).unwrap_or(&[])
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         let range = self.range();
-        self.buffer.get_mut(range).unwrap_or(&mut [])
+        self.bytes.get_mut(range).unwrap_or(&mut [])
     }
 
     fn range(&self) -> Range<usize> {
@@ -110,14 +91,19 @@ impl Filled {
         self.start >= self.end
     }
 
+    /// How much fits behind the bytes.
+    pub(crate) fn room(&self) -> usize {
+        BUFFER_SIZE - self.range().end
+    }
+
     /// The room behind the bytes.
     pub(crate) fn space(&mut self) -> &mut [u8] {
-        self.buffer.get_mut(self.end as usize..).unwrap_or(&mut [])
+        self.bytes.get_mut(self.end as usize..).unwrap_or(&mut [])
     }
 
     /// The first `n` bytes of the room are in use now.
     pub(crate) fn add(&mut self, n: usize) {
-        self.end = self.range().end.saturating_add(n).min(self.buffer.len()) as u32;
+        self.end = self.range().end.saturating_add(n).min(BUFFER_SIZE) as u32;
     }
 
     /// The first `n` bytes have been dealt with.
@@ -133,7 +119,7 @@ impl Filled {
     pub(crate) fn compact(&mut self) {
         if self.start > 0 {
             let range = self.range();
-            self.buffer.copy_within(range, 0);
+            self.bytes.copy_within(range, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
     }
@@ -145,18 +131,21 @@ mod tests {
 
     #[test]
     fn buffers_come_back_and_few_are_kept() {
-        let pool = Arc::new(Pool::default());
-        let many: Vec<Buffer> = (0..KEPT + 5).map(|_| pool.borrow().unwrap()).collect();
+        let pool = Pool::default();
+        let many: Vec<Filled> = (0..KEPT + 5).map(|_| pool.borrow().unwrap()).collect();
         assert_eq!(pool.kept(), 0);
-        drop(many);
+        many.into_iter().for_each(|buffer| pool.give_back(buffer));
         assert_eq!(pool.kept(), KEPT);
-        let buffer = pool.borrow().unwrap();
-        assert_eq!((buffer.len(), pool.kept()), (BUFFER_SIZE, KEPT - 1));
+        let mut buffer = pool.borrow().unwrap();
+        assert_eq!((buffer.room(), buffer.is_empty(), pool.kept()), (BUFFER_SIZE, true, KEPT - 1));
+        buffer.add(5);
+        pool.give_back(buffer);
+        assert!(pool.borrow().unwrap().is_empty());
     }
 
     #[test]
     fn bytes_are_consumed_and_moved() {
-        let mut filled = Filled::new(Arc::new(Pool::default()).borrow().unwrap());
+        let mut filled = Pool::default().borrow().unwrap();
         filled.space()[..5].copy_from_slice(b"abcde");
         filled.add(5);
         filled.consume(2);

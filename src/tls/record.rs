@@ -20,6 +20,7 @@ use rustls_pki_types::ServerName;
 use smallvec::SmallVec;
 
 use super::pool::{BUFFER_SIZE, Filled, Pool};
+use super::sealing::{self, Outcome};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -38,8 +39,8 @@ const APPLICATION_DATA: u8 = 23;
 /// type and a tag. Alerts are shorter, and Finished is longer.
 const END_OF_EARLY_DATA_SIZE: usize = HEADER_SIZE + 4 + 1 + 16;
 
-/// By how much the records of [`WRITE_SIZE`] bytes are longer in TLS 1.3: header, type and tag of each.
-const WRITE_OVERHEAD: usize = 4 * (HEADER_SIZE + 1 + 16);
+/// By how much the records of [`WRITE_SIZE`] bytes are longer in TLS 1.3.
+const WRITE_OVERHEAD: usize = sealing::RECORDS * sealing::OVERHEAD;
 
 /// One side of a TLS session.
 pub(crate) enum Session {
@@ -310,18 +311,10 @@ fn react<S: Side>(
         Ok(ConnectionState::WriteTraffic(mut traffic)) => match send {
             None | Some(Transmission::Done | Transmission::Early(_)) => Ok(Step::Blocked),
             Some(what) => {
-                let least = if let Transmission::Data(data) = what { data.len() } else { 0 };
-                let sent = out.append(least, |room| {
-                    let written = match what {
-                        Transmission::Data(data) => traffic.encrypt(data, room),
-                        _ => traffic.queue_close_notify(room),
-                    };
-                    match written {
-                        Ok(written) => Append::Written(written),
-                        Err(EncryptError::InsufficientSize(short)) => Append::Needs(short.required_size),
-                        Err(EncryptError::EncryptExhausted) => Append::Failed,
-                    }
-                });
+                let sent = match what {
+                    Transmission::Data(data) => out.seal(data.len(), |room| traffic.encrypt(data, room)),
+                    _ => out.append(0, |room| traffic.queue_close_notify(room).into()),
+                };
                 *what = Transmission::Done;
                 sent.map(|()| Step::Progress).map_err(Failure::Own)
             }
@@ -357,6 +350,16 @@ enum Append {
     Failed,
 }
 
+impl From<std::result::Result<usize, EncryptError>> for Append {
+    fn from(written: std::result::Result<usize, EncryptError>) -> Append {
+        match written {
+            Ok(written) => Append::Written(written),
+            Err(EncryptError::InsufficientSize(short)) => Append::Needs(short.required_size),
+            Err(EncryptError::EncryptExhausted) => Append::Failed,
+        }
+    }
+}
+
 impl Outgoing {
     pub(crate) fn new(pool: Arc<Pool>) -> Outgoing {
         Outgoing { queue: SmallVec::new(), pool }
@@ -388,7 +391,9 @@ impl Outgoing {
     }
 
     pub(crate) fn push_back(&mut self, rest: Filled) {
-        if !rest.is_empty() {
+        if rest.is_empty() {
+            self.pool.give_back(rest);
+        } else {
             self.queue.insert(0, rest);
         }
     }
@@ -405,13 +410,49 @@ impl Outgoing {
         }
     }
 
+    /// Has so much application data encrypted behind the last record: at once where it is to be, if that can be done.
+    fn seal(
+        &mut self,
+        data: usize,
+        mut encrypt: impl FnMut(&mut [u8]) -> std::result::Result<usize, EncryptError>,
+    ) -> Result<()> {
+        if data == 0 {
+            return Ok(());
+        }
+        let records = data.div_ceil(RECORD_SIZE);
+        let needed = data + records * sealing::OVERHEAD;
+        let has_room = self.queue.last().is_some_and(|last| last.room() >= needed);
+        let last = if has_room { self.queue.pop() } else { None };
+        let buffer = match last {
+            Some(last) => last,
+            None => self.pool.borrow()?,
+        };
+        let (buffer, outcome) = sealing::seal(buffer, records, &mut encrypt);
+        if let Some(buffer) = buffer {
+            self.queue.push(buffer);
+        }
+        let failure = match outcome {
+            Outcome::Sealed => return Ok(()),
+            Outcome::Untouched => return self.append(needed, |room| encrypt(room).into()),
+            Outcome::Refused => used_up(),
+            Outcome::Broken => Error::new(Status::Internal, "a record could not be sealed"),
+        };
+        self.drop_empty();
+        Err(failure)
+    }
+
+    /// After a failure.
+    fn drop_empty(&mut self) {
+        self.queue.retain(|chunk| !chunk.is_empty());
+    }
+
     /// Lets `write` write behind the last record, in a fresh buffer if the room there is too small.
     fn append(&mut self, least: usize, mut write: impl FnMut(&mut [u8]) -> Append) -> Result<()> {
         let mut needed = least;
         // The second turn has a fresh buffer, or room of the size that was asked for.
         for _ in 0..3 {
-            if self.queue.last_mut().is_none_or(|last| last.space().len() < needed.max(1)) {
-                self.queue.push(Filled::new(self.pool.borrow()?));
+            if self.queue.last().is_none_or(|last| last.room() < needed.max(1)) {
+                self.queue.push(self.pool.borrow()?);
             }
             let Some(last) = self.queue.last_mut() else { break };
             match write(last.space()) {
@@ -424,14 +465,19 @@ impl Outgoing {
                 }
                 Append::Needs(size) => needed = size,
                 Append::Failed => {
-                    let message = "the session's keys are used up: make a new connection";
-                    return Err(Error::new(Status::TlsProtocol, message));
+                    self.drop_empty();
+                    return Err(used_up());
                 }
             }
         }
-        self.queue.retain(|chunk| !chunk.is_empty());
+        self.drop_empty();
         Err(Error::new(Status::Internal, format!("a record of {needed} bytes fits no buffer")))
     }
+}
+
+#[cold]
+fn used_up() -> Error {
+    Error::new(Status::TlsProtocol, "the session's keys are used up: make a new connection")
 }
 
 fn not_started(error: rustls::Error) -> Error {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Engine;
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::pool::{BUFFER_SIZE, Buffer, Filled};
+use crate::tls::pool::{BUFFER_SIZE, Filled, Pool};
 
 impl Engine {
     /// Lends the buffer for input: bytes go into its [`Filled::space`], which is never empty. To be called when
@@ -13,7 +13,7 @@ impl Engine {
     pub(crate) fn lend_input(&mut self) -> Result<Filled> {
         let mut input = match self.incoming.take() {
             Some(input) => input,
-            None => Filled::new(self.context.pool().borrow()?),
+            None => self.pool.borrow()?,
         };
         input.compact();
         if input.space().is_empty() {
@@ -40,8 +40,15 @@ impl Engine {
         if input.bytes().len() > self.lent {
             self.exhausted = false;
         }
-        if !input.is_empty() {
-            self.received_any = true;
+        self.received_any |= !input.is_empty();
+        self.keep_input(input);
+    }
+
+    /// As long as there is something in it.
+    pub(super) fn keep_input(&mut self, input: Filled) {
+        if input.is_empty() {
+            self.pool.give_back(input);
+        } else {
             self.incoming = Some(input);
         }
     }
@@ -87,9 +94,8 @@ impl Engine {
         !self.exhausted || self.spill.is_some() || self.failure.is_some() || self.peer_closed || self.end_of_input
     }
 
-    /// A buffer of the context's.
-    pub(crate) fn buffer(&self) -> Result<Buffer> {
-        self.context.pool().borrow()
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     pub(crate) fn has_output(&self) -> bool {
@@ -100,24 +106,20 @@ impl Engine {
         self.outgoing.len()
     }
 
-    /// The next bytes for the network. What cannot be sent goes back with [`Engine::return_output`] before anything
-    /// else is taken.
+    /// The next bytes for the network. The buffer goes back with [`Engine::return_output`] before anything else is taken.
     pub(crate) fn next_output(&mut self) -> Option<Filled> {
         self.outgoing.pop()
     }
 
     pub(crate) fn return_output(&mut self, rest: Filled) {
-        self.outgoing.push_back(rest);
+        if self.send_failure.is_none() {
+            self.outgoing.push_back(rest);
+        }
     }
 
     /// The network takes nothing any more; what it has given may still be read.
     pub(crate) fn fail_sending(&mut self, failure: Error) -> Error {
         self.outgoing.clear();
         Error::clone(self.send_failure.get_or_insert_with(|| Box::new(failure)))
-    }
-
-    /// Whether the network may still take something, be it the alert of a failure.
-    pub(crate) fn may_send(&self) -> bool {
-        self.send_failure.is_none()
     }
 }

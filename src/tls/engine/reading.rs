@@ -88,14 +88,16 @@ impl Engine {
     }
 
     fn take_spill(&mut self, room: &mut [u8]) -> usize {
-        let Some(spill) = &mut self.spill else { return 0 };
+        let Some(mut spill) = self.spill.take() else { return 0 };
         let now = spill.bytes().len().min(room.len());
         if let (Some(room), Some(bytes)) = (room.get_mut(..now), spill.bytes().get(..now)) {
             room.copy_from_slice(bytes);
         }
         spill.consume(now);
         if spill.is_empty() {
-            self.spill = None;
+            self.pool.give_back(spill);
+        } else {
+            self.spill = Some(spill);
         }
         now
     }

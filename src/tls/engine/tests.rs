@@ -4,6 +4,7 @@ use super::*;
 use crate::tls::TlsOptions;
 use crate::tls::asked::Shown;
 use crate::tls::names::Version;
+use crate::tls::sealing;
 
 pub(super) const CA: &[u8] = include_bytes!("../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../tests/certs/server.pem");
@@ -332,6 +333,18 @@ fn a_reader_that_asks_no_more_misses_nothing() {
             }
             assert_eq!((heard == said, ended), (true, closes), "{version:?}, {round}");
             assert!(asked_no_more > 0 || said.is_empty() || closes);
+        }
+    }
+}
+
+#[test]
+fn both_sides_seal_where_they_send_from() {
+    for ciphers in [None, Some(&b"TLS_AES_128_GCM_SHA256"[..]), Some(b"TLS_AES_256_GCM_SHA384")] {
+        let context = context(|options| options.set_ciphers(ciphers).unwrap());
+        let (mut client, mut server) = pair(&context);
+        shake(&mut client, &mut server, usize::MAX);
+        for side in [&client, &server] {
+            assert!(sealing::is_installed(side.session().state().negotiated_cipher_suite().unwrap()), "{ciphers:?}");
         }
     }
 }

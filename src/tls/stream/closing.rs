@@ -60,7 +60,13 @@ impl Call<'_> {
 
     /// Reads to the peer's closing message.
     fn await_close(&mut self, terms: Terms<'_>) -> Result<Io> {
-        let mut scrap = self.core()?.engine.buffer()?;
+        let mut scrap = self.core()?.engine.pool().borrow()?;
+        let outcome = self.discard_to_end(scrap.space(), terms);
+        self.core()?.engine.pool().give_back(scrap);
+        outcome
+    }
+
+    fn discard_to_end(&mut self, scrap: &mut [u8], terms: Terms<'_>) -> Result<Io> {
         loop {
             let core = self.core()?;
             if core.discarded > MAX_DISCARDED {
@@ -70,7 +76,7 @@ impl Call<'_> {
                 );
                 return Err(Error::new(Status::TooMuchData, message));
             }
-            match self.read(&mut scrap, terms)? {
+            match self.read(scrap, terms)? {
                 Io::Done(count) => {
                     let core = self.core()?;
                     core.discarded = core.discarded.saturating_add(count);

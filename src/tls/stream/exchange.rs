@@ -124,10 +124,7 @@ impl Call<'_> {
         self.assume(Role::Sender)?;
         self.core()?.sender_waits = terms.blocking || !self.can_wait();
         let outcome = self.send_piece(&mut piece, terms);
-        if let Ok(core) = self.core()
-            && !piece.is_empty()
-            && core.engine.may_send()
-        {
+        if let Ok(core) = self.core() {
             core.engine.return_output(piece);
         }
         self.give_up(Role::Sender);

@@ -1,7 +1,7 @@
 //! The plaintext of one write, in pieces: many small ones leave in as few records as one of their length would.
 
 use crate::error::Result;
-use crate::tls::pool::Buffer;
+use crate::tls::pool::Filled;
 use crate::tls::record::{RECORD_SIZE, WRITE_SIZE};
 
 /// What is left of a write.
@@ -46,8 +46,8 @@ impl<'a> Pieces<'a> {
     /// record, otherwise copied together in a buffer from `lend`.
     pub(super) fn front<'b>(
         &self,
-        buffer: &'b mut Option<Buffer>,
-        lend: impl FnOnce() -> Result<Buffer>,
+        buffer: &'b mut Option<Filled>,
+        lend: impl FnOnce() -> Result<Filled>,
     ) -> Result<&'b [u8]>
     where
         'a: 'b,
@@ -64,7 +64,7 @@ impl<'a> Pieces<'a> {
         if buffer.is_none() {
             *buffer = Some(lend()?);
         }
-        let room = buffer.as_deref_mut().unwrap_or(&mut []);
+        let room = buffer.as_mut().map_or(&mut [][..], Filled::space);
         let room = room.get_mut(..WRITE_SIZE).unwrap_or(&mut []);
         let mut filled = 0_usize;
         for piece in std::iter::once(first).chain(rest.iter().copied()) {
@@ -87,11 +87,10 @@ impl<'a> Pieces<'a> {
 mod tests {
     use super::*;
     use crate::tls::pool::Pool;
-    use std::sync::Arc;
 
     /// The sizes of what is encrypted at once, and whether each was copied.
     fn chunks(lengths: &[usize]) -> Vec<(usize, bool)> {
-        let pool = Arc::new(Pool::default());
+        let pool = Pool::default();
         let data: Vec<u8> = (0..lengths.iter().sum()).map(|i: usize| (i * 7 + i / 251) as u8).collect();
         let mut rest = &data[..];
         let pieces: Vec<&[u8]> = lengths.iter().map(|&len| rest.split_off(..len).unwrap()).collect();

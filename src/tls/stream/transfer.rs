@@ -6,6 +6,7 @@ use super::{Io, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::engine::Read;
+use crate::tls::pool::Filled;
 
 impl Call<'_> {
     pub(super) fn read(&mut self, buffer: &mut [u8], terms: Terms<'_>) -> Result<Io> {
@@ -57,8 +58,12 @@ impl Call<'_> {
             );
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        let mut counted = 0;
-        match self.write_all(&mut data, &mut counted, terms) {
+        let (mut counted, mut gathered) = (0, None);
+        let outcome = self.write_all(&mut data, &mut gathered, &mut counted, terms);
+        if let Some(gathered) = gathered {
+            self.core()?.engine.pool().give_back(gathered);
+        }
+        match outcome {
             Ok(Some(want)) if counted == 0 => Ok(want),
             Ok(_) => Ok(Io::Done(counted)),
             Err(error) => {
@@ -70,8 +75,13 @@ impl Call<'_> {
     }
 
     /// `None`: nothing is left of `data`. `Some`: the rest would have to wait.
-    fn write_all(&mut self, data: &mut Pieces<'_>, counted: &mut usize, terms: Terms<'_>) -> Result<Option<Io>> {
-        let mut gathered = None;
+    fn write_all(
+        &mut self,
+        data: &mut Pieces<'_>,
+        gathered: &mut Option<Filled>,
+        counted: &mut usize,
+        terms: Terms<'_>,
+    ) -> Result<Option<Io>> {
         loop {
             if let Some(want) = self.flush(terms)? {
                 return Ok(Some(want));
@@ -83,7 +93,7 @@ impl Call<'_> {
             if data.is_empty() {
                 return Ok(None);
             }
-            let next = data.front(&mut gathered, || core.engine.buffer())?;
+            let next = data.front(gathered, || core.engine.pool().borrow())?;
             core.uncounted = core.engine.write(next)?;
         }
     }
@@ -97,5 +107,62 @@ impl Call<'_> {
             self.send_without_waiting(terms)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+    use std::thread;
+
+    use super::super::Stream;
+    use super::super::tests::context_with;
+    use super::*;
+
+    type Act = fn(&Stream, &Stream) -> Result<Io>;
+
+    /// One that is only dropped costs a later call an allocation.
+    #[test]
+    fn every_call_gives_its_buffers_back() {
+        const KEPT: usize = 10;
+        const ACTS: [(&str, Act, Io, usize); 11] = [
+            ("a write", |near, _| near.write(b"data"), Io::Done(4), KEPT),
+            ("a read", |_, far| far.read(&mut [0; 4]), Io::Done(4), KEPT),
+            ("pieces", |near, _| near.write_pieces(&[b"one ", b"two"]), Io::Done(7), KEPT),
+            ("a part of a record", |_, far| far.read(&mut [0; 4]), Io::Done(4), KEPT - 1),
+            ("the rest of it", |_, far| far.read(&mut [0; 4]), Io::Done(3), KEPT),
+            ("many records", |near, _| near.write(&[0; 100_000]), Io::Done(100_000), KEPT),
+            ("some of them", |_, far| far.read(&mut [0; 16_384]), Io::Done(16_384), KEPT - 1),
+            (
+                "all but a few",
+                |_, far| Ok(Io::Done((1..=5).map(|_| far.read(&mut [0; 16_384]).unwrap().count()).sum())),
+                Io::Done(81_920),
+                KEPT - 1,
+            ),
+            ("the last of them", |_, far| far.read(&mut [0; 16_384]), Io::Done(1696), KEPT),
+            (
+                "a read that finds nothing",
+                |_, far| far.set_blocking(false).and_then(|()| far.read(&mut [0])),
+                Io::WantRead,
+                KEPT,
+            ),
+            ("the end", |near, far| near.shutdown().and_then(|_| far.shutdown_both()), Io::Done(0), KEPT),
+        ];
+        let context = context_with(|_| {});
+        let (near, far) = UnixStream::pair().unwrap();
+        let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
+        let server = Stream::server(&context, far.as_raw_fd()).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| server.write(b"x").unwrap());
+            assert_eq!(client.read(&mut [0]).unwrap(), Io::Done(1));
+        });
+        let pool = context.pool();
+        let many: Vec<Filled> = (0..KEPT).map(|_| pool.borrow().unwrap()).collect();
+        many.into_iter().for_each(|buffer| pool.give_back(buffer));
+        assert_eq!(pool.kept(), KEPT);
+        for (what, act, expected, kept) in ACTS {
+            assert_eq!((act(&client, &server).unwrap(), pool.kept()), (expected, kept), "{what}");
+        }
     }
 }

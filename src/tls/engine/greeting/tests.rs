@@ -100,3 +100,29 @@ fn an_answer_may_come_after_the_end_of_the_input() {
     assert!(server.has_output());
     assert_eq!(names.lock().unwrap().len(), 1);
 }
+
+/// Each context has its own, and a session those of the context that it began with.
+#[test]
+fn buffers_stay_with_the_context_that_asked() {
+    let chosen = context(|_| {});
+    let answer = Arc::clone(&chosen);
+    let (asks, _) = asking(move || Ok(Choice::Use(Arc::clone(&answer))));
+    for _ in 0..3 {
+        let mut client = Engine::client(&context(|_| {}), Some("localhost")).unwrap();
+        let mut server = Engine::server(&asks).unwrap();
+        for _ in 0..3 {
+            client.handshake().unwrap();
+            feed(&mut server, &drain(&mut client));
+            drive(&mut server).unwrap();
+            while let Some(mut piece) = server.next_output() {
+                feed(&mut client, piece.bytes());
+                client.handshake().unwrap();
+                piece.consume(piece.bytes().len());
+                server.return_output(piece);
+            }
+        }
+        assert!(!server.is_handshaking());
+        // One for what comes, one for what goes.
+        assert_eq!((asks.pool().kept(), chosen.pool().kept()), (2, 0));
+    }
+}
