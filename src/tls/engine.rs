@@ -22,7 +22,7 @@ use super::asked::Request;
 use super::context::Context;
 use super::diagnose::Situation;
 use super::ech::EchStatus;
-use super::pool::{Filled, Pool};
+use super::pool::{Filled, Pool, fill};
 use super::record::{self, Failure, Outgoing, Received, Session, Step};
 use super::server_name;
 use super::sessions::{SavedSession, Validity};
@@ -294,12 +294,9 @@ impl Engine {
         let spill = &mut self.spill;
         let pool = &self.pool;
         let deliver = |plaintext: &[u8]| {
-            let room = room.get_mut(delivered..).unwrap_or(&mut []);
-            let (now, later) = plaintext.split_at(plaintext.len().min(room.len()));
-            if let Some(room) = room.get_mut(..now.len()) {
-                room.copy_from_slice(now);
-            }
-            delivered += now.len();
+            let now = fill(room.get_mut(delivered..).unwrap_or(&mut []), plaintext);
+            delivered += now;
+            let later = plaintext.get(now..).unwrap_or(&[]);
             if later.is_empty() {
                 return Ok(());
             }
@@ -307,13 +304,11 @@ impl Engine {
                 Some(rest) => rest,
                 None => pool.borrow()?,
             };
-            let space = rest.space().get_mut(..later.len()).ok_or_else(|| {
-                Error::new(Status::Internal, format!("a record of {} bytes fits no buffer", later.len()))
-            })?;
-            space.copy_from_slice(later);
-            rest.add(later.len());
+            let is_all = rest.push(later) == later.len();
             *spill = Some(rest);
-            Ok(())
+            let no_room =
+                || Error::new(Status::Internal, format!("a record of {} bytes fits no buffer", later.len()));
+            if is_all { Ok(()) } else { Err(no_room()) }
         };
         let mut records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
         if self.greeting.is_some() {

@@ -1,6 +1,7 @@
 //! Buffers for records, borrowed while bytes are in them. An idle connection holds none, unless a thread waits inside of
 //! recv(2) for it.
 
+use std::hint::black_box;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -63,6 +64,21 @@ fn allocated() -> Result<Bytes> {
     bytes.into_boxed_slice().try_into().map_err(|_| none())
 }
 
+/// Copies as much of `bytes` as there is room for; how much. Plaintext lies where its record came to lie, and goes where the
+/// program wants it. On Zen 3 and 4 `rep movsb`, which memcpy(3) has for more than 2 KiB, takes thirty times as long where
+/// the destination is up to 15 bytes behind the source, not counting whole pages. Pieces of this size are copied otherwise,
+/// and as fast.
+pub(crate) fn fill(room: &mut [u8], bytes: &[u8]) -> usize {
+    const PIECE: usize = 2048;
+    let count = bytes.len().min(room.len());
+    let (room, bytes) = (room.get_mut(..count).unwrap_or(&mut []), bytes.get(..count).unwrap_or(&[]));
+    for (room, bytes) in room.chunks_mut(PIECE).zip(bytes.chunks(PIECE)) {
+        // Otherwise the compiler makes one copy of them all again.
+        room.copy_from_slice(black_box(bytes));
+    }
+    count
+}
+
 /// A buffer and which of its bytes are in use.
 #[derive(Debug)]
 pub(crate) struct Filled {
@@ -99,6 +115,13 @@ impl Filled {
     /// The room behind the bytes.
     pub(crate) fn space(&mut self) -> &mut [u8] {
         self.bytes.get_mut(self.end as usize..).unwrap_or(&mut [])
+    }
+
+    /// Puts in as much of `bytes` as fits; how much.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> usize {
+        let count = fill(self.space(), bytes);
+        self.add(count);
+        count
     }
 
     /// The first `n` bytes of the room are in use now.
@@ -146,8 +169,7 @@ mod tests {
     #[test]
     fn bytes_are_consumed_and_moved() {
         let mut filled = Pool::default().borrow().unwrap();
-        filled.space()[..5].copy_from_slice(b"abcde");
-        filled.add(5);
+        assert_eq!(filled.push(b"abcde"), 5);
         filled.consume(2);
         assert_eq!(filled.bytes(), b"cde");
         filled.compact();
@@ -155,5 +177,22 @@ mod tests {
         filled.consume(3);
         assert!(filled.is_empty());
         assert_eq!(filled.space().len(), BUFFER_SIZE);
+    }
+
+    #[test]
+    fn as_much_is_copied_as_fits() {
+        let bytes: Vec<u8> = (0..10_000_u32).map(|i| (i * 7 + i / 251) as u8).collect();
+        for len in [0, 1, 2047, 2048, 2049, 4096, 9999, 10_000] {
+            for room in [0, 1, 2048, 2049, 10_000] {
+                let mut copy = vec![0; room];
+                let count = fill(&mut copy, &bytes[..len]);
+                assert_eq!(count, len.min(room));
+                assert_eq!((&copy[..count], copy[count..].iter().any(|&byte| byte != 0)), (&bytes[..count], false));
+            }
+        }
+        let mut filled = Pool::default().borrow().unwrap();
+        filled.add(BUFFER_SIZE - 3);
+        assert_eq!((filled.push(b"abcde"), filled.room()), (3, 0));
+        assert!(filled.bytes().ends_with(b"abc"));
     }
 }

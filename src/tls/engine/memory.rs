@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::tls::context::Context;
 use crate::tls::ech::EchStatus;
 use crate::tls::info::{Agreed, SessionInfo};
+use crate::tls::pool::fill;
 use crate::tls::sessions::SavedSession;
 use crate::tls::stream::Io;
 
@@ -45,10 +46,7 @@ impl MemoryEngine {
         let mut filled = 0;
         while let Some(room) = buffer.get_mut(filled..).filter(|room| !room.is_empty()) {
             let Some(mut piece) = self.engine.next_output() else { break };
-            let count = piece.bytes().len().min(room.len());
-            if let (Some(room), Some(bytes)) = (room.get_mut(..count), piece.bytes().get(..count)) {
-                room.copy_from_slice(bytes);
-            }
+            let count = fill(room, piece.bytes());
             filled += count;
             piece.consume(count);
             self.engine.return_output(piece);

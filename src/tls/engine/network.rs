@@ -69,11 +69,7 @@ impl Engine {
             return Ok(0);
         }
         let mut input = self.lend_input()?;
-        let count = data.len().min(input.space().len());
-        if let (Some(space), Some(data)) = (input.space().get_mut(..count), data.get(..count)) {
-            space.copy_from_slice(data);
-        }
-        input.add(count);
+        let count = input.push(data);
         self.take_back(input);
         Ok(count)
     }

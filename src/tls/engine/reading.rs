@@ -3,6 +3,7 @@
 
 use super::Engine;
 use crate::error::Result;
+use crate::tls::pool::fill;
 use crate::tls::record::{self, Step};
 
 /// What a record may be longer than its plaintext, at least: the tag.
@@ -89,10 +90,7 @@ impl Engine {
 
     fn take_spill(&mut self, room: &mut [u8]) -> usize {
         let Some(mut spill) = self.spill.take() else { return 0 };
-        let now = spill.bytes().len().min(room.len());
-        if let (Some(room), Some(bytes)) = (room.get_mut(..now), spill.bytes().get(..now)) {
-            room.copy_from_slice(bytes);
-        }
+        let now = fill(room, spill.bytes());
         spill.consume(now);
         if spill.is_empty() {
             self.pool.give_back(spill);

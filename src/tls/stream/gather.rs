@@ -1,7 +1,7 @@
 //! The plaintext of one write, in pieces: many small ones leave in as few records as one of their length would.
 
 use crate::error::Result;
-use crate::tls::pool::Filled;
+use crate::tls::pool::{Filled, fill};
 use crate::tls::record::{RECORD_SIZE, WRITE_SIZE};
 
 /// What is left of a write.
@@ -70,12 +70,9 @@ impl<'a> Pieces<'a> {
         for piece in std::iter::once(first).chain(rest.iter().copied()) {
             // A large piece only completes the record that was begun; the rest of it is not copied.
             let least = if piece.len() < RECORD_SIZE { room.len() } else { filled.next_multiple_of(RECORD_SIZE) };
-            let count = piece.len().min(least - filled);
-            if let (Some(room), Some(bytes)) = (room.get_mut(filled..filled + count), piece.get(..count)) {
-                room.copy_from_slice(bytes);
-            }
-            filled += count;
-            if count < piece.len() {
+            let bytes = piece.get(..least - filled).unwrap_or(piece);
+            filled += fill(room.get_mut(filled..).unwrap_or(&mut []), bytes);
+            if bytes.len() < piece.len() {
                 break;
             }
         }
