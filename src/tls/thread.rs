@@ -73,6 +73,8 @@ mod tests {
     #[test]
     fn a_note_is_its_threads() {
         let notes = Notes::default();
+        notes.leave("only");
+        assert_eq!((notes.take(), notes.take()), (Some("only"), None));
         notes.leave("first");
         notes.leave("mine");
         std::thread::scope(|scope| {
