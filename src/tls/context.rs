@@ -27,7 +27,7 @@ use super::sessions::Sessions;
 use super::trust::{self, Environment};
 use super::verify::Policy;
 use super::verify::peer::{Means, Notes, ServerVerifier, Times};
-use super::{crl, groups, identity, sealing};
+use super::{crl, groups, identity, suites};
 use crate::callback::WallClock;
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -89,7 +89,7 @@ impl Context {
         let options = &*kept;
         // Never the process-wide default: two users of rustls in one process must not meet.
         let mut provider = aws_lc_rs::default_provider();
-        sealing::install(&mut provider.cipher_suites);
+        suites::install(&mut provider.cipher_suites);
         let offer = options.offer(&provider)?;
         provider.cipher_suites.clone_from(&offer.suites);
         provider.kx_groups.clone_from(&offer.groups);

@@ -16,13 +16,11 @@ use rustls::crypto::cipher::{
     OutboundPlainMessage, PrefixedPayload, Tls13AeadAlgorithm, UnsupportedOperationError, make_tls13_aad,
 };
 use rustls::unbuffered::EncryptError;
-use rustls::{
-    CipherSuiteCommon, ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion, SupportedCipherSuite,
-    Tls13CipherSuite,
-};
+use rustls::{ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion};
 
 use super::pool::Filled;
 use super::record::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE};
+use super::suites::tls13;
 
 /// Behind the plaintext: its type, which is sealed with it, and the tag.
 const TRAILER_SIZE: usize = 1 + 16;
@@ -33,50 +31,10 @@ pub(super) const OVERHEAD: usize = HEADER_SIZE + TRAILER_SIZE;
 /// The most records that are sealed into a buffer at once.
 pub(super) const RECORDS: usize = WRITE_SIZE / RECORD_SIZE;
 
-const fn tls13(suite: &SupportedCipherSuite) -> &'static Tls13CipherSuite {
-    match suite {
-        SupportedCipherSuite::Tls13(suite) => suite,
-        SupportedCipherSuite::Tls12(_) => panic!("a suite of TLS 1.2"),
-    }
-}
-
-/// A suite of rustls' that seals by `aead_alg`.
-const fn sealing(suite: &Tls13CipherSuite, aead_alg: &'static Sealing) -> Tls13CipherSuite {
-    Tls13CipherSuite {
-        common: CipherSuiteCommon {
-            suite: suite.common.suite,
-            hash_provider: suite.common.hash_provider,
-            confidentiality_limit: suite.common.confidentiality_limit,
-        },
-        hkdf_provider: suite.hkdf_provider,
-        aead_alg,
-        quic: suite.quic,
-    }
-}
-
-static SEALING_256: Sealing =
+pub(super) static AES_256_GCM: Sealing =
     Sealing { algorithm: &aead::AES_256_GCM, plain: tls13(&TLS13_AES_256_GCM_SHA384).aead_alg };
-static SEALING_128: Sealing =
+pub(super) static AES_128_GCM: Sealing =
     Sealing { algorithm: &aead::AES_128_GCM, plain: tls13(&TLS13_AES_128_GCM_SHA256).aead_alg };
-
-static AES_256_GCM: Tls13CipherSuite = sealing(tls13(&TLS13_AES_256_GCM_SHA384), &SEALING_256);
-static AES_128_GCM: Tls13CipherSuite = sealing(tls13(&TLS13_AES_128_GCM_SHA256), &SEALING_128);
-
-/// Puts them in the place of rustls' own.
-pub(super) fn install(suites: &mut [SupportedCipherSuite]) {
-    for ours in [&AES_256_GCM, &AES_128_GCM] {
-        let of_the_same_name = suites.iter_mut().find(|suite| suite.suite() == ours.common.suite);
-        if let Some(suite) = of_the_same_name {
-            *suite = SupportedCipherSuite::Tls13(ours);
-        }
-    }
-}
-
-#[cfg(test)]
-pub(super) fn is_installed(suite: SupportedCipherSuite) -> bool {
-    let SupportedCipherSuite::Tls13(suite) = suite else { return false };
-    [&AES_256_GCM, &AES_128_GCM].iter().any(|ours| std::ptr::eq(*ours, suite))
-}
 
 /// A buffer that is lent to the encrypters of a thread.
 struct Lent {
@@ -145,7 +103,7 @@ pub(super) fn seal(
 }
 
 /// AES-GCM of a suite.
-struct Sealing {
+pub(super) struct Sealing {
     algorithm: &'static aead::Algorithm,
     /// rustls' own, which does the rest.
     plain: &'static dyn Tls13AeadAlgorithm,
