@@ -3,6 +3,7 @@
 #define NETLIB_TEST_NULL_SWEEP_H
 
 #include <netlib.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,9 @@
 #ifndef SWEEP_SECONDS
 #define SWEEP_SECONDS 20
 #endif
+
+/* A canceled thread would end the child, too, with status 0. */
+#define SWEEP_PASSED 42
 
 struct sweep_case {
     const char *what;
@@ -56,6 +60,17 @@ static inline void expect_valid(netlib_status status, const netlib_error *err, n
     expect_text(status == expected || progress, "the arguments are valid", status, err);
 }
 
+/* The next cancellation point ends the thread. */
+static inline void begin_canceled(void) {
+    pthread_cancel(pthread_self());
+}
+
+static inline void end_canceled(void) {
+    int state = PTHREAD_CANCEL_DISABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    expect(state == PTHREAD_CANCEL_ENABLE, "the thread can be canceled again");
+}
+
 /* Runs one case in a child and says whether it passed. */
 static inline bool sweep_one(const struct sweep_case *one) {
     fflush(NULL);
@@ -65,7 +80,7 @@ static inline bool sweep_one(const struct sweep_case *one) {
         sweep_current = one->what;
         one->call();
         fflush(NULL);
-        _exit(sweep_failures == 0 ? 0 : 1);
+        _exit(sweep_failures == 0 ? SWEEP_PASSED : 1);
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child) {
@@ -76,7 +91,8 @@ static inline bool sweep_one(const struct sweep_case *one) {
         bool hung = WTERMSIG(status) == SIGALRM;
         fprintf(stderr, "%s: failed: it %s (signal %d)\n", one->what, hung ? "hangs" : "crashes", WTERMSIG(status));
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) fprintf(stderr, "%s: failed: it is canceled\n", one->what);
+    return WIFEXITED(status) && WEXITSTATUS(status) == SWEEP_PASSED;
 }
 
 static inline int sweep(const struct sweep_case *cases, size_t count) {

@@ -16,6 +16,7 @@ mod out;
 mod slices;
 mod strings;
 mod tls_callbacks;
+mod uncanceled;
 
 pub(crate) use handle::{Counted, Handle, Shared, Unique};
 pub(crate) use options::Options;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::ffi::args::{arg_shared_opt, arg_str};
+use crate::ffi::guard::computing as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
-use crate::ffi::{Handle, Shared, guard, handle};
+use crate::ffi::{Handle, Shared, handle};
 use crate::status::{Status, StatusClass};
 
 /// The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_str, bytes_or_none};
+use crate::ffi::guard::computing as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
-use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options};
+use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::headers::{HeaderOptions, Headers, make_headers};
 
 /// The choices from which `netlib_make_headers` makes request headers. **Single**. Without any call to a setter there

@@ -1,5 +1,6 @@
 //! The NULL sweep: a C program, generated from netlib.h, that calls every function with every pointer NULL one at a
-//! time and the other arguments valid. What must come of it is what the documentation says of that parameter.
+//! time and the other arguments valid. What must come of it is what the documentation says of that parameter. And it calls
+//! every function on a thread that is to be canceled, which must not happen in it.
 //!
 //! Valid arguments come from c-tests/null_makers.h, whose first comment says how they are found. A parameter for which
 //! there is none fails the suite.
@@ -59,6 +60,14 @@ pub fn have(header: &Header) -> String {
     header.functions.iter().map(|function| format!("#define HAVE_{} 1\n", function.name)).collect()
 }
 
+/// What is special about a call.
+#[derive(Clone, Copy)]
+enum Kind<'a> {
+    Valid,
+    Null(&'a Param),
+    Canceled,
+}
+
 struct Sweep<'a> {
     header: &'a Header,
     makers: Makers,
@@ -104,12 +113,13 @@ impl Sweep<'_> {
         let mut count = 0;
         for function in &self.header.functions {
             let pointers = function.params.iter().filter(|param| self.header.is_pointer(param));
-            for null in std::iter::once(None).chain(pointers.map(Some)) {
-                match self.case(function, null) {
+            for kind in [Kind::Valid, Kind::Canceled].into_iter().chain(pointers.map(Kind::Null)) {
+                match self.case(function, kind) {
                     Ok(body) => {
-                        let what = match null {
-                            Some(param) => format!("{} with {} NULL", function.name, param.name),
-                            None => format!("{} with valid arguments", function.name),
+                        let what = match kind {
+                            Kind::Null(param) => format!("{} with {} NULL", function.name, param.name),
+                            Kind::Valid => format!("{} with valid arguments", function.name),
+                            Kind::Canceled => format!("{} on a thread that is being canceled", function.name),
                         };
                         let _ = write!(cases, "static void case_{count}(void) {{\n{body}}}\n\n");
                         let _ = writeln!(table, "    {{\"{what}\", case_{count}}},");
@@ -134,7 +144,8 @@ impl Sweep<'_> {
     }
 
     /// The body of one call; an error is what cannot be made or is not documented.
-    fn case(&self, function: &Function, null: Option<&Param>) -> Result<String, String> {
+    fn case(&self, function: &Function, kind: Kind<'_>) -> Result<String, String> {
+        let null = if let Kind::Null(param) = kind { Some(param) } else { None };
         let mut body = String::new();
         let mut arguments = Vec::new();
         let mut outputs = Vec::new();
@@ -162,6 +173,15 @@ impl Sweep<'_> {
             }
         }
         let call = format!("{}({})", function.name, arguments.join(", "));
+        let mut call = match function.returns.as_str() {
+            "void" => format!("    {call};\n"),
+            _ if function.returns_status() => format!("    netlib_status status = {call};\n"),
+            returned => format!("    {returned} result = {call};\n    (void)result;\n"),
+        };
+        if matches!(kind, Kind::Canceled) {
+            call = format!("    begin_canceled();\n{call}    end_canceled();\n");
+        }
+        body.push_str(&call);
         let said = match null {
             Some(param) => {
                 let text = function.doc.param(&param.name).unwrap_or("");
@@ -172,9 +192,9 @@ impl Sweep<'_> {
             None => None,
         };
         if function.returns_status() {
-            self.status_call(function, said, &call, &outputs, &mut body);
+            self.status_call(function, said, &outputs, &mut body);
         } else {
-            self.value_call(function, said, &call, &outputs, &mut body)?;
+            self.value_call(function, said, &outputs, &mut body)?;
         }
         Ok(body)
     }
@@ -183,11 +203,9 @@ impl Sweep<'_> {
         &self,
         function: &Function,
         said: Option<(&Param, Null)>,
-        call: &str,
         outputs: &[(&Param, String)],
         body: &mut String,
     ) {
-        let _ = writeln!(body, "    netlib_status status = {call};");
         let err = if outputs.iter().any(|(param, _)| param.name == "err") { "out_err" } else { "NULL" };
         let expected = self.makers.named("BASELINE", &function.name).unwrap_or("NETLIB_OK".to_owned());
         match said {
@@ -209,15 +227,9 @@ impl Sweep<'_> {
         &self,
         function: &Function,
         said: Option<(&Param, Null)>,
-        call: &str,
         outputs: &[(&Param, String)],
         body: &mut String,
     ) -> Result<(), String> {
-        if function.returns == "void" {
-            let _ = writeln!(body, "    {call};");
-        } else {
-            let _ = writeln!(body, "    {} result = {call};\n    (void)result;", function.returns);
-        }
         let first = function.params.first();
         match said {
             Some((param, Null::Refused)) if function.returns == "void" => {

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::arg_bytes;
+use crate::ffi::guard::computing as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
-use crate::ffi::{Handle, Shared, guard, handle};
+use crate::ffi::{Handle, Shared, handle};
 use crate::url::{Reader, Reading, Readings};
 
 /// A kind of program that reads URLs.

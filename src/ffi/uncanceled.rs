@@ -1,0 +1,66 @@
+//! No thread is canceled (pthread_cancel(3)) inside netlib: what that unwinds, Rust answers by ending the process. It
+//! comes at the thread's next cancellation point after the call.
+
+/// Lives as long as the calling thread is not to be canceled.
+pub(super) struct Uncanceled(system::State);
+
+impl Uncanceled {
+    pub(super) fn begin() -> Uncanceled {
+        Uncanceled(system::disable())
+    }
+}
+
+impl Drop for Uncanceled {
+    fn drop(&mut self) {
+        system::restore(self.0);
+    }
+}
+
+#[cfg(any(
+    target_os = "linux",
+    target_os = "freebsd",
+    target_os = "dragonfly",
+    target_os = "netbsd",
+    target_os = "openbsd",
+    target_vendor = "apple"
+))]
+mod system {
+    use std::ffi::c_int;
+
+    const DISABLED: c_int = if cfg!(target_vendor = "apple") { 0 } else { 1 };
+
+    unsafe extern "C" {
+        // SAFETY: POSIX: any number is taken, or refused, and the old one is stored through the reference.
+        safe fn pthread_setcancelstate(state: c_int, old: &mut c_int) -> c_int;
+    }
+
+    pub(super) type State = c_int;
+
+    pub(super) fn disable() -> State {
+        let mut before = DISABLED;
+        pthread_setcancelstate(DISABLED, &mut before);
+        before
+    }
+
+    pub(super) fn restore(before: State) {
+        // An old state is wanted nowhere, but not everywhere may it be NULL.
+        pthread_setcancelstate(before, &mut { before });
+    }
+}
+
+/// There is no such thing as pthread_cancel(3).
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "freebsd",
+    target_os = "dragonfly",
+    target_os = "netbsd",
+    target_os = "openbsd",
+    target_vendor = "apple"
+)))]
+mod system {
+    pub(super) type State = ();
+
+    pub(super) fn disable() -> State {}
+
+    pub(super) fn restore((): State) {}
+}
