@@ -4,6 +4,8 @@
 //! secret anew for each. Here a secret is extracted once and its HMAC begun once, so that a resumed handshake hashes a
 //! quarter less.
 
+use std::sync::Mutex;
+
 use aws_lc_rs::hmac::{self, Key};
 use rustls::crypto::hmac::Tag;
 use rustls::crypto::tls13::{self, HkdfExpander, OkmBlock, OutputLengthError};
@@ -23,7 +25,9 @@ pub(super) struct Hkdf(hmac::Algorithm);
 
 impl Hkdf {
     fn expander(&self, prk: &OkmBlock) -> Box<dyn HkdfExpander> {
-        Box::new(Expander(Key::new(self.0, prk.as_ref())))
+        let mut room = FREE.try_lock().ok().and_then(|mut free| free.pop()).unwrap_or_else(|| Room::with_capacity(1));
+        room.push(Key::new(self.0, prk.as_ref()));
+        Box::new(Expander { room })
     }
 }
 
@@ -48,9 +52,35 @@ impl tls13::Hkdf for Hkdf {
 }
 
 /// A pseudorandom key, as an HMAC that has begun with it.
-struct Expander(Key);
+struct Expander {
+    /// It is in here.
+    room: Room,
+}
+
+/// Room for one HMAC. Its 1.2 KiB are more than malloc(3) keeps at hand, and would leave gaps between what lives longer.
+type Room = Vec<Key>;
+
+/// Rooms to be used again, of which a handshake has two at a time. Who finds them locked does without.
+static FREE: Mutex<Vec<Room>> = Mutex::new(Vec::new());
+const MOST_FREE: usize = 8;
+
+impl Drop for Expander {
+    fn drop(&mut self) {
+        // Which wipes it.
+        self.room.clear();
+        if let Ok(mut free) = FREE.try_lock()
+            && free.len() < MOST_FREE
+        {
+            free.push(std::mem::take(&mut self.room));
+        }
+    }
+}
 
 impl Expander {
+    fn key(&self) -> &Key {
+        &self.room[0]
+    }
+
     /// Fills at most 255 blocks.
     fn fill(&self, info: &[&[u8]], output: &mut [u8]) {
         let size = self.hash_len();
@@ -66,7 +96,7 @@ impl Expander {
             if let Some(last) = message.last_mut() {
                 *last = number;
             }
-            let block = sign(&self.0, &message[start..]);
+            let block = sign(self.key(), &message[start..]);
             part.copy_from_slice(&block.as_ref()[..part.len()]);
             message[..size].copy_from_slice(block.as_ref());
             start = 0;
@@ -92,7 +122,7 @@ impl HkdfExpander for Expander {
     }
 
     fn hash_len(&self) -> usize {
-        self.0.algorithm().tag_len()
+        self.key().algorithm().tag_len()
     }
 }
 
@@ -222,5 +252,25 @@ mod tests {
             theirs.expand_slice(&[b"info"], &mut expected).unwrap();
             assert_eq!(output[..most], expected);
         }
+    }
+    #[test]
+    fn rooms_are_kept_empty_and_few() {
+        let output = |expander: &dyn HkdfExpander| expander.expand_block(&[b"info"]).as_ref().to_vec();
+        let expanders =
+            || -> Vec<_> { (0..3 * MOST_FREE).map(|i| SHA384.extract_from_secret(None, &[i as u8])).collect() };
+        let expected: Vec<_> = expanders().iter().map(|expander| output(&**expander)).collect();
+        for round in 0..3 {
+            // Other tests may be at it, too.
+            let free = FREE.lock().unwrap();
+            assert!(free.len() <= MOST_FREE && free.iter().all(|room| room.is_empty() && room.capacity() == 1));
+            // Without them, by way of them, and without them again.
+            let locked = (round != 1).then_some(free);
+            let used = expanders();
+            assert_eq!(used.iter().map(|expander| output(&**expander)).collect::<Vec<_>>(), expected);
+            drop(used);
+            drop(locked);
+        }
+        drop(expanders());
+        assert!(FREE.lock().unwrap().len() > 1);
     }
 }
