@@ -80,6 +80,9 @@ static inline netlib_error *make_error(void) {
 static inline netlib_limit *make_limit(void) {
     netlib_limit *limit = NULL;
     MUST_OK(netlib_limit_new(5.0, &limit, NULL));
+    /* So that cancelling it has somebody to wake. */
+    int fd = -1;
+    MUST_OK(netlib_limit_fd(limit, &fd, NULL));
     return limit;
 }
 #endif

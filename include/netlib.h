@@ -46,9 +46,10 @@
  *     Concurrent   one reader and one writer at once.
  *     Single       any thread, one call at a time.
  * "@threads any" at a function means that the tags of its arguments are all it asks. There is no thread affinity, no
- * initialisation, no thread-local last error, and no global setting but the default timeout. A thread is not canceled
- * (pthread_cancel) inside a call or its callbacks, but at the first cancellation point after it; what ends a call that
- * waits is netlib_limit_cancel.
+ * initialisation, no thread-local last error, and no global setting but the default timeout. pthread_cancel, unless it
+ * is asynchronous, ends no thread inside a call or its callbacks, but at the first cancellation point after it; what
+ * ends a call that waits is netlib_limit_cancel. Callbacks return: no longjmp, pthread_exit or C++ exception leaves
+ * one.
  *
  * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
  * otherwise. What arrives in buffers (URLs, response heads, PEM, DER) is a pointer and a length, which may be

@@ -1,6 +1,6 @@
-//! The guard: every exported function's body runs inside one of these. A panic, which is a bug in netlib, becomes a status
-//! (or the documented fallback) and never unwinds into C, which would be undefined behaviour; and the cancellation of a
-//! thread never unwinds what is here.
+//! The guard: every exported function's body runs inside one of these. A panic, which is a bug in netlib, becomes a
+//! status (or the documented fallback) and never unwinds into C, which would be undefined behaviour; and no thread is
+//! canceled in the midst of it.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,10 +12,10 @@ use crate::ffi::handle;
 use crate::ffi::uncanceled::Uncanceled;
 use crate::status::Status;
 
-/// As [`computing::status`].
+/// For functions that return `netlib_status`: overwrites `*err` with the error, or with NULL on success and progress.
 ///
 /// # Safety
-/// As there.
+/// `err` is NULL or points to a writable `netlib_error *`.
 pub(crate) unsafe fn status<T: Into<Status>>(
     err: *mut *mut netlib_error,
     body: impl FnOnce() -> Result<T>,
@@ -25,27 +25,28 @@ pub(crate) unsafe fn status<T: Into<Status>>(
     unsafe { computing::status(err, body) }
 }
 
-/// As [`computing::value`].
+/// For functions that return a value and have no way to report an error: `fallback` is what their documentation says
+/// they return for arguments they cannot use.
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
     let _uncanceled = Uncanceled::begin();
     computing::value(fallback, body)
 }
 
-/// As [`computing::nothing`].
+/// For functions that return nothing.
 pub(crate) fn nothing(body: impl FnOnce()) {
     let _uncanceled = Uncanceled::begin();
     computing::nothing(body);
 }
 
-/// The same for functions that make no system call and run nothing of the program's: a thread cannot be canceled in them
-/// anyhow.
+/// The same for functions that make no system call and run nothing of the program's: no thread can be canceled in them
+/// anyhow, and they are quick enough for the difference to count.
 pub(crate) mod computing {
     use super::*;
 
-    /// For functions that return `netlib_status`: overwrites `*err` with the error, or with NULL on success and progress.
+    /// As [`super::status`].
     ///
     /// # Safety
-    /// `err` is NULL or points to a writable `netlib_error *`.
+    /// As there.
     pub(crate) unsafe fn status<T: Into<Status>>(
         err: *mut *mut netlib_error,
         body: impl FnOnce() -> Result<T>,
@@ -79,8 +80,7 @@ pub(crate) mod computing {
         status as netlib_status
     }
 
-    /// For functions that return a value and have no way to report an error: `fallback` is what their documentation says
-    /// they return for arguments they cannot use.
+    /// As [`super::value`].
     pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
         match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(value)) => value,
@@ -88,7 +88,7 @@ pub(crate) mod computing {
         }
     }
 
-    /// For functions that return nothing.
+    /// As [`super::nothing`].
     pub(crate) fn nothing(body: impl FnOnce()) {
         let _ = catch_unwind(AssertUnwindSafe(body));
     }

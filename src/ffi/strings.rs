@@ -74,7 +74,8 @@ unsafe fn lend<H: Handle, T>(
     })
 }
 
-/// The body of a getter that cannot fail: `fallback` when the handle is NULL.
+/// The body of a getter that cannot fail: `fallback` when the handle is NULL. What makes a system call takes a
+/// [`guard`](crate::ffi::guard) around it.
 ///
 /// # Safety
 /// `handle` is NULL or live.

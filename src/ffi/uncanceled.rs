@@ -1,5 +1,8 @@
-//! No thread is canceled (pthread_cancel(3)) inside netlib: what that unwinds, Rust answers by ending the process. It
-//! comes at the thread's next cancellation point after the call.
+//! No thread is canceled (pthread_cancel(3)) inside netlib: glibc unwinds it then, which Rust answers by ending the
+//! process, and musl leaves its locks held. It ends at its next cancellation point after the call.
+//!
+//! This is for deferred cancellation. A thread that can be canceled at any instruction may call three functions (POSIX),
+//! and none of them is here.
 
 /// Lives as long as the calling thread is not to be canceled.
 pub(super) struct Uncanceled(system::State);
@@ -48,7 +51,7 @@ mod system {
     }
 }
 
-/// There is no such thing as pthread_cancel(3).
+/// Android and Windows have no pthread_cancel(3); elsewhere nobody has looked.
 #[cfg(not(any(
     target_os = "linux",
     target_os = "freebsd",

@@ -1,8 +1,8 @@
 //! HKDF (RFC 5869) for the key schedule of TLS 1.3, on the provider's HMAC.
 //!
-//! The provider's own keeps what is to be extracted and extracts it again for each expansion, and begins the HMAC of a
-//! secret anew for each. Here a secret is extracted once and its HMAC begun once, so that a resumed handshake hashes a
-//! quarter less.
+//! The provider's own keeps what is to be extracted and extracts it again for each expansion, and begins the HMAC of
+//! a secret anew for each. Here a secret is extracted once and its HMAC begun once, so that a resumed handshake hashes
+//! a quarter less.
 
 use std::sync::Mutex;
 
@@ -25,7 +25,7 @@ pub(super) struct Hkdf(hmac::Algorithm);
 
 impl Hkdf {
     fn expander(&self, prk: &OkmBlock) -> Box<dyn HkdfExpander> {
-        let mut room = FREE.try_lock().ok().and_then(|mut free| free.pop()).unwrap_or_else(|| Room::with_capacity(1));
+        let mut room = ROOMS.take();
         room.push(Key::new(self.0, prk.as_ref()));
         Box::new(Expander { room })
     }
@@ -57,22 +57,35 @@ struct Expander {
     room: Room,
 }
 
-/// Room for one HMAC. Its 1.2 KiB are more than malloc(3) keeps at hand, and would leave gaps between what lives longer.
+/// Room for one HMAC. Its 1.2 KiB are more than malloc(3) keeps at hand, and would leave gaps between what lives
+/// longer.
 type Room = Vec<Key>;
 
 /// Rooms to be used again, of which a handshake has two at a time. Who finds them locked does without.
-static FREE: Mutex<Vec<Room>> = Mutex::new(Vec::new());
-const MOST_FREE: usize = 8;
+struct Rooms(Mutex<Vec<Room>>);
+
+static ROOMS: Rooms = Rooms(Mutex::new(Vec::new()));
+const MOST_ROOMS: usize = 8;
+
+impl Rooms {
+    fn take(&self) -> Room {
+        self.0.try_lock().ok().and_then(|mut rooms| rooms.pop()).unwrap_or_else(|| Room::with_capacity(1))
+    }
+
+    fn give_back(&self, mut room: Room) {
+        // Which wipes what is in it.
+        room.clear();
+        if let Ok(mut rooms) = self.0.try_lock()
+            && rooms.len() < MOST_ROOMS
+        {
+            rooms.push(room);
+        }
+    }
+}
 
 impl Drop for Expander {
     fn drop(&mut self) {
-        // Which wipes it.
-        self.room.clear();
-        if let Ok(mut free) = FREE.try_lock()
-            && free.len() < MOST_FREE
-        {
-            free.push(std::mem::take(&mut self.room));
-        }
+        ROOMS.give_back(std::mem::take(&mut self.room));
     }
 }
 
@@ -84,8 +97,8 @@ impl Expander {
     /// Fills at most 255 blocks.
     fn fill(&self, info: &[&[u8]], output: &mut [u8]) {
         let size = self.hash_len();
-        // The block before, `info` and the block's number. What TLS has between the two takes at most 86 bytes, exporters
-        // of long names apart (RFC 8446 section 7.1).
+        // The block before, `info` and the block's number. What TLS has for `info` takes at most 85 bytes, exporters of
+        // long names apart.
         let mut message: SmallVec<[u8; 160]> = smallvec![0; size];
         for piece in info {
             message.extend_from_slice(piece);
@@ -253,24 +266,27 @@ mod tests {
             assert_eq!(output[..most], expected);
         }
     }
+
     #[test]
     fn rooms_are_kept_empty_and_few() {
-        let output = |expander: &dyn HkdfExpander| expander.expand_block(&[b"info"]).as_ref().to_vec();
-        let expanders =
-            || -> Vec<_> { (0..3 * MOST_FREE).map(|i| SHA384.extract_from_secret(None, &[i as u8])).collect() };
-        let expected: Vec<_> = expanders().iter().map(|expander| output(&**expander)).collect();
-        for round in 0..3 {
-            // Other tests may be at it, too.
-            let free = FREE.lock().unwrap();
-            assert!(free.len() <= MOST_FREE && free.iter().all(|room| room.is_empty() && room.capacity() == 1));
-            // Without them, by way of them, and without them again.
-            let locked = (round != 1).then_some(free);
-            let used = expanders();
-            assert_eq!(used.iter().map(|expander| output(&**expander)).collect::<Vec<_>>(), expected);
-            drop(used);
-            drop(locked);
-        }
-        drop(expanders());
-        assert!(FREE.lock().unwrap().len() > 1);
+        let rooms = Rooms(Mutex::default());
+        let filled = || {
+            let mut room = rooms.take();
+            room.push(Key::new(hmac::HMAC_SHA256, b"key"));
+            room
+        };
+        let kept = || rooms.0.lock().unwrap().iter().map(|room| (room.len(), room.capacity())).collect::<Vec<_>>();
+        let many: Vec<_> = (0..MOST_ROOMS + 3).map(|_| filled()).collect();
+        many.into_iter().for_each(|room| rooms.give_back(room));
+        assert_eq!(kept(), [(0, 1); MOST_ROOMS]);
+        let room = filled();
+        assert_eq!(kept().len(), MOST_ROOMS - 1);
+        rooms.give_back(room);
+        assert_eq!(kept().len(), MOST_ROOMS);
+        let locked = rooms.0.lock().unwrap();
+        let room = filled();
+        assert_eq!(room.len(), 1);
+        rooms.give_back(room);
+        assert_eq!(locked.len(), MOST_ROOMS);
     }
 }

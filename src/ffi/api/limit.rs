@@ -73,7 +73,8 @@ pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
-    read(limit, (), Limit::cancel);
+    // It wakes who waits by a system call.
+    guard::nothing(|| read(limit, (), Limit::cancel));
 }
 
 /// Says whether waiting must stop.

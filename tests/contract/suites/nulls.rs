@@ -1,6 +1,6 @@
 //! The NULL sweep: a C program, generated from netlib.h, that calls every function with every pointer NULL one at a
-//! time and the other arguments valid. What must come of it is what the documentation says of that parameter. And it calls
-//! every function on a thread that is to be canceled, which must not happen in it.
+//! time and the other arguments valid. What must come of it is what the documentation says of that parameter. And it
+//! calls every function on a thread that is to be canceled, which must not happen in it.
 //!
 //! Valid arguments come from c-tests/null_makers.h, whose first comment says how they are found. A parameter for which
 //! there is none fails the suite.
