@@ -1,8 +1,8 @@
 //! No thread is canceled (pthread_cancel(3)) inside netlib: glibc unwinds it then, which Rust answers by ending the
 //! process, and musl leaves its locks held. It ends at its next cancellation point after the call.
 //!
-//! This is for deferred cancellation. A thread that can be canceled at any instruction may call three functions (POSIX),
-//! and none of them is here.
+//! This is for deferred cancellation. A thread that can be canceled at any instruction may call three functions
+//! (POSIX), and none of them is here.
 
 /// Lives as long as the calling thread is not to be canceled.
 pub(super) struct Uncanceled(system::State);
@@ -19,18 +19,11 @@ impl Drop for Uncanceled {
     }
 }
 
-#[cfg(any(
-    target_os = "linux",
-    target_os = "freebsd",
-    target_os = "dragonfly",
-    target_os = "netbsd",
-    target_os = "openbsd",
-    target_vendor = "apple"
-))]
+#[cfg(all(unix, not(target_os = "android")))]
 mod system {
     use std::ffi::c_int;
 
-    const DISABLED: c_int = if cfg!(target_vendor = "apple") { 0 } else { 1 };
+    const DISABLED: c_int = if cfg!(any(target_vendor = "apple", target_os = "hurd")) { 0 } else { 1 };
 
     unsafe extern "C" {
         // SAFETY: POSIX: any number is taken, or refused, and the old one is stored through the reference.
@@ -51,15 +44,8 @@ mod system {
     }
 }
 
-/// Android and Windows have no pthread_cancel(3); elsewhere nobody has looked.
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "freebsd",
-    target_os = "dragonfly",
-    target_os = "netbsd",
-    target_os = "openbsd",
-    target_vendor = "apple"
-)))]
+/// There is no pthread_cancel(3).
+#[cfg(not(all(unix, not(target_os = "android"))))]
 mod system {
     pub(super) type State = ();
 
