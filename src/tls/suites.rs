@@ -79,11 +79,12 @@ mod tests {
             CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
         ];
         assert_eq!(replaced, expected);
-        for (ours, theirs) in [
-            (&AES_256_GCM, &TLS13_AES_256_GCM_SHA384),
-            (&AES_128_GCM, &TLS13_AES_128_GCM_SHA256),
-            (&CHACHA20_POLY1305, &TLS13_CHACHA20_POLY1305_SHA256),
+        for (ours, theirs, hkdf) in [
+            (&AES_256_GCM, &TLS13_AES_256_GCM_SHA384, &hkdf::SHA384),
+            (&AES_128_GCM, &TLS13_AES_128_GCM_SHA256, &hkdf::SHA256),
+            (&CHACHA20_POLY1305, &TLS13_CHACHA20_POLY1305_SHA256, &hkdf::SHA256),
         ] {
+            assert!(std::ptr::addr_eq(ours.hkdf_provider, hkdf), "{theirs:?}");
             let theirs = tls13(theirs);
             assert_eq!(ours.common.confidentiality_limit, theirs.common.confidentiality_limit);
             assert_eq!(ours.common.hash_provider.algorithm(), theirs.common.hash_provider.algorithm());

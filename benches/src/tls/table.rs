@@ -75,12 +75,10 @@ fn times_row(name: &str, times: &HashMap<&str, &[f64]>) -> Vec<String> {
     row
 }
 
-/// In hundredths, as the goals are given.
 fn verdict(value: Option<f64>, goal: Option<f64>) -> [String; 2] {
     let Some(goal) = goal else { return ["".into(), "".into()] };
-    let hundredths = |value: f64| (value * 100.0).round();
     let verdict = match value {
-        Some(value) if hundredths(value) <= hundredths(goal) => "met",
+        Some(value) if value <= goal => "met",
         Some(_) => "missed",
         None => "",
     };
