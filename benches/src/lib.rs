@@ -17,6 +17,7 @@ pub mod policy;
 pub mod heads;
 pub mod sockets;
 pub mod tls;
+pub mod processors;
 pub mod timing;
 pub mod growth;
 pub mod report;

@@ -47,7 +47,19 @@ pub struct Row {
     pub allocations: Option<f64>,
 }
 
+impl Row {
+    /// Without anything measured.
+    pub fn new(name: &str) -> Row {
+        Row { name: name.into(), times: Vec::new(), allocations: None }
+    }
+}
+
 impl Measured {
+    /// Without operations.
+    pub fn new(name: &str) -> Measured {
+        Measured { name: name.into(), references: &[], rows: Vec::new() }
+    }
+
     /// What row `i` takes beside the reference.
     fn ratio(&self, i: usize, reference: &str) -> Option<f64> {
         let reference = self.rows.iter().find(|row| row.name == reference)?;

@@ -38,7 +38,7 @@ fn run() -> Result<bool, String> {
     println!(
         "Times: ns of this thread's processor time, the median of {ROUNDS} rounds in shuffled order; ratios are made in each round\n"
     );
-    for section in sections(wants)? {
+    for section in sections(|name| name != "tls" && wants(name))? {
         let mut results = Vec::new();
         for mut group in section.groups {
             let times = rounds(&mut rng, &mut group.operations);
@@ -52,11 +52,6 @@ fn run() -> Result<bool, String> {
             let rows = rows.collect();
             results.push(Measured { name: group.name, references: group.references, rows });
         }
-        if section.name == "tls" {
-            let counts = |group: &str, rival: &str| counts.get(&key("tls", group, rival)).copied();
-            tls::print(&results, &tls::processes::measure(&mut rng)?, counts);
-            continue;
-        }
         println!("{}\n", section.title);
         match section.name {
             "url" | "url, all" => report::side_by_side(&results),
@@ -68,6 +63,10 @@ fn run() -> Result<bool, String> {
         if section.name == "sockets" {
             report::goals(&results, sockets::costs::GOALS);
         }
+    }
+    if wants("tls") {
+        let counts = |group: &str, rival: &str| counts.get(&key("tls", group, rival)).copied();
+        tls::print(&tls::processes::rounds(&mut rng)?, &tls::processes::measure(&mut rng)?, counts);
     }
     if wants("growth") {
         growth::run(&mut rng)?;

@@ -7,8 +7,9 @@ use std::os::fd::AsRawFd;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-use super::peers::{accepting, pin, quiet};
+use super::peers::{accepting, quiet};
 use super::{Calls, LOOPBACK, NO_LIMIT, NO_OPTIONS, NONE, OK, TIMEOUT, c_string};
+use crate::processors::{Processor, pin};
 use crate::report::Goal;
 use crate::{Group, Operation, Section};
 
@@ -30,7 +31,7 @@ const POLL_EVER: &str = "poll, no timeout";
 const BARE: &str = "getaddrinfo, socket, connect";
 
 pub fn section() -> Result<Section, String> {
-    pin(0);
+    pin(Processor::Client);
     let c = Calls::load()?;
     let mut groups = waits(&c)?;
     for (name, host, v6) in [("a connection, IPv4", LOOPBACK, false), ("a connection, IPv6", c"::1", true)] {

@@ -6,6 +6,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
+use crate::processors::{Processor, pin};
+
 /// An address as connect(2) takes it.
 #[derive(Clone, Copy)]
 pub struct Address {
@@ -114,7 +116,7 @@ pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
         libc::listen(listener.as_raw_fd(), 4096);
     }
     std::thread::spawn(move || {
-        pin(1);
+        pin(Processor::Peer);
         loop {
             let fd = unsafe { libc::accept(listener.as_raw_fd(), std::ptr::null_mut(), std::ptr::null_mut()) };
             if fd >= 0 {
@@ -128,21 +130,6 @@ pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
         }
     });
     Ok(address)
-}
-
-/// This thread runs on one processor, if there is another for the rest.
-pub fn pin(processor: usize) {
-    unsafe {
-        let mut set: libc::cpu_set_t = std::mem::zeroed();
-        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut set) != 0 {
-            return;
-        }
-        let allowed: Vec<usize> = (0..libc::CPU_SETSIZE as usize).filter(|&i| libc::CPU_ISSET(i, &set)).collect();
-        let Some(&chosen) = allowed.get(processor) else { return };
-        libc::CPU_ZERO(&mut set);
-        libc::CPU_SET(chosen, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set);
-    }
 }
 
 /// Two ends of a TCP connection.

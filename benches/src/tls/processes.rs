@@ -1,17 +1,68 @@
-//! What is measured in a process of its own: a first handshake, and the memory of idle connections.
+//! What is measured in processes of their own: everything, several times, because where a library's memory comes to lie
+//! makes a difference between processes that rounds do not even out; a first handshake; the memory of idle connections.
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
+use std::process::Stdio;
 
+use super::operations::section;
 use super::server::{Order, RECORD, Server, Service, connect, order, program, run};
 use super::{NETLIB, OPENSSL, RIVALS, RUSTLS_FFI, Session, Share, client};
+use crate::processors::{Processor, pin};
+use crate::report::{Measured, Row};
 use crate::rng::Rng;
-use crate::sockets::peers::pin;
-use crate::timing::ROUNDS;
+use crate::timing::{self, ROUNDS};
 
 const WARM: usize = 32;
 const IDLE: usize = 256;
 const IDLE_TIMES: usize = 3;
+
+/// How many processes make all the rounds.
+const PROCESSES: usize = 5;
+
+/// The operations of the section, with the times of all rounds of all processes.
+pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
+    let mut measured: Vec<Measured> = Vec::new();
+    for process in 0..PROCESSES {
+        let mut command = program()?;
+        command.args(["rounds", &rng.number().to_string()]);
+        // What is skipped is said once.
+        let stderr = if process == 0 { Stdio::inherit() } else { Stdio::null() };
+        let output = command.stderr(stderr).output().map_err(|e| e.to_string())?;
+        if !output.status.success() {
+            return Err(format!("the rounds of TLS: {}", output.status));
+        }
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            let [group, name, times] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
+            let group = entry(&mut measured, |known| known.name == group, || Measured::new(group));
+            let row = entry(&mut group.rows, |known| known.name == name, || Row::new(name));
+            row.times.extend(times.split(' ').filter_map(|time| time.parse::<f64>().ok()));
+        }
+    }
+    Ok(measured)
+}
+
+/// The one that `is` it, or else a new one at the end.
+fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
+    let at = all.iter().position(is).unwrap_or_else(|| {
+        all.push(new());
+        all.len() - 1
+    });
+    &mut all[at]
+}
+
+/// One of those processes: prints the group, the operation and the times, tabs and spaces between.
+fn print_rounds(seed: u64) -> Result<(), String> {
+    let mut rng = Rng::new(seed);
+    for mut group in section()?.groups {
+        let times = timing::rounds(&mut rng, &mut group.operations);
+        for (operation, times) in group.operations.iter().zip(times) {
+            let times: Vec<String> = times.iter().map(f64::to_string).collect();
+            println!("{}\t{}\t{}", group.name, operation.name, times.join(" "));
+        }
+    }
+    Ok(())
+}
 
 /// What came out of the processes of a rival.
 pub struct Process {
@@ -60,11 +111,16 @@ const MISSING: i32 = 3;
 
 /// The program that those are made of, and the server.
 pub fn main(arguments: &[String]) -> Result<(), String> {
-    let [what, rest @ ..] = arguments else { return Err("server, fresh or idle".into()) };
-    let [rival, port] = rest else { return run() };
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (what, rival, port) = match arguments[..] {
+        ["server", ref processor @ ..] => return run(processor.first().and_then(|number| number.parse().ok())),
+        ["rounds", seed] => return print_rounds(seed.parse().map_err(|_| "no seed")?),
+        [what @ ("fresh" | "idle"), rival, port] => (what, rival, port),
+        _ => return Err("server, rounds, fresh or idle".into()),
+    };
     let port = port.parse().map_err(|_| "no port")?;
-    let rival = [OPENSSL, RUSTLS_FFI, NETLIB].into_iter().find(|name| name == rival).unwrap_or(super::UNBUFFERED);
-    pin(0);
+    let rival = [OPENSSL, RUSTLS_FFI, NETLIB].into_iter().find(|name| *name == rival).unwrap_or(super::UNBUFFERED);
+    pin(Processor::Client);
     let result = if what == "fresh" { fresh(rival, port) } else { idle(rival, port) };
     match result {
         Ok(number) => println!("{number}"),
