@@ -22,6 +22,7 @@ mod gather;
 mod guarded;
 mod handshake;
 mod nested;
+mod straight;
 mod transfer;
 mod transport;
 
@@ -260,13 +261,15 @@ impl Stream {
 
     /// At least one byte, up to as many as are there.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
-        let (mut call, settings) = Call::begin(self, Role::Reader)?;
-        call.read(buffer, settings.terms())
+        self.read_straight(buffer).unwrap_or_else(|| {
+            let (mut call, settings) = Call::begin(self, Role::Reader)?;
+            call.read(buffer, settings.terms())
+        })
     }
 
     /// Blocking: all of `data`. Otherwise as much as could be sent; what is not counted must be passed again.
     pub fn write(&self, data: &[u8]) -> Result<Io> {
-        self.write_pieces(&[data])
+        self.write_straight(data).unwrap_or_else(|| self.write_pieces(&[data]))
     }
 
     /// The same for data that is not in one piece. The lengths, added, fit a `usize`.

@@ -1,13 +1,14 @@
 //! Moving bytes between a stream's engine and its transport, which works without the stream's lock.
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::call::{Call, Role};
 use super::guarded::too_slow;
-use super::transport::{Fault, Waiting};
-use super::{Io, Terms};
+use super::transport::{Fault, Outcome, Waiting};
+use super::{Core, Io, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::engine::Engine;
@@ -40,36 +41,42 @@ impl Call<'_> {
                     return Err(error);
                 }
             };
-            let room = input.space().len();
             let received = self.transport().receive(input.space(), terms, waiting);
-            if let Ok(Io::Done(count)) = received {
-                input.add(count);
-            }
-            let can_wait = self.can_wait();
-            let core = self.core()?;
-            core.engine.take_back(input);
-            match received {
-                Ok(Io::Done(count)) => {
-                    core.drained = count < room;
-                    core.end_wait(count, terms);
-                    return Ok(None);
-                }
-                Ok(Io::End) => {
-                    core.end_wait(0, terms);
-                    core.engine.end_input();
-                    return Ok(None);
-                }
-                Ok(want) => {
-                    core.drained = true;
-                    core.nonblocking |= waiting == Waiting::Inside;
-                    if !terms.blocking || !can_wait {
-                        core.wait_on(terms)?;
-                        return Ok(Some(want));
-                    }
-                }
-                Err(fault) => return self.not_received(fault, terms),
+            if let ControlFlow::Break(outcome) = self.received(input, received, waiting, terms)? {
+                return Ok(outcome);
             }
         }
+    }
+
+    /// What a receive came to. `Continue`: it is to be tried again.
+    pub(super) fn received(
+        &mut self,
+        input: Filled,
+        received: Outcome<Io>,
+        waiting: Waiting,
+        terms: Terms<'_>,
+    ) -> Result<ControlFlow<Option<Io>>> {
+        let can_wait = self.can_wait();
+        let core = self.core()?;
+        let count = received.as_ref().map_or(0, |io| io.count());
+        core.take_in(input, count);
+        match received {
+            Ok(Io::Done(count)) => core.end_wait(count, terms),
+            Ok(Io::End) => {
+                core.end_wait(0, terms);
+                core.engine.end_input();
+            }
+            Ok(want) => {
+                core.nonblocking |= waiting == Waiting::Inside;
+                if terms.blocking && can_wait {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                core.wait_on(terms)?;
+                return Ok(ControlFlow::Break(Some(want)));
+            }
+            Err(fault) => return self.not_received(fault, terms).map(ControlFlow::Break),
+        }
+        Ok(ControlFlow::Break(None))
     }
 
     fn not_received(&mut self, fault: Fault, terms: Terms<'_>) -> Result<Option<Io>> {
@@ -120,10 +127,21 @@ impl Call<'_> {
     }
 
     /// Sends one piece of output; what is left of it goes back to the front of the queue. `None`: nothing is.
-    fn send(&mut self, mut piece: Filled, terms: Terms<'_>) -> Result<Option<Io>> {
+    fn send(&mut self, piece: Filled, terms: Terms<'_>) -> Result<Option<Io>> {
         self.assume(Role::Sender)?;
         self.core()?.sender_waits = terms.blocking || !self.can_wait();
-        let outcome = self.send_piece(&mut piece, terms);
+        let sent = self.transport().send(piece.bytes(), terms);
+        self.go_on_sending(piece, sent, terms)
+    }
+
+    /// Of the sender, of whose piece something was sent, or why not.
+    pub(super) fn go_on_sending(
+        &mut self,
+        mut piece: Filled,
+        sent: Outcome<Io>,
+        terms: Terms<'_>,
+    ) -> Result<Option<Io>> {
+        let outcome = self.send_all(&mut piece, sent, terms);
         if let Ok(core) = self.core() {
             core.engine.return_output(piece);
         }
@@ -131,9 +149,9 @@ impl Call<'_> {
         outcome
     }
 
-    fn send_piece(&mut self, piece: &mut Filled, terms: Terms<'_>) -> Result<Option<Io>> {
-        while !piece.is_empty() {
-            match self.transport().send(piece.bytes(), terms) {
+    fn send_all(&mut self, piece: &mut Filled, mut sent: Outcome<Io>, terms: Terms<'_>) -> Result<Option<Io>> {
+        loop {
+            match sent {
                 Ok(Io::Done(count)) => piece.consume(count),
                 Ok(want) => return Ok(Some(want)),
                 Err(fault) => {
@@ -143,8 +161,21 @@ impl Call<'_> {
                     return Err(if is_fatal || is_broken(&error) { core.engine.fail_sending(error) } else { error });
                 }
             }
+            if piece.is_empty() {
+                return Ok(None);
+            }
+            sent = self.transport().send(piece.bytes(), terms);
         }
-        Ok(None)
+    }
+}
+
+impl Core {
+    /// Takes back the buffer of a receive with so many more bytes.
+    pub(super) fn take_in(&mut self, mut input: Filled, count: usize) {
+        // One that is not filled leaves probably nothing there.
+        self.drained = count < input.room();
+        input.add(count);
+        self.engine.take_back(input);
     }
 }
 

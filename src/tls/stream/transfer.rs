@@ -1,7 +1,10 @@
 //! Reading and writing, which make sure of the handshake first.
 
+use std::ops::ControlFlow;
+
 use super::call::{Call, Role};
 use super::gather::Pieces;
+use super::transport::{Outcome, Waiting};
 use super::{Io, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -18,25 +21,74 @@ impl Call<'_> {
             if let Some(want) = self.shake(terms)? {
                 return Ok(want);
             }
-            let core = self.core()?;
-            let outcome = core.engine.read(buffer);
-            if let Ok(Read::Data(count)) = outcome {
-                core.count_plaintext(count, terms);
+            let outcome = self.core()?.engine.read(buffer);
+            if let Some(io) = self.told(outcome, terms)? {
+                return Ok(io);
             }
-            if core.engine.has_output() {
-                self.send_without_waiting(terms)?;
-            }
-            match outcome? {
-                Read::Data(count) => return Ok(Io::Done(count)),
-                Read::End => return Ok(Io::End),
-                Read::Blocked if received => terms.check_throughput()?,
-                Read::Blocked => {}
+            if received {
+                terms.check_throughput()?;
             }
             if let Some(want) = self.receive(terms)? {
                 return Ok(want);
             }
             received = true;
         }
+    }
+
+    /// What a read of the session's came to for the program, and what there is to answer to the peer. `None`: nothing yet.
+    fn told(&mut self, outcome: Result<Read>, terms: Terms<'_>) -> Result<Option<Io>> {
+        let core = self.core()?;
+        if let Ok(Read::Data(count)) = outcome {
+            core.count_plaintext(count, terms);
+        }
+        if core.engine.has_output() {
+            self.send_without_waiting(terms)?;
+        }
+        Ok(match outcome? {
+            Read::Data(count) => Some(Io::Done(count)),
+            Read::End => Some(Io::End),
+            Read::Blocked => None,
+        })
+    }
+
+    /// A read that has received something, or not.
+    pub(super) fn go_on_receiving(
+        &mut self,
+        input: Filled,
+        received: Outcome<Io>,
+        buffer: &mut [u8],
+        terms: Terms<'_>,
+    ) -> Result<Io> {
+        match self.received(input, received, Waiting::Inside, terms)? {
+            ControlFlow::Break(Some(want)) => Ok(want),
+            _ => self.read(buffer, terms),
+        }
+    }
+
+    /// A read that has looked at what came.
+    pub(super) fn go_on_reading(&mut self, outcome: Result<Read>, buffer: &mut [u8], terms: Terms<'_>) -> Result<Io> {
+        match self.told(outcome, terms)? {
+            Some(io) => Ok(io),
+            None => self.read(buffer, terms),
+        }
+    }
+
+    /// A write whose only piece was sent, or some of it, or why not.
+    pub(super) fn go_on_writing(
+        &mut self,
+        piece: Filled,
+        sent: Outcome<Io>,
+        data: &[u8],
+        terms: Terms<'_>,
+    ) -> Result<Io> {
+        let outcome = match self.go_on_sending(piece, sent, terms) {
+            // The session has taken the data, which is counted now.
+            Ok(None) => self.write_rest(Pieces::new(&[data]), terms),
+            Ok(Some(want)) => Ok(want),
+            Err(error) => Err(error),
+        };
+        self.end_writing(terms)?;
+        outcome
     }
 
     /// Of the writer.
@@ -46,7 +98,7 @@ impl Call<'_> {
         outcome
     }
 
-    fn begin_write(&mut self, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
+    fn begin_write(&mut self, data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
         self.core()?.engine.check_sending()?;
         if let Some(want) = self.shake(terms)? {
             return Ok(want);
@@ -58,6 +110,11 @@ impl Call<'_> {
             );
             return Err(Error::new(Status::InvalidArgument, message));
         }
+        self.write_rest(data, terms)
+    }
+
+    /// From what is queued to the last byte.
+    fn write_rest(&mut self, mut data: Pieces<'_>, terms: Terms<'_>) -> Result<Io> {
         let (mut counted, mut gathered) = (0, None);
         let outcome = self.write_all(&mut data, &mut gathered, &mut counted, terms);
         if let Some(gathered) = gathered {

@@ -49,7 +49,7 @@ pub(super) enum Waiting {
     Inside,
 }
 
-type Outcome<T> = std::result::Result<T, Fault>;
+pub(super) type Outcome<T> = std::result::Result<T, Fault>;
 
 impl Transport {
     pub fn descriptor(fd: RawFd) -> Result<Transport> {
