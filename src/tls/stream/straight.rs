@@ -107,6 +107,7 @@ impl Stream {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Shutdown;
     use std::os::fd::AsRawFd;
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
@@ -187,6 +188,8 @@ mod tests {
                 |pair| {
                     pair.server.write(b"some").unwrap();
                     assert_eq!(pair.client.read(&mut [0; 2]).unwrap(), Io::Done(2));
+                    // One that waits nevertheless is not kept waiting.
+                    pair.far.shutdown(Shutdown::Write).unwrap();
                 },
                 true,
                 false,
@@ -300,7 +303,7 @@ mod tests {
         assert_eq!(pair.client.write(b"data").unwrap(), Io::Done(4));
         assert_eq!(read_all(&pair.server, 4), b"data");
 
-        pair.far.shutdown(std::net::Shutdown::Both).unwrap();
+        pair.far.shutdown(Shutdown::Both).unwrap();
         let broken = (Status::Protocol, libc::EPIPE);
         assert_eq!(reason(pair.client.write_straight(b"more").unwrap().unwrap_err()), broken);
         assert!(pair.client.write_straight(b"more").is_none());
@@ -326,7 +329,7 @@ mod tests {
         assert!(pair.is_at_rest() && pair.client.read_straight(&mut [0]).is_none());
 
         let pair = Pair::new();
-        pair.far.shutdown(std::net::Shutdown::Both).unwrap();
+        pair.far.shutdown(Shutdown::Both).unwrap();
         let truncated = pair.client.read_straight(&mut [0]).unwrap().unwrap_err();
         assert_eq!(truncated.status(), Status::TlsTruncated);
         assert!(pair.is_at_rest());
