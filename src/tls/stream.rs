@@ -1,6 +1,6 @@
 //! A session on a transport: waiting, limits, and two threads at once.
 //!
-//! The session's state is behind one mutex that is held for computing only, never while the transport is at work ([`Call`]):
+//! The session's state is behind one mutex that is held for computing only, never while the transport is at work ([`Call`], [`straight`]):
 //! - Whoever reads takes the input buffer out of the engine, receives into it, and gives it back.
 //! - Whoever sends takes the next piece of output out and is *the* sender until it is sent or given back to the front of
 //!   the queue, so that records leave whole and in the order in which they were made.
@@ -92,7 +92,8 @@ struct Core {
     occupied: bool,
     /// The handshake is done and its last flight sent.
     shaken: bool,
-    /// The sender at work may wait, or its transport.
+    /// The sender at work may wait, or its transport. Of no matter while that is the writer, or shakes hands: nobody else
+    /// asks.
     sender_waits: bool,
     /// How many threads wait for a role to be given up.
     waiting: usize,

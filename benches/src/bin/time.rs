@@ -66,7 +66,10 @@ fn run() -> Result<bool, String> {
     }
     if wants("tls") {
         let counts = |group: &str, rival: &str| counts.get(&key("tls", group, rival)).copied();
-        tls::print(&tls::processes::rounds(&mut rng)?, &tls::processes::measure(&mut rng)?, counts);
+        match tls::processes::rounds(&mut rng) {
+            Ok(rounds) => tls::print(&rounds, &tls::processes::measure(&mut rng)?, counts),
+            Err(reason) => eprintln!("tls: skipped: {reason}"),
+        }
     }
     if wants("growth") {
         growth::run(&mut rng)?;

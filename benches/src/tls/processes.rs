@@ -3,7 +3,6 @@
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
-use std::process::Stdio;
 
 use super::operations::section;
 use super::server::{Order, RECORD, Server, Service, connect, order, program, run};
@@ -18,19 +17,20 @@ const IDLE: usize = 256;
 const IDLE_TIMES: usize = 3;
 
 /// How many processes make all the rounds.
-const PROCESSES: usize = 5;
+pub const PROCESSES: usize = 5;
 
 /// The operations of the section, with the times of all rounds of all processes.
 pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
     let mut measured: Vec<Measured> = Vec::new();
     for process in 0..PROCESSES {
-        let mut command = program()?;
-        command.args(["rounds", &rng.number().to_string()]);
-        // What is skipped is said once.
-        let stderr = if process == 0 { Stdio::inherit() } else { Stdio::null() };
-        let output = command.stderr(stderr).output().map_err(|e| e.to_string())?;
+        let output = program()?.args(["rounds", &rng.number().to_string()]).output().map_err(|e| e.to_string())?;
+        let said = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() {
-            return Err(format!("the rounds of TLS: {}", output.status));
+            return Err(said.into_owned());
+        }
+        // What is skipped is said once.
+        if process == 0 {
+            eprint!("{said}");
         }
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let [group, name, times] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
@@ -113,7 +113,7 @@ const MISSING: i32 = 3;
 pub fn main(arguments: &[String]) -> Result<(), String> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (what, rival, port) = match arguments[..] {
-        ["server", ref processor @ ..] => return run(processor.first().and_then(|number| number.parse().ok())),
+        ["server"] => return run(),
         ["rounds", seed] => return print_rounds(seed.parse().map_err(|_| "no seed")?),
         [what @ ("fresh" | "idle"), rival, port] => (what, rival, port),
         _ => return Err("server, rounds, fresh or idle".into()),

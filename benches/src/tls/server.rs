@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::openssl::{Accepted, Acceptor};
-use crate::processors::{Processor, pin_to};
+use crate::processors::{Processor, hand_down, pin};
 
 pub const RECORD: usize = 16 * 1024;
 /// A record on the wire: its header, the type of its content and the tag are beside the plaintext.
@@ -57,7 +57,6 @@ impl Server {
     pub fn start() -> Result<Server, String> {
         let mut child = program()?
             .arg("server")
-            .args(Processor::Peer.number().map(|number| number.to_string()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -90,7 +89,10 @@ impl Drop for Server {
 
 /// The program beside this one of which the server and the fresh processes are made.
 pub fn program() -> Result<Command, String> {
-    std::env::current_exe().map(|program| Command::new(program.with_file_name("tls"))).map_err(|e| e.to_string())
+    let this = std::env::current_exe().map_err(|e| e.to_string())?;
+    let mut program = Command::new(this.with_file_name("tls"));
+    hand_down(&mut program);
+    Ok(program)
 }
 
 /// With as much room for what comes and goes as the system allows, up to 4 MiB.
@@ -147,8 +149,8 @@ fn spin_for(socket: &TcpStream, time: Duration) {
 }
 
 /// The server's process: until its standard input ends.
-pub fn run(processor: Option<usize>) -> Result<(), String> {
-    processor.into_iter().for_each(pin_to);
+pub fn run() -> Result<(), String> {
+    pin(Processor::Peer);
     let mut ports = Vec::new();
     for service in SERVICES {
         let (suite, tickets): (&CStr, usize) = match service {
@@ -203,7 +205,7 @@ fn obey(client: &Accepted, socket: &TcpStream) {
                 b'T' => buffer.len().min(left),
                 _ => left,
             };
-            if what == b'E' {
+            if what == b'E' && Processor::Peer.number().is_some() {
                 // One that sleeps is woken by the client's write, which costs more than the rest of a round trip.
                 spin_for(socket, Duration::from_millis(1));
             }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::operations::{DOWNLOAD, DOWNLOAD_AES128, ECHO_16K, ECHO_64, FULL, RESUMED, UPLOAD_16, UPLOAD_64};
-use super::processes::Process;
+use super::processes::{PROCESSES, Process};
 use super::{NETLIB, OPENSSL, RIVALS, RUSTLS_FFI, Share, client};
 use crate::Counts;
 use crate::report::{Measured, Table};
@@ -30,7 +30,8 @@ const IDLE_GOAL: f64 = 5.0 * 1024.0;
 
 pub fn print(groups: &[Measured], processes: &[Process], counts: impl Fn(&str, &str) -> Option<Counts>) {
     println!(
-        "TLS 1.3, AES-256-GCM, X25519, a certificate of ECDSA P-256 verified with its name: us of the client's processor time\n"
+        "TLS 1.3, AES-256-GCM, X25519, a certificate of ECDSA P-256 verified with its name: us of the client's processor time; rounds \
+         of {PROCESSES} processes\n"
     );
     for rival in RIVALS {
         match client(rival, Share::Classical) {

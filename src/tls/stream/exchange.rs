@@ -128,6 +128,7 @@ impl Call<'_> {
 
     /// Sends one piece of output; what is left of it goes back to the front of the queue. `None`: nothing is.
     fn send(&mut self, piece: Filled, terms: Terms<'_>) -> Result<Option<Io>> {
+        debug_assert!(!piece.is_empty());
         self.assume(Role::Sender)?;
         self.core()?.sender_waits = terms.blocking || !self.can_wait();
         let sent = self.transport().send(piece.bytes(), terms);

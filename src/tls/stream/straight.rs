@@ -21,7 +21,7 @@ impl Core {
         is_free && self.uncounted == 0 && !self.engine.has_output()
     }
 
-    /// What is to be sent, first.
+    /// Has the session take all of `data`; the first piece that is to be sent.
     fn seal(&mut self, data: &[u8]) -> Option<Filled> {
         self.uncounted = self.engine.write(data).ok()?;
         self.engine.next_output()
@@ -29,7 +29,7 @@ impl Core {
 }
 
 impl Stream {
-    /// A write that leaves as one piece. `None`: it does not, and nothing was done.
+    /// A write that leaves as one piece. `None`: it does not, or the session has failed at it; a call is to begin anew.
     pub(super) fn write_straight(&self, data: &[u8]) -> Option<Result<Io>> {
         let mut core = self.core.lock().ok()?;
         let is_one_piece = !data.is_empty() && data.len() <= WRITE_SIZE;
@@ -53,7 +53,7 @@ impl Stream {
     fn end_write(&self, mut piece: Filled, sent: Outcome<Io>, data: &[u8], terms: Terms<'_>) -> Result<Io> {
         let mut core = self.lock()?;
         match sent {
-            // Otherwise a reader has left an answer to the writer meanwhile.
+            // A reader may have left an answer to the writer meanwhile.
             Ok(Io::Done(count)) if count == piece.bytes().len() && !core.engine.has_output() => {
                 piece.consume(count);
                 core.engine.return_output(piece);
@@ -67,7 +67,7 @@ impl Stream {
         }
     }
 
-    /// A read that waits for what comes next. `None`: it need not, or must not, and nothing was done.
+    /// A read that waits for what comes next. `None`: it need not, or must not; a call is to begin anew.
     pub(super) fn read_straight(&self, buffer: &mut [u8]) -> Option<Result<Io>> {
         let mut core = self.core.lock().ok()?;
         let settings = core.settings.clone();

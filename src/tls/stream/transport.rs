@@ -86,7 +86,7 @@ impl Transport {
         }
     }
 
-    /// Whether a receive may wait by itself.
+    /// Whether a receive may wait by itself: what carries the records is the system, and nothing of the program's runs.
     pub(super) fn may_block(&self) -> bool {
         matches!(self.0, Kind::Descriptor(_))
     }
