@@ -15,16 +15,30 @@ use cases::Case;
 use server::Server;
 
 pub fn run(env: &Env, report: &mut Report) {
-    each_case(env, report, "fetch", &[]);
+    play(env, report, "fetch", &[], &cases::all());
 }
 
+/// How many cases there are for each one that every change is put to under valgrind, where one takes half a second.
+const SAMPLED: usize = 3;
+
 pub fn valgrind(env: &Env, report: &mut Report) {
+    under_valgrind(env, report, |number| number % SAMPLED == 0);
+}
+
+pub fn valgrind_rest(env: &Env, report: &mut Report) {
+    under_valgrind(env, report, |number| number % SAMPLED != 0);
+}
+
+fn under_valgrind(env: &Env, report: &mut Report, is_wanted: impl Fn(usize) -> bool) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
     }
     let mut before = vec!["valgrind"];
     before.extend(VALGRIND);
-    each_case(env, report, "fetch-valgrind", &before);
+    let all = cases::all();
+    let wanted: Vec<&Case> =
+        all.into_iter().enumerate().filter(|&(number, _)| is_wanted(number)).map(|(_, case)| case).collect();
+    play(env, report, "fetch-valgrind", &before, &wanted);
 }
 
 /// `make demo`, as a user types it.
@@ -48,7 +62,7 @@ pub fn demo(env: &Env, report: &mut Report) {
     }
 }
 
-fn each_case(env: &Env, report: &mut Report, suite: &str, before: &[&str]) {
+fn play(env: &Env, report: &mut Report, suite: &str, before: &[&str], cases: &[&Case]) {
     let scratch = env.scratch(suite);
     let setup = compile(env, &scratch).and_then(|program| Ok((program, Server::start(env, &scratch)?)));
     let (program, server) = match setup {
@@ -56,7 +70,7 @@ fn each_case(env: &Env, report: &mut Report, suite: &str, before: &[&str]) {
         Err(text) => return report.fail(text),
     };
     let stage = Stage { env, scratch, program, server, before };
-    for one in many_at_once(&cases::all(), |case| stage.play(case)) {
+    for one in many_at_once(cases, |case| stage.play(case)) {
         report.merge(one);
     }
 }
