@@ -13,9 +13,13 @@ const MAX_DEPTH: usize = 16;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong: immutable once made, cheap to share behind an `Arc`.
+/// What went wrong: immutable once made, cheap to share behind an `Arc`. Behind a pointer, because a result has room for its
+/// error also where all goes well, as on the way of every byte.
 #[derive(Clone, Debug)]
-pub struct Error {
+pub struct Error(Box<Facts>);
+
+#[derive(Clone, Debug)]
+struct Facts {
     status: Status,
     message: CString,
     errno: i32,
@@ -27,8 +31,7 @@ pub struct Error {
     advice: Option<CString>,
     causes: Vec<Arc<Error>>,
     retry: Option<Arc<Retry>>,
-    /// Behind a thin pointer, because errors are returned by value.
-    ech_retry_configs: Option<Arc<Vec<u8>>>,
+    ech_retry_configs: Option<Vec<u8>>,
     depth: usize,
 }
 
@@ -65,7 +68,7 @@ impl Error {
     }
 
     fn with_message(status: Status, message: CString) -> Error {
-        Error {
+        Error(Box::new(Facts {
             status,
             message,
             errno: 0,
@@ -79,7 +82,7 @@ impl Error {
             retry: None,
             ech_retry_configs: None,
             depth: 0,
-        }
+        }))
     }
 
     /// A failure of the caller's own layer, given by number.
@@ -101,70 +104,70 @@ impl Error {
     }
 
     pub fn with_errno(mut self, errno: i32) -> Error {
-        self.errno = errno;
+        self.0.errno = errno;
         self
     }
 
     pub fn with_resolver_code(mut self, code: i32) -> Error {
-        self.resolver_code = code;
+        self.0.resolver_code = code;
         self
     }
 
     pub fn with_tls_alert(mut self, alert: u8) -> Error {
-        self.tls_alert = Some(alert);
+        self.0.tls_alert = Some(alert);
         self
     }
 
     pub fn with_certificate_problem(mut self, problem: CertificateProblem) -> Error {
-        self.certificate_problem = problem;
+        self.0.certificate_problem = problem;
         self
     }
 
     /// At which certificate of the peer's chain, its own being 0.
     pub fn at_certificate(mut self, index: Option<usize>) -> Error {
-        self.certificate_index = index.and_then(|index| u16::try_from(index).ok());
+        self.0.certificate_index = index.and_then(|index| u16::try_from(index).ok());
         self
     }
 
     /// The byte of the input at which the problem is.
     pub fn at(mut self, offset: usize) -> Error {
-        self.offset = Some(offset);
+        self.0.offset = Some(offset);
         self
     }
 
     /// The setting that would change the outcome.
     pub fn with_advice(mut self, advice: Option<&str>) -> Error {
-        self.advice = advice.and_then(|advice| one_line(advice).ok());
+        self.0.advice = advice.and_then(|advice| one_line(advice).ok());
         self
     }
 
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
-        let cause = if cause.depth + 1 >= MAX_DEPTH { Arc::new(cause.without_causes()) } else { cause };
-        self.depth = self.depth.max(cause.depth + 1);
-        self.causes.push(cause);
+        let cause = if cause.0.depth + 1 >= MAX_DEPTH { Arc::new(cause.without_causes()) } else { cause };
+        self.0.depth = self.0.depth.max(cause.0.depth + 1);
+        self.0.causes.push(cause);
         self
     }
 
     /// The exhausted Retry, for `MaxRetry`.
     pub fn with_retry(mut self, retry: Arc<Retry>) -> Error {
-        self.retry = Some(retry);
+        self.0.retry = Some(retry);
         self
     }
 
     /// What a server that rejected Encrypted Client Hello wants used instead.
     pub fn with_ech_retry_configs(mut self, list: Option<Vec<u8>>) -> Error {
-        self.ech_retry_configs = list.map(Arc::new);
+        self.0.ech_retry_configs = list;
         self
     }
 
     /// The same error with words put before its message, as in "netlib_retry_options_set_total: …".
     pub fn prefixed(mut self, prefix: &str) -> Error {
-        self.message = one_line(&format!("{prefix}: {}", self.message())).unwrap_or_default();
+        self.0.message = one_line(&format!("{prefix}: {}", self.message())).unwrap_or_default();
         self
     }
 
     fn without_causes(&self) -> Error {
-        Error { causes: Vec::new(), retry: None, depth: 0, ..self.clone() }
+        Error(Box::new(Facts { causes: Vec::new(), retry: None, depth: 0, ..Facts::clone(&self.0) }))
     }
 
     /// The same error holding no Retry, itself or in a cause. A Retry's history keeps errors in this form: an
@@ -173,72 +176,72 @@ impl Error {
         if !self.holds_retry() {
             return Arc::clone(self);
         }
-        let causes = self.causes.iter().map(Error::without_retry).collect();
-        Arc::new(Error { causes, retry: None, ..(**self).clone() })
+        let causes = self.0.causes.iter().map(Error::without_retry).collect();
+        Arc::new(Error(Box::new(Facts { causes, retry: None, ..Facts::clone(&self.0) })))
     }
 
     fn holds_retry(&self) -> bool {
-        self.retry.is_some() || self.causes.iter().any(|cause| cause.holds_retry())
+        self.0.retry.is_some() || self.0.causes.iter().any(|cause| cause.holds_retry())
     }
 
     pub fn status(&self) -> Status {
-        self.status
+        self.0.status
     }
 
     pub fn message(&self) -> &str {
-        self.message.to_str().unwrap_or("")
+        self.0.message.to_str().unwrap_or("")
     }
 
     pub fn message_c(&self) -> &CStr {
-        &self.message
+        &self.0.message
     }
 
     /// 0 when no system call failed.
     pub fn errno(&self) -> i32 {
-        self.errno
+        self.0.errno
     }
 
     /// The `EAI_*` code of a failed lookup, 0 when there was none.
     pub fn resolver_code(&self) -> i32 {
-        self.resolver_code
+        self.0.resolver_code
     }
 
     pub fn tls_alert(&self) -> Option<u8> {
-        self.tls_alert
+        self.0.tls_alert
     }
 
     pub fn certificate_problem(&self) -> CertificateProblem {
-        self.certificate_problem
+        self.0.certificate_problem
     }
 
     pub fn certificate_index(&self) -> Option<usize> {
-        self.certificate_index.map(usize::from)
+        self.0.certificate_index.map(usize::from)
     }
 
     pub fn offset(&self) -> Option<usize> {
-        self.offset
+        self.0.offset
     }
 
     pub fn advice(&self) -> Option<&CStr> {
-        self.advice.as_deref()
+        self.0.advice.as_deref()
     }
 
     pub fn causes(&self) -> &[Arc<Error>] {
-        &self.causes
+        &self.0.causes
     }
 
     pub fn retry(&self) -> Option<&Arc<Retry>> {
-        self.retry.as_ref()
+        self.0.retry.as_ref()
     }
 
     pub fn ech_retry_configs(&self) -> Option<&[u8]> {
-        Some(self.ech_retry_configs.as_ref()?)
+        self.0.ech_retry_configs.as_deref()
     }
 
     /// The counter this failure consumes: a proxy's failure counts as what caused it.
     pub fn retry_kind(&self) -> RetryKind {
-        match self.status.retry_kind() {
-            RetryKind::ByCause => match self.causes.first().map(|cause| cause.retry_kind()) {
+        match self.0.status.retry_kind() {
+            RetryKind::ByCause => match self.0.causes.first().map(|cause| cause.retry_kind()) {
                 // Of a proxy only the failure to reach it is known not to have reached the server.
                 Some(RetryKind::Connect) => RetryKind::Connect,
                 _ => RetryKind::Other,

@@ -85,9 +85,9 @@ pub(crate) struct Engine {
     /// The closing message has been queued.
     close_queued: bool,
     /// Why nothing works any more; every later call answers with it.
-    failure: Option<Box<Error>>,
+    failure: Option<Error>,
     /// Why nothing can be sent any more, though the peer's last words may still be read.
-    send_failure: Option<Box<Error>>,
+    send_failure: Option<Error>,
 }
 
 impl Engine {
@@ -244,12 +244,12 @@ impl Engine {
 
     /// Whether the session is over, and why.
     fn check(&self) -> Result<()> {
-        self.failure.as_deref().map_or(Ok(()), |failure| Err(failure.clone()))
+        self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
     /// Whether the network takes nothing any more, and why.
     fn check_network(&self) -> Result<()> {
-        self.send_failure.as_deref().map_or(Ok(()), |failure| Err(failure.clone()))
+        self.send_failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
     /// Whether writing is over, and why.
@@ -268,7 +268,7 @@ impl Engine {
         if let Some(session) = self.resuming.take() {
             session.use_up();
         }
-        Error::clone(self.failure.get_or_insert_with(|| Box::new(failure)))
+        Error::clone(self.failure.get_or_insert(failure))
     }
 
     pub(crate) fn has_peer_closed(&self) -> bool {

@@ -1,9 +1,12 @@
 //! Buffers for records, borrowed while bytes are in them. An idle connection holds none, unless a thread waits inside of
 //! recv(2) for it.
 
+use std::fmt;
 use std::hint::black_box;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crossbeam_utils::atomic::AtomicCell;
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -16,42 +19,68 @@ pub(crate) const BUFFER_SIZE: usize = 68 * 1024;
 const KEPT: usize = 16;
 
 /// The buffers of one context.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Pool {
-    free: Mutex<Vec<Bytes>>,
+    /// What came back last. Mostly it is all there is, and goes and comes without a lock.
+    last: AtomicCell<Option<Bytes>>,
+    /// What came back before.
+    others: Mutex<Vec<Bytes>>,
 }
 
 /// Of a size that is known, so that a session that holds none has room for a pointer and no more.
 type Bytes = Box<[u8; BUFFER_SIZE]>;
 
+const _: () = assert!(AtomicCell::<Option<Bytes>>::is_lock_free());
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
 impl Pool {
     /// A buffer of [`BUFFER_SIZE`] bytes, whatever they hold.
     pub(crate) fn borrow(&self) -> Result<Filled> {
-        // The guard of this statement is gone before a new buffer is made.
-        let kept = self.lock().pop();
-        let bytes = match kept {
+        let bytes = match self.last.take() {
             Some(bytes) => bytes,
-            None => allocated()?,
+            None => self.another()?,
         };
         Ok(Filled { bytes, start: 0, end: 0 })
+    }
+
+    #[cold]
+    fn another(&self) -> Result<Bytes> {
+        // The guard of this statement is gone before a new buffer is made.
+        let kept = self.others().pop();
+        kept.map_or_else(allocated, Ok)
     }
 
     /// For later, which nobody has to do: a buffer that is only dropped is freed. It knows no way back by itself, because
     /// counting references would cost as much as the rest of this.
     pub(crate) fn give_back(&self, buffer: Filled) {
-        let mut free = self.lock();
-        if free.len() < KEPT {
-            free.push(buffer.bytes);
+        if let Some(earlier) = self.last.swap(Some(buffer.bytes)) {
+            self.keep(earlier);
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Bytes>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    #[cold]
+    fn keep(&self, bytes: Bytes) {
+        let mut others = self.others();
+        if others.len() < KEPT - 1 {
+            others.push(bytes);
+        }
+    }
+
+    fn others(&self) -> MutexGuard<'_, Vec<Bytes>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[cfg(test)]
     pub(crate) fn kept(&self) -> usize {
-        self.lock().len()
+        let last = self.last.take();
+        let kept = self.others().len() + usize::from(last.is_some());
+        self.last.store(last);
+        kept
     }
 }
 
@@ -72,6 +101,10 @@ pub(crate) fn fill(room: &mut [u8], bytes: &[u8]) -> usize {
     const PIECE: usize = 2048;
     let count = bytes.len().min(room.len());
     let (room, bytes) = (room.get_mut(..count).unwrap_or(&mut []), bytes.get(..count).unwrap_or(&[]));
+    if count <= PIECE {
+        room.copy_from_slice(bytes);
+        return count;
+    }
     for (room, bytes) in room.chunks_mut(PIECE).zip(bytes.chunks(PIECE)) {
         // Otherwise the compiler makes one copy of them all again.
         room.copy_from_slice(black_box(bytes));
@@ -164,6 +197,30 @@ mod tests {
         buffer.add(5);
         pool.give_back(buffer);
         assert!(pool.borrow().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_buffer_is_one_threads_at_a_time() {
+        let pool = Pool::default();
+        std::thread::scope(|scope| {
+            for mark in 1..=8 {
+                let pool = &pool;
+                scope.spawn(move || {
+                    for _ in 0..500 {
+                        let mut buffers = [pool.borrow().unwrap(), pool.borrow().unwrap()];
+                        for buffer in &mut buffers {
+                            buffer.push(&[mark; 100]);
+                        }
+                        std::thread::yield_now();
+                        for buffer in buffers {
+                            assert_eq!(buffer.bytes(), [mark; 100]);
+                            pool.give_back(buffer);
+                        }
+                    }
+                });
+            }
+        });
+        assert!((2..=KEPT).contains(&pool.kept()), "{}", pool.kept());
     }
 
     #[test]

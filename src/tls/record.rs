@@ -74,9 +74,16 @@ pub(crate) struct Received {
 /// Why a session cannot go on.
 pub(crate) enum Failure {
     /// rustls refused what the peer did.
-    Tls(rustls::Error),
+    Tls(Box<rustls::Error>),
     /// A failure of netlib's side, such as no memory.
     Own(Error),
+}
+
+impl From<rustls::Error> for Failure {
+    #[cold]
+    fn from(error: rustls::Error) -> Failure {
+        Failure::Tls(Box::new(error))
+    }
 }
 
 impl From<Error> for Failure {
@@ -264,11 +271,11 @@ fn react<S: Side>(
     let UnbufferedStatus { discard, state } = status;
     let mut consumed = discard;
     let outcome = match state {
-        Err(error) => Err(Failure::Tls(error)),
+        Err(error) => Err(error.into()),
         Ok(ConnectionState::ReadTraffic(mut traffic)) => loop {
             match traffic.next_record() {
                 None => break Ok(Step::Data),
-                Some(Err(error)) => break Err(Failure::Tls(error)),
+                Some(Err(error)) => break Err(error.into()),
                 Some(Ok(record)) => {
                     consumed += record.discard;
                     if let Err(error) = deliver(record.payload) {

@@ -128,6 +128,9 @@ struct Terms<'a> {
     slow_at: Option<Instant>,
 }
 
+/// Nothing ends a wait but what is waited for.
+static ENDLESS: Settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
+
 impl Settings {
     fn terms(&self) -> Terms<'_> {
         Terms { blocking: self.blocking, settings: self, is_guarded: true, slow_at: None }
@@ -206,12 +209,11 @@ impl Stream {
     }
 
     fn new(transport: Transport, engine: Engine) -> Stream {
-        let settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
         Stream {
             transport,
             core: Mutex::new(Core {
                 engine,
-                settings,
+                settings: ENDLESS.clone(),
                 throughput: None,
                 taken: [None; Core::ROLES],
                 occupied: false,

@@ -17,6 +17,8 @@ const ROUND_TRIPS: usize = 256;
 const CONNECTIONS: usize = 4;
 /// Of what fits the socket's buffers, in a round: where in memory it lies makes a difference.
 const BATCHES: usize = 4;
+/// Several times what the socket's buffers hold, so that the end, which nobody waits for, does not count.
+const UPLOAD: usize = 1024 * RECORD;
 
 /// The rivals that are here, with a context each.
 struct Clients(Vec<(&'static str, Rc<dyn Client>)>);
@@ -49,6 +51,8 @@ pub const DOWNLOAD: &str = "download, 16 KiB reads";
 pub const DOWNLOAD_AES128: &str = "the same in AES-128-GCM";
 pub const UPLOAD_16: &str = "upload, 16 KiB writes";
 pub const UPLOAD_64: &str = "upload, 64 KiB writes";
+pub const UPLOAD_16_NODELAY: &str = "upload, 16 KiB writes, TCP_NODELAY";
+pub const UPLOAD_64_NODELAY: &str = "upload, 64 KiB writes, TCP_NODELAY";
 pub const ECHO_64: &str = "round trip of 64 bytes";
 pub const ECHO_16K: &str = "round trip of 16 KiB";
 
@@ -67,9 +71,10 @@ pub fn section() -> Result<Section, String> {
         resuming.group(RESUMED, |rival, client| resumed(rival, client, tickets)),
         clients.group(DOWNLOAD, |rival, client| download(rival, Peer::new(server, client, Service::Orders))),
         clients.group(DOWNLOAD_AES128, |rival, client| download(rival, Peer::new(server, client, Service::Aes128))),
-        clients.group(UPLOAD_16, |rival, client| upload(rival, Peer::new(server, client, Service::Orders), RECORD)),
-        clients
-            .group(UPLOAD_64, |rival, client| upload(rival, Peer::new(server, client, Service::Orders), 4 * RECORD)),
+        clients.group(UPLOAD_16, |rival, client| upload(rival, server, client, RECORD, Nagle::On)),
+        clients.group(UPLOAD_64, |rival, client| upload(rival, server, client, 4 * RECORD, Nagle::On)),
+        clients.group(UPLOAD_16_NODELAY, |rival, client| upload(rival, server, client, RECORD, Nagle::Off)),
+        clients.group(UPLOAD_64_NODELAY, |rival, client| upload(rival, server, client, 4 * RECORD, Nagle::Off)),
         clients.group(ECHO_64, |rival, client| echo(rival, server, client, 64)),
         clients.group(ECHO_16K, |rival, client| echo(rival, server, client, RECORD)),
     ];
@@ -172,8 +177,17 @@ fn download(rival: &str, peer: Rc<RefCell<Peer>>) -> Operation {
     Operation::new(rival, batch / RECORD, pass).prepared(prepare).repeated(BATCHES)
 }
 
-fn upload(rival: &str, peer: Rc<RefCell<Peer>>, size: usize) -> Operation {
-    let batch = peer.borrow().batch;
+/// Whether the system may hold a write back until what was sent before has been acknowledged, as it does unless told
+/// otherwise.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nagle {
+    On,
+    Off,
+}
+
+/// The server reads as it comes.
+fn upload(rival: &str, server: &Server, client: &Rc<dyn Client>, size: usize, nagle: Nagle) -> Operation {
+    let peer = Peer::new(server, client, Service::Orders);
     let shared = Rc::clone(&peer);
     let mut before = false;
     let prepare = move || {
@@ -182,16 +196,17 @@ fn upload(rival: &str, peer: Rc<RefCell<Peer>>, size: usize) -> Operation {
             // All of the pass before has been read.
             peer.session.read_exact(&mut [0]);
         }
-        peer.order(Order::Take, batch);
+        let _ = peer.socket.set_nodelay(nagle == Nagle::Off);
+        peer.order(Order::Take, UPLOAD);
     };
     let data = vec![0x5A; size];
     let pass = move || {
         let session = &mut peer.borrow_mut().session;
-        for _ in 0..batch / size {
+        for _ in 0..UPLOAD / size {
             session.write(&data);
         }
     };
-    Operation::new(rival, batch / RECORD, pass).prepared(prepare).repeated(BATCHES)
+    Operation::new(rival, UPLOAD / RECORD, pass).prepared(prepare)
 }
 
 fn echo(rival: &str, server: &Server, client: &Rc<dyn Client>, size: usize) -> Operation {

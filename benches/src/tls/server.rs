@@ -35,7 +35,7 @@ const SERVICES: [Service; 4] = [Service::Silent, Service::Tickets, Service::Orde
 pub enum Order {
     /// So many bytes, in records that are full.
     Send = b'S' as isize,
-    /// To take so many bytes, when all have come, and to send one then.
+    /// To take so many bytes, and to send one then.
     Take = b'T' as isize,
     /// From now on, pieces of so many bytes back.
     Echo = b'E' as isize,
@@ -195,10 +195,6 @@ fn obey(client: &Accepted, socket: &TcpStream) {
     while client.read_exact(&mut order) {
         let [what, bytes @ ..] = order;
         let mut left = u64::from_le_bytes(bytes) as usize;
-        if what == b'T' {
-            // A server that reads meanwhile is woken by the client's writes, sometimes, which costs more than they do.
-            wait_for(socket, left / RECORD * WIRE_RECORD);
-        }
         while left > 0 {
             let piece = match what {
                 b'S' => RECORD.min(left),

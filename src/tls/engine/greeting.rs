@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::context::Context;
 use crate::tls::names;
-use crate::tls::record::{Failure, Session, Step};
+use crate::tls::record::{Session, Step};
 
 /// What a program decides about a client that asks for a name, or for none.
 pub enum Choice {
@@ -102,7 +102,7 @@ impl Engine {
                     let mut record = Vec::new();
                     // Writing into a vector cannot fail.
                     let _ = alert.write_all(&mut record);
-                    let failure = self.explain(Failure::Tls(error));
+                    let failure = self.explain(error.into());
                     let number = match (record.last(), failure.tls_alert()) {
                         (Some(number), _) => *number,
                         (None, Some(number)) => number,

@@ -11,9 +11,9 @@ impl Engine {
     /// Lends the buffer for input: bytes go into its [`Filled::space`], which is never empty. To be called when
     /// everything that came has been worked on, and answered with [`Engine::take_back`].
     pub(crate) fn lend_input(&mut self) -> Result<Filled> {
-        let mut input = match self.incoming.take() {
-            Some(input) => input,
-            None => self.pool.borrow()?,
+        let Some(mut input) = self.incoming.take() else {
+            self.lent = 0;
+            return self.pool.borrow();
         };
         input.compact();
         if input.space().is_empty() {
@@ -116,6 +116,6 @@ impl Engine {
     /// The network takes nothing any more; what it has given may still be read.
     pub(crate) fn fail_sending(&mut self, failure: Error) -> Error {
         self.outgoing.clear();
-        Error::clone(self.send_failure.get_or_insert_with(|| Box::new(failure)))
+        Error::clone(self.send_failure.get_or_insert(failure))
     }
 }

@@ -16,7 +16,7 @@ impl Engine {
     /// The end of a session by what came; the alert for the peer is queued.
     pub(super) fn refuse(&mut self, failure: Failure) -> Error {
         // Who has ended the session himself is not told of it, and what fails here is not his fault.
-        let is_theirs = matches!(&failure, Failure::Tls(error) if !matches!(error, TlsError::AlertReceived(_)));
+        let is_theirs = matches!(&failure, Failure::Tls(error) if !matches!(**error, TlsError::AlertReceived(_)));
         if matches!(&failure, Failure::Tls(_)) {
             self.forget_sessions();
         }

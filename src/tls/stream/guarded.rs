@@ -62,6 +62,7 @@ impl Core {
     }
 
     /// After a receive: how many bytes of records came.
+    #[inline(always)]
     pub(super) fn end_wait(&mut self, arrived: usize, terms: Terms<'_>) {
         self.arrived = self.arrived.saturating_add(arrived as u64);
         let counts = !self.shaken;
