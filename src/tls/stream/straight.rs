@@ -12,10 +12,6 @@ use crate::tls::engine::Read;
 use crate::tls::pool::Filled;
 use crate::tls::record::WRITE_SIZE;
 
-/// So few bytes are sent under the lock: that takes little longer than letting go of it, taking the roles that keep others
-/// away, and coming back.
-const SHORT: usize = 4096;
-
 const WRITING: [Role; 2] = [Role::Writer, Role::Sender];
 const READING: [Role; 1] = [Role::Reader];
 
@@ -30,59 +26,45 @@ impl Core {
         self.uncounted = self.engine.write(data).ok()?;
         self.engine.next_output()
     }
-
-    /// All of the piece was sent.
-    fn end_sealed(&mut self, mut piece: Filled) {
-        piece.consume(piece.bytes().len());
-        self.engine.return_output(piece);
-        self.uncounted = 0;
-    }
-}
-
-fn is_all(sent: &Outcome<Io>, piece: &Filled) -> bool {
-    matches!(sent, Ok(Io::Done(count)) if *count == piece.bytes().len())
 }
 
 impl Stream {
-    /// A write that leaves as one piece. `None`: it does not, or the session has failed at it; a call is to begin anew,
-    /// which the session tells the reason that it keeps.
+    /// A write that leaves as one piece. `None`: it does not, or the session has failed at it; a call is to begin anew.
     pub(super) fn write_straight(&self, data: &[u8]) -> Option<Result<Io>> {
         let mut core = self.core.lock().ok()?;
         let is_one_piece = !data.is_empty() && data.len() <= WRITE_SIZE;
         if !is_one_piece || !core.is_at_rest() || !self.transport.may_block() {
             return None;
         }
-        let piece = core.seal(data)?;
-        let mut sent = Ok(Io::WantWrite);
-        if data.len() <= SHORT && core.settings.limit.is_none() {
-            sent = self.transport.send(piece.bytes(), core.settings.terms().at_once());
-            if is_all(&sent, &piece) {
-                core.end_sealed(piece);
-                return Some(Ok(Io::Done(data.len())));
-            }
-        }
         let settings = core.settings.clone();
         let terms = settings.terms();
         core.assume(&WRITING);
+        let Some(piece) = core.seal(data) else {
+            // The session keeps the reason, and tells it to the call that tries again.
+            core.give_up(&WRITING);
+            return None;
+        };
         drop(core);
-        if matches!(sent, Ok(Io::WantWrite)) {
-            sent = self.transport.send(piece.bytes(), terms);
-        }
+        let sent = self.transport.send(piece.bytes(), terms);
         Some(self.end_write(piece, sent, data, terms))
     }
 
     #[inline(always)]
-    fn end_write(&self, piece: Filled, sent: Outcome<Io>, data: &[u8], terms: Terms<'_>) -> Result<Io> {
+    fn end_write(&self, mut piece: Filled, sent: Outcome<Io>, data: &[u8], terms: Terms<'_>) -> Result<Io> {
         let mut core = self.lock()?;
-        // A reader may have left an answer to the writer meanwhile.
-        if is_all(&sent, &piece) && !core.engine.has_output() {
-            core.end_sealed(piece);
-            let is_awaited = core.give_up(&WRITING);
-            drop(core);
-            self.tell(is_awaited);
-            return Ok(Io::Done(data.len()));
+        match sent {
+            // A reader may have left an answer to the writer meanwhile.
+            Ok(Io::Done(count)) if count == piece.bytes().len() && !core.engine.has_output() => {
+                piece.consume(count);
+                core.engine.return_output(piece);
+                core.uncounted = 0;
+                let is_awaited = core.give_up(&WRITING);
+                drop(core);
+                self.tell(is_awaited);
+                Ok(Io::Done(data.len()))
+            }
+            sent => Call::resumed(self, core, &WRITING).go_on_writing(piece, sent, data, terms),
         }
-        Call::resumed(self, core, &WRITING).go_on_writing(piece, sent, data, terms)
     }
 
     /// A read that waits for what comes next. `None`: it need not, or must not; a call is to begin anew.
@@ -157,6 +139,7 @@ mod tests {
             let server = Stream::server(&context, far.as_raw_fd()).unwrap();
             // A test that has gone wrong ends.
             server.set_read_timeout(Some(Duration::from_secs(9))).unwrap();
+            server.set_write_timeout(Some(Duration::from_secs(9))).unwrap();
             thread::scope(|scope| {
                 scope.spawn(|| server.write(b"x").unwrap());
                 assert_eq!(client.read(&mut [0]).unwrap(), Io::Done(1));
@@ -278,47 +261,6 @@ mod tests {
             assert!(reader.join().unwrap() == data);
         });
         assert!(pair.is_at_rest());
-    }
-
-    #[test]
-    fn a_short_write_to_a_full_socket_goes_on() {
-        let data = &some_data()[..SHORT];
-        let full = Pair::new();
-        narrow(&full.near);
-        full.client.set_blocking(false).unwrap();
-        let mut fitted = 0;
-        let outcome = loop {
-            match full.client.write_straight(data).unwrap().unwrap() {
-                Io::Done(SHORT) => fitted += 1,
-                outcome => break outcome,
-            }
-        };
-        assert_eq!(outcome, Io::WantWrite);
-        with_core(&full, |core| assert_eq!((core.uncounted, core.is_anyone_at_work()), (SHORT, false)));
-        thread::scope(|scope| {
-            let reader = scope.spawn(|| read_all(&full.server, (fitted + 1) * SHORT));
-            full.client.set_blocking(true).unwrap();
-            assert_eq!(full.client.write(data).unwrap(), Io::Done(SHORT));
-            assert!(reader.join().unwrap() == data.repeat(fitted + 1));
-        });
-        assert!(full.is_at_rest());
-
-        // The same, but the last one waits.
-        let full = Pair::new();
-        narrow(&full.near);
-        thread::scope(|scope| {
-            let writer = scope.spawn(|| {
-                for _ in 0..=fitted {
-                    assert_eq!(full.client.write_straight(data).unwrap().unwrap(), Io::Done(SHORT));
-                }
-            });
-            while !writer.is_finished() && !full.client.lock().unwrap().is_anyone_at_work() {
-                thread::yield_now();
-            }
-            assert!(!writer.is_finished());
-            assert!(read_all(&full.server, (fitted + 1) * SHORT) == data.repeat(fitted + 1));
-        });
-        assert!(full.is_at_rest());
     }
 
     #[test]
