@@ -284,7 +284,8 @@ impl Engine {
         self.situation().during()
     }
 
-    /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt.
+    /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt. What few
+    /// records of data meet is cold, so that the way of the others lies together.
     fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
         if let Some(step) = self.greet()? {
             self.held = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
@@ -296,35 +297,25 @@ impl Engine {
         let deliver = |plaintext: &[u8]| {
             let now = fill(room.get_mut(delivered..).unwrap_or(&mut []), plaintext);
             delivered += now;
-            let later = plaintext.get(now..).unwrap_or(&[]);
-            if later.is_empty() {
-                return Ok(());
+            match plaintext.get(now..) {
+                Some(later) if !later.is_empty() => keep_for_later(spill, pool, later),
+                _ => Ok(()),
             }
-            let mut rest = match spill.take() {
-                Some(rest) => rest,
-                None => pool.borrow()?,
-            };
-            let is_all = rest.push(later) == later.len();
-            *spill = Some(rest);
-            let no_room =
-                || Error::new(Status::Internal, format!("a record of {} bytes fits no buffer", later.len()));
-            if is_all { Ok(()) } else { Err(no_room()) }
         };
+        let was_handshaking = self.session.state().is_handshaking();
+        if was_handshaking {
+            tell_time(&self.context, &self.moment);
+        }
         let mut records = self.incoming.as_mut().map_or(&mut [][..], Filled::bytes_mut);
         if self.greeting.is_some() {
-            // What stands before the first message, and not what follows.
-            let first = record::whole_record(records).unwrap_or(records.len());
-            records = records.get_mut(..first).unwrap_or(&mut []);
-        }
-        let was_handshaking = self.session.state().is_handshaking();
-        let times = self.context.times().filter(|_| was_handshaking);
-        if let (Some(times), Moment::Told(told)) = (times, &self.moment) {
-            times.leave(Result::clone(&told.time));
+            records = before_the_greeting(records);
         }
         self.begun = true;
         let arrivals = self.context.sessions().arrivals();
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
-        times.map(Notes::take);
+        if was_handshaking {
+            self.take_notes();
+        }
         // A server that rejects ends the handshake: with it rustls lets nothing go on.
         if self.ech == EchStatus::Offered && !self.is_handshaking() {
             self.ech = EchStatus::Accepted;
@@ -332,28 +323,17 @@ impl Engine {
         if arrivals != self.context.sessions().arrivals() {
             self.adopt_sessions();
         }
-        // Each hello leaves a note. One that stayed would be taken for that of the thread's next session.
-        if was_handshaking && let Some(request) = self.context.asked().take() {
-            self.asked = Some(Box::new(request));
-        }
         if let Some(mut incoming) = self.incoming.take() {
             incoming.consume(consumed);
             self.keep_input(incoming);
         }
         self.received_record |= consumed > 0;
         let step = match outcome {
-            Ok(step) => self.note_early(step),
+            Ok(Step::Data) => Step::Data,
+            Ok(step) => self.understood(step, consumed),
             Err(failure) => return Err(self.refuse(failure)),
         };
-        // Elsewhere than at the end of the input rustls holds nothing: it opens plaintext, and changes keys, only
-        // between whole handshake messages.
-        let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
-        let step = match step {
-            // Of what stands before the hello one record is shown at a time.
-            Step::Blocked if self.greeting.is_some() && consumed > 0 && !left.is_empty() => Step::Progress,
-            step => step,
-        };
-        self.held = if step == Step::Blocked && record::holds_a_record(left) { left.len() } else { 0 };
+        self.held = if step == Step::Blocked { self.held_by_rustls() } else { 0 };
         // What was queued meanwhile comes behind the data.
         let is_all_data = step == Step::Data && self.incoming.is_none() && !self.session.state().wants_write();
         self.exhausted = step == Step::Blocked || is_all_data;
@@ -362,6 +342,33 @@ impl Engine {
             self.count_fruitless(consumed, delivered > 0 || self.spill.is_some())?;
         }
         Ok((delivered, step))
+    }
+
+    /// What the handshake has left on this thread. A note that stayed would be taken for one of the thread's next session.
+    #[cold]
+    fn take_notes(&mut self) {
+        self.context.times().map(Notes::take);
+        if let Some(request) = self.context.asked().take() {
+            self.asked = Some(Box::new(request));
+        }
+    }
+
+    /// A step that has brought no plaintext.
+    #[cold]
+    fn understood(&mut self, step: Step, consumed: usize) -> Step {
+        match self.note_early(step) {
+            // Of what stands before the hello one record is shown at a time.
+            Step::Blocked if self.greeting.is_some() && consumed > 0 && self.incoming.is_some() => Step::Progress,
+            step => step,
+        }
+    }
+
+    /// Elsewhere than at the end of the input rustls holds nothing: it opens plaintext, and changes keys, only between whole
+    /// handshake messages.
+    #[cold]
+    fn held_by_rustls(&self) -> usize {
+        let left = self.incoming.as_ref().map_or(&[][..], Filled::bytes);
+        if record::holds_a_record(left) { left.len() } else { 0 }
     }
 
     /// Lets the session send. It is shown only what it holds: were it shown whole new records, it would open them,
@@ -432,6 +439,34 @@ impl Engine {
             first_bytes: (!self.received_record).then_some(bytes),
             is_all_opened: bytes.is_empty(),
         }
+    }
+}
+
+/// For a reader whose buffer is full.
+#[cold]
+fn keep_for_later(spill: &mut Option<Filled>, pool: &Pool, plaintext: &[u8]) -> Result<()> {
+    let mut rest = match spill.take() {
+        Some(rest) => rest,
+        None => pool.borrow()?,
+    };
+    let is_all = rest.push(plaintext) == plaintext.len();
+    *spill = Some(rest);
+    let no_room = || Error::new(Status::Internal, format!("a record of {} bytes fits no buffer", plaintext.len()));
+    if is_all { Ok(()) } else { Err(no_room()) }
+}
+
+/// What stands before the first message, and not what follows.
+#[cold]
+fn before_the_greeting(records: &mut [u8]) -> &mut [u8] {
+    let first = record::whole_record(records).unwrap_or(records.len());
+    records.get_mut(..first).unwrap_or(&mut [])
+}
+
+/// For the judge of certificates, which runs on this thread.
+#[cold]
+fn tell_time(context: &Context, moment: &Moment) {
+    if let (Some(times), Moment::Told(told)) = (context.times(), moment) {
+        times.leave(Result::clone(&told.time));
     }
 }
 

@@ -15,6 +15,9 @@ impl ThreadMark {
         thread_local!(static PLACE: Cell<u8> = const { Cell::new(0) });
         ThreadMark(PLACE.with(|place| NonNull::from(place).addr()))
     }
+
+    /// Of a thread on which nothing of the program's runs while it is marked, so that it need not be found again.
+    pub(crate) const UNASKED: ThreadMark = ThreadMark(NonZeroUsize::MIN);
 }
 
 /// At most one note of each thread. What a context lends to rustls, such as a judge of certificates, belongs to many

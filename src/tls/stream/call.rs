@@ -30,11 +30,10 @@ pub(super) struct Call<'a> {
 }
 
 impl Core {
-    /// Roles that nobody has are this thread's.
+    /// Roles that nobody has are taken.
     #[inline(always)]
-    pub(super) fn assume(&mut self, roles: &[Role]) {
-        let here = Some(ThreadMark::here());
-        roles.iter().for_each(|&role| self.taken[role as usize] = here);
+    pub(super) fn assume(&mut self, roles: &[Role], thread: ThreadMark) {
+        roles.iter().for_each(|&role| self.taken[role as usize] = Some(thread));
     }
 
     /// Whether threads wait for that, which have to be told: [`Stream::tell`].
@@ -62,6 +61,7 @@ impl<'a> Call<'a> {
     }
 
     /// With roles that this thread has.
+    #[cold]
     pub(super) fn resumed(stream: &'a Stream, core: MutexGuard<'a, Core>, roles: &[Role]) -> Call<'a> {
         let mut call = Call { core: Some(core), ..Call::new(stream) };
         roles.iter().for_each(|&role| call.roles[role as usize] = true);
@@ -127,7 +127,7 @@ impl<'a> Call<'a> {
     /// Takes a role that nobody has.
     #[inline(always)]
     pub(super) fn assume(&mut self, role: Role) -> Result<()> {
-        self.core()?.assume(&[role]);
+        self.core()?.assume(&[role], ThreadMark::here());
         self.roles[role as usize] = true;
         Ok(())
     }

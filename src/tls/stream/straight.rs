@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::tls::engine::Read;
 use crate::tls::pool::Filled;
 use crate::tls::record::WRITE_SIZE;
+use crate::tls::thread::ThreadMark;
 
 const WRITING: [Role; 2] = [Role::Writer, Role::Sender];
 const READING: [Role; 1] = [Role::Reader];
@@ -38,7 +39,7 @@ impl Stream {
         }
         let settings = core.settings.clone();
         let terms = settings.terms();
-        core.assume(&WRITING);
+        core.assume(&WRITING, ThreadMark::UNASKED);
         let Some(piece) = core.seal(data) else {
             // The session keeps the reason, and tells it to the call that tries again.
             core.give_up(&WRITING);
@@ -76,7 +77,7 @@ impl Stream {
             return None;
         }
         let mut input = core.engine.lend_input().ok()?;
-        core.assume(&READING);
+        core.assume(&READING, ThreadMark::UNASKED);
         drop(core);
         let received = self.transport.receive(input.space(), ENDLESS.terms(), Waiting::Inside);
         Some(self.end_read(input, received, buffer))
@@ -162,9 +163,19 @@ mod tests {
         const ROWS: [(&str, Arrange, bool, bool); 15] = [
             ("a session at rest", |_| {}, true, true),
             ("no handshake", |pair| with_core(pair, |core| core.shaken = false), false, false),
-            ("a reader", |pair| with_core(pair, |core| core.assume(&READING)), false, false),
-            ("a writer", |pair| with_core(pair, |core| core.assume(&[Role::Writer])), false, false),
-            ("a sender", |pair| with_core(pair, |core| core.assume(&[Role::Sender])), false, false),
+            ("a reader", |pair| with_core(pair, |core| core.assume(&READING, ThreadMark::here())), false, false),
+            (
+                "a writer",
+                |pair| with_core(pair, |core| core.assume(&[Role::Writer], ThreadMark::here())),
+                false,
+                false,
+            ),
+            (
+                "a sender",
+                |pair| with_core(pair, |core| core.assume(&[Role::Sender], ThreadMark::here())),
+                false,
+                false,
+            ),
             ("a stream inside", |pair| with_core(pair, |core| core.occupied = true), false, false),
             ("a write half done", |pair| with_core(pair, |core| core.uncounted = 4), false, false),
             ("something queued", |pair| with_core(pair, |core| core.engine.close().unwrap()), false, false),
@@ -268,7 +279,7 @@ mod tests {
         let pair = Pair::new();
         let mut core = pair.client.lock().unwrap();
         let settings = core.settings.clone();
-        core.assume(&WRITING);
+        core.assume(&WRITING, ThreadMark::here());
         let piece = core.seal(b"data").unwrap();
         core.engine.close().unwrap();
         drop(core);
@@ -282,7 +293,7 @@ mod tests {
         pair.server.write(b"data").unwrap();
         let mut core = pair.client.lock().unwrap();
         let mut input = core.engine.lend_input().unwrap();
-        core.assume(&READING);
+        core.assume(&READING, ThreadMark::here());
         core.engine.close().unwrap();
         drop(core);
         let received = pair.client.transport.receive(input.space(), settings.terms(), Waiting::Inside);
