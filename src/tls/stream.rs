@@ -128,7 +128,7 @@ struct Terms<'a> {
     slow_at: Option<Instant>,
 }
 
-/// Nothing ends a wait but what is waited for.
+/// Those of a new stream, and of every read that may wait in recv(2): nothing ends a wait but what is waited for.
 static ENDLESS: Settings = Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
 
 impl Settings {
