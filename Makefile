@@ -31,6 +31,9 @@ test: ## everything a change needs; SUITE="name …" runs a part
 test-all: ## the same, and the long ones: both halves with AddressSanitizer, with ThreadSanitizer
 	@$(CARGO) test --test contract -- all
 
+test-rest: ## what test-all has and test has not
+	@$(CARGO) test --test contract -- rest
+
 asan: ## the C tests with the library and the tests instrumented by AddressSanitizer
 	@$(CARGO) test --test contract -- asan
 
@@ -69,4 +72,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: spec-map all lib header demo test test-all asan tsan audit fuzz bench suites install clean fmt lint help
+.PHONY: spec-map all lib header demo test test-all test-rest asan tsan audit fuzz bench suites install clean fmt lint help
