@@ -249,7 +249,7 @@ static void what_is_no_chain_is_refused(void) {
         {"\x30\x01", 2, NETLIB_INVALID_PEM, 0, "chain holds neither PEM nor DER certificates"},
         /* What a handshake would say. */
         {"\x30\x00", 2, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MALFORMED,
-         "the certificate of the server \"localhost\" cannot be parsed (BadDer)"},
+         "the certificate of the server \"localhost\" cannot be parsed: it is not valid DER"},
     };
     netlib_error *err = NULL;
     double now = NOW;

@@ -335,6 +335,56 @@ static void ends_and_failures(void) {
     netlib_tls_context_free(wrong);
 }
 
+/* Bytes that are not TLS where a record must begin, during and after the handshake: as from a proxy that gives up on the
+ * connection. The message says what they are, and does not repeat them. */
+static void plain_text_in_mid_session(void) {
+    static const struct {
+        const char *bytes, *is;
+    } rows[] = {
+        {"HTTP/1.1 400 Bad Request secret\r\n\r\n", "a plain HTTP response"},
+        {"POST /secret HTTP/1.1\r\n\r\n", "a plain HTTP request"},
+        {"SSH-2.0-secret\r\n", "SSH"},
+        {"220 secret\r\n", "a greeting of a mail or FTP server"},
+        {"\x80secret", "bytes that begin with 0x80"},
+        {"\x17\x04\x03secret", "bytes that begin with 0x17"},
+    };
+    netlib_tls_context *server = server_context("server");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] * 8; i++) {
+        const char *bytes = rows[i / 8].bytes;
+        bool to_server = i % 2 != 0, is_done = i / 2 % 2 != 0;
+        netlib_tls_context *client = client_of(versions[i / 4 % 2]);
+        struct wire wire = wire_of(client, server, 20000);
+        netlib_tls_engine *victim = to_server ? wire.server : wire.client;
+        netlib_error *err = NULL;
+        char got[20], message[160];
+        size_t n = 0;
+        /* A record at least has come to the victim: of the hello, or of the server's first flight. */
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
+        while (move_piece(&wire, wire.client, wire.server) > 0) {}
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
+        if (is_done) {
+            CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
+        } else if (!to_server) {
+            static unsigned char flight[20000];
+            CHECK(drain_all(wire.server, flight, sizeof flight) > 5);
+            (void)feed_all(wire.client, flight, 5u + ((size_t)flight[3] << 8 | flight[4]));
+            CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
+        }
+        while (drain_all(victim, got, sizeof got) > 0) {}
+        (void)feed_all(victim, bytes, strlen(bytes));
+        netlib_status status = is_done ? netlib_tls_engine_read(victim, got, sizeof got, &n, &err) : netlib_tls_engine_handshake(victim, &err);
+        snprintf(message, sizeof message, "%s sent data %s that is not TLS: %s", to_server ? "the client" : "the server \"localhost\"",
+                 is_done ? "in the middle of the TLS session" : "during the TLS handshake", rows[i / 8].is);
+        CHECK_STR(message, netlib_error_message(err, NULL));
+        CHECK_INT(50, netlib_error_tls_alert(err));
+        CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
+        CHECK(netlib_tls_engine_output_pending(victim) > 0);
+        free_wire(&wire);
+        netlib_tls_context_free(client);
+    }
+    netlib_tls_context_free(server);
+}
+
 /* Two threads whose settings are each other's opposite, in everything: each gets its own, every time. */
 struct opposite {
     const netlib_tls_context *client, *server, *others_server;
@@ -433,6 +483,7 @@ int main(void) {
     r24_floods_end();
     what_is_kept_is_bounded();
     ends_and_failures();
+    plain_text_in_mid_session();
     r23_opposite_contexts_in_two_threads();
     return report("test_tls_engine");
 }

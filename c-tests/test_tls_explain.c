@@ -175,7 +175,7 @@ static void certificates_that_no_honest_server_shows(void) {
          "the certificate of the server \"localhost\" (CN=localhost) is perhaps another's: the peer did not prove that it has "
          "its key (the handshake's signature is wrong)", ""},
         {NULL, "\x00\x00\x02\x30\x00", 5, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 0, 42,
-         "the certificate of the server \"localhost\" cannot be parsed (BadDer)", ""},
+         "the certificate of the server \"localhost\" cannot be parsed: it is not valid DER", ""},
         {NULL, "", 0, false, NETLIB_CERT_REQUIRED, NETLIB_CERTIFICATE_PROBLEM_MISSING, -1, 50,
          "the server \"localhost\" presented no certificate", ""},
     };
@@ -258,7 +258,7 @@ static void servers_that_cannot_be_spoken_with(void) {
         {"\x16\x03\x03\x00\x2a\x02\x00", 7, true, NETLIB_TLS_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
          LOCALHOST "closed the connection during the TLS handshake", ""},
         {"\x16\x03\x03\x00\x04\x02\x00\x00\x00", 9, false, NETLIB_TLS_1_2, NETLIB_TLS_PROTOCOL, 50,
-         LOCALHOST "sent a malformed TLS message: MissingData(\"ProtocolVersion\")", ""},
+         LOCALHOST "sent a malformed TLS message: the field \"protocol version\" is cut short", ""},
     };
     netlib_error *err = NULL;
     static struct bytes bytes;

@@ -164,7 +164,7 @@ static const struct row to_servers[] = {
     {"without the extended master secret", "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES "ff01([]))}", NULL, NETLIB_WANT_READ, NONE, 1},
     {"with GREASE everywhere", "01{0303 R [+32] (0a0a1301) [00] (1a1a() 002b([2a2a0304]) 000a((3a3a001d)) 000d((4a4a0403)) 0033((3a3a(00)001d(X))) 5a5a(00))}", NULL, NETLIB_WANT_READ, NONE, 3},
     {"TLS 1.1 only", "01{0302 R [] (c013) [00] (" GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
-    {"SSL 3 only", "01{0300 R [] (0005) [00]}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"SSL 3 only", "01{0300 R [] (0005) [00]}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
     {"versions without one in common", "01{0303 R [] (1301) [00] (002b([03020301])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
     {"versions of drafts", "01{0303 R [] (1301) [00] (002b([7f1c])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 70, 1},
     {"no versions", "01{0303 R [] (1301) [00] (002b([])" GROUPS SCHEMES SHARES ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
@@ -180,7 +180,7 @@ static const struct row to_servers[] = {
     {"no group in common", "01{0303 R [] (1301) [00] (" VERSIONS "000a((0100))" SCHEMES "0033((0100(X))))}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
     {"no signature schemes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
     {"none that this key can make", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS "000d((0503))" SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, NONE, 3},
-    {"no shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 40, 1},
+    {"no shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 109, 1},
     {"an empty list of shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NULL, NETLIB_WANT_READ, NONE, 2},
     {"then a share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NETLIB_WANT_READ, NONE, 4},
     {"then none again", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NETLIB_TLS_PROTOCOL, 47, 3},
@@ -243,6 +243,53 @@ static const struct row *expected_of(const struct row *row, const netlib_tls_con
         if (strcmp(by_callback[i].what, row->what) == 0) return &by_callback[i];
     }
     return row;
+}
+
+/* The ClientHello of `openssl s_client -tls1` and `-tls1_1` (OpenSSL 3.0): no signature_algorithms, no supported_versions. */
+#define OPENSSL(version) \
+    "01{" version " R [] (c00ac0140039003800880087c019003a0089c009c0130033003200450044c0180034004600350084002f004100ff) [00] " \
+    "(0000((00(6c6f63616c686f7374))) 000b([000102]) 000a((001d0017001e00190018)) 0023() 0016() 0017())}"
+#define AT_MOST(version) "the client offers at most " version "; netlib needs TLS 1.2"
+#define NONE_IN_COMMON "the client and this side have no TLS version in common"
+
+/* Clients whose version is too old, or who send too little for TLS 1.3. */
+static const struct {
+    const char *message;
+    int alert;
+    const char *error;
+} refused_clients[] = {
+    {OPENSSL("0301"), 70, AT_MOST("TLS 1.0")},
+    {OPENSSL("0302"), 70, AT_MOST("TLS 1.1")},
+    {"01{0300 R [] (0005) [00]}", 70, AT_MOST("SSL 3.0")},
+    {"01{0301 R [] (002f) [00]}", 70, AT_MOST("TLS 1.0")},
+    {"01{0302 R [] (c013) [00] (" GROUPS SCHEMES ")}", 70, AT_MOST("TLS 1.1")},
+    {"01{0303 R [] (c013) [00] (002b([030203010300])" GROUPS SCHEMES ")}", 70, AT_MOST("TLS 1.1")},
+    {"01{0303 R [] (c013) [00] (002b([2a2a0301])" GROUPS "000d((0403)))}", 70, AT_MOST("TLS 1.0")},
+    {"01{0303 R [] (1301) [00] (002b([7f1c])" GROUPS SCHEMES SHARES ")}", 70, NONE_IN_COMMON},
+    {"01{0303 R [] (c02b) [00] (" GROUPS ")}", 40,
+     "the client and this side have no signature scheme that this side's certificate can serve in common"},
+    {"01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES ")}", 109,
+     "the client offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"},
+};
+
+static void refused_clients_are_told_why(void) {
+    static const size_t pieces[] = {16384, 1, 7};
+    for (size_t i = 0; i < sizeof refused_clients / sizeof refused_clients[0] * 6; i++) {
+        static uint8_t message[ROOM], records[7 * ROOM];
+        size_t row = i / 6, piece = pieces[i % 6 / 2];
+        struct scene scene = {.side = SERVER, .moment = FIRST};
+        struct came came = {.status = NETLIB_WANT_READ, .alert = NONE, .told = NONE};
+        scene.victim = server_engine(servers[i % 2]);
+        size_t len = write_message(refused_clients[row].message, (const uint8_t *)"", message);
+        came.status = feed_and_work(&scene, records, write_records(message, len, piece, records), &came);
+        listen_to(&scene, &came);
+        CHECK_STR("NETLIB_TLS_INCOMPATIBLE", netlib_status_name(came.status));
+        CHECK_STR(refused_clients[row].error, came.message);
+        CHECK_INT(refused_clients[row].alert, came.alert);
+        CHECK_INT(refused_clients[row].alert, came.told);
+        CHECK_INT(1, came.answers);
+        netlib_tls_engine_free(scene.victim);
+    }
 }
 
 static void add_contexts(void) {
@@ -347,6 +394,7 @@ int main(void) {
     every_row(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++) every_row(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
     CHECK(asked > 0);
+    refused_clients_are_told_why();
     ends += every_end(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++) ends += every_end(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
     printf("%zu hellos to clients, %zu to servers, twice; %zu ends in the middle of one\n", sizeof to_clients / sizeof to_clients[0],

@@ -277,7 +277,7 @@ static void lists_and_flags_are_checked(void) {
         {CERTS "ca.pem", 0, NETLIB_INVALID_PEM,
          "netlib_tls_options_add_crl_file: CRL file " CERTS "ca.pem holds no list of revoked certificates (X509 CRL)", 0},
         {CERTS "server.der", 0, NETLIB_INVALID_PEM,
-         "netlib_tls_options_add_crl_file: CRL file " CERTS "server.der: list 0 cannot be used: BadDer", 0},
+         "netlib_tls_options_add_crl_file: CRL file " CERTS "server.der: list 0 is not valid DER", 0},
     };
     netlib_error *err = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

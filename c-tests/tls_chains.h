@@ -110,7 +110,7 @@ static const struct row servers[] = {
     {"bad-signature.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE, 0, 51,
      SERVER "has a signature that is not its issuer's: it was altered or forged", ""},
     {"malformed-int.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MALFORMED, 1, 42,
-     ISSUER "cannot be parsed (BadDer)", ""},
+     ISSUER "cannot be parsed: it is not valid DER", ""},
 
     {"revoked.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
     {"revoked.pem", "root.pem", "all.crl", 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_REVOKED, 0, 44,

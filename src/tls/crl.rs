@@ -7,9 +7,9 @@ use rustls_pki_types::CertificateRevocationListDer;
 use webpki::{CertRevocationList, Error as WebpkiError, OwnedCertRevocationList};
 
 use super::options::setter;
-use super::pem;
 use super::x509::der::{Der, tag};
 use super::x509::{split_sequences, time};
+use super::{pem, wording};
 use crate::digest::{self, Digest};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -119,7 +119,7 @@ fn read(bytes: &[u8], what: &str, crls: &mut Vec<Crl>) -> Result<()> {
     for (index, der) in lists.iter().enumerate() {
         let list = OwnedCertRevocationList::from_der(der).map_err(|error| {
             let status = if is_of_another_kind(&error) { Status::Unsupported } else { Status::InvalidPem };
-            Error::new(status, format!("{what}: list {index} cannot be used: {error:?}"))
+            Error::new(status, format!("{what}: list {index} {}", wording::webpki(&error)))
         })?;
         let (this_update, next_update) = updates(der).ok_or_else(|| bad("has a list without its times"))?;
         crls.push(Crl { list: list.into(), this_update, next_update, digest: digest::of(der) });
@@ -183,7 +183,7 @@ mod tests {
                 "netlib_tls_options_add_crl_data: CRL data holds neither PEM nor DER lists of revoked certificates",
             ),
             (b"", "netlib_tls_options_add_crl_data: CRL data holds no list of revoked certificates (X509 CRL)"),
-            (&[0x30, 0], "netlib_tls_options_add_crl_data: CRL data: list 0 cannot be used: BadDer"),
+            (&[0x30, 0], "netlib_tls_options_add_crl_data: CRL data: list 0 is not valid DER"),
         ] {
             let error = loaded(&[bytes]).err().unwrap();
             assert_eq!((error.status(), error.message()), (Status::InvalidPem, message));

@@ -6,7 +6,7 @@ use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatib
 
 use super::asked::{Request, Shown};
 use super::verify::peer::Note;
-use super::{ech, names};
+use super::{ech, names, record, wording};
 use crate::error::{CertificateProblem, Error};
 use crate::status::Status;
 
@@ -48,10 +48,11 @@ pub(crate) struct Situation<'a> {
     /// What the peer asked for, if it came so far.
     pub(crate) asked: Option<&'a Request>,
     pub(crate) handshaking: bool,
-    /// What the peer sent, when nothing of it was a TLS record.
-    pub(crate) first_bytes: Option<&'a [u8]>,
-    /// No record that came is left: what is wrong is inside the last one.
-    pub(crate) is_all_opened: bool,
+    /// Input that rustls has not consumed. Empty if the error is inside the last record.
+    pub(crate) unread: &'a [u8],
+    pub(crate) received_record: bool,
+    /// A server: the newest version that the client's ClientHello offers, if that could be read.
+    pub(crate) newest_offered: Option<u16>,
 }
 
 const A_CERTIFICATE: &str = "to present one: netlib_tls_options_set_identity";
@@ -129,11 +130,12 @@ impl Situation<'_> {
         let protocol = |message: String| Error::new(Status::TlsProtocol, message);
         match error {
             TlsError::AlertReceived(alert) => self.alert(u8::from(*alert)),
-            TlsError::InvalidCertificate(error) => {
-                Error::new(Status::CertificateVerify, format!("the certificate of {peer} was not accepted: {error}"))
-                    .with_certificate_problem(CertificateProblem::Other)
-                    .with_tls_alert(u8::from(AlertDescription::from(error.clone())))
-            }
+            TlsError::InvalidCertificate(error) => Error::new(
+                Status::CertificateVerify,
+                format!("the certificate of {peer} {}", wording::certificate(error)),
+            )
+            .with_certificate_problem(CertificateProblem::Other)
+            .with_tls_alert(u8::from(AlertDescription::from(error.clone()))),
             TlsError::NoCertificatesPresented => {
                 let missing = Error::new(Status::CertificateVerify, format!("{peer} presented no certificate"))
                     .with_certificate_problem(CertificateProblem::Missing);
@@ -148,18 +150,17 @@ impl Situation<'_> {
                 InvalidMessage::InvalidContentType
                 | InvalidMessage::UnknownProtocolVersion
                 | InvalidMessage::MessageTooLarge,
-            ) if self.first_bytes.is_some_and(|bytes| !begins_as_tls(bytes)) => {
-                self.not_tls(self.first_bytes.unwrap_or(&[]))
-            }
+            ) if not_a_record(self.unread).is_some() => self.not_tls(not_a_record(self.unread).unwrap_or(&[])),
             TlsError::InvalidMessage(what) => {
                 // Where rustls sends another alert than it says that it would.
                 let alert = match what {
                     InvalidMessage::InvalidKeyUpdate => AlertDescription::IllegalParameter,
                     what => AlertDescription::from(*what),
                 };
-                protocol(format!("{peer} sent a malformed TLS message: {what:?}")).with_tls_alert(u8::from(alert))
+                protocol(format!("{peer} sent a malformed TLS message: {}", wording::invalid_message(what)))
+                    .with_tls_alert(u8::from(alert))
             }
-            TlsError::DecryptError if self.handshaking && self.is_all_opened => {
+            TlsError::DecryptError if self.handshaking && self.unread.is_empty() => {
                 protocol(format!("{peer} ended the TLS handshake with a wrong Finished message"))
                     .with_tls_alert(u8::from(AlertDescription::DecryptError))
             }
@@ -184,19 +185,25 @@ impl Situation<'_> {
                     format!("{peer} answers with TLS 1.2, in which there is no early data, and was offered some");
                 Error::new(Status::TlsIncompatible, message).with_advice(Some(EARLY_DATA))
             }
-            TlsError::PeerMisbehaved(why) => protocol(format!("{peer} broke the TLS protocol: {why:?}")),
+            TlsError::PeerMisbehaved(why) => {
+                protocol(format!("{peer} broke the TLS protocol: it {}", wording::peer_misbehaved(why)))
+            }
             TlsError::InappropriateMessage { .. } | TlsError::InappropriateHandshakeMessage { .. } => {
-                protocol(format!("{peer} broke the TLS protocol: {error}"))
+                protocol(format!("{peer} broke the TLS protocol: {}", wording::other(error)))
                     .with_tls_alert(u8::from(AlertDescription::UnexpectedMessage))
             }
             TlsError::UnsupportedNameType
             | TlsError::InvalidCertRevocationList(_)
-            | TlsError::InvalidEncryptedClientHello(_) => protocol(format!("{error}")),
+            | TlsError::InvalidEncryptedClientHello(_) => protocol(wording::other(error).into_owned()),
             // What rustls makes of a TLS 1.2 client whose signature schemes this side's key cannot serve.
-            TlsError::General(why) if self.is_server && self.handshaking => {
-                Error::new(Status::TlsIncompatible, format!("{peer} cannot be spoken with: {why}"))
+            TlsError::General(_) if self.is_server && self.handshaking => Error::new(
+                Status::TlsIncompatible,
+                format!("{peer} cannot be spoken with: {}", wording::other(error)),
+            ),
+            _ => {
+                let why = wording::other(error);
+                Error::new(Status::Internal, format!("the TLS session failed{}: {why}", self.during()))
             }
-            _ => Error::new(Status::Internal, format!("the TLS session failed{}: {error}", self.during())),
         }
     }
 
@@ -257,23 +264,42 @@ impl Situation<'_> {
         }
     }
 
-    /// Only the kind of what came is told: a client's first line may hold a secret.
+    /// `bytes` stands where a record must begin. The message names only their kind, because they may hold a secret.
     fn not_tls(&self, bytes: &[u8]) -> Error {
         let looks = if bytes.starts_with(b"HTTP/") {
-            "it answers in plain HTTP".to_owned()
+            "plain HTTP response"
         } else if [&b"GET "[..], b"HEAD ", b"POST ", b"PUT ", b"CONNECT ", b"OPTIONS "]
             .iter()
             .any(|method| bytes.starts_with(method))
         {
-            "it sent a plain HTTP request".to_owned()
+            "plain HTTP request"
         } else if bytes.starts_with(b"SSH-") {
-            "it speaks SSH".to_owned()
+            "SSH"
         } else if bytes.starts_with(b"220") || bytes.starts_with(b"+OK") || bytes.starts_with(b"* OK") {
-            "it greets as a mail or FTP server".to_owned()
+            "greeting of a mail or FTP server"
         } else {
-            format!("its first byte is 0x{:02x}", bytes.first().copied().unwrap_or(0))
+            ""
         };
-        Error::new(Status::NotTls, format!("{} does not speak TLS on this connection: {looks}", self.peer()))
+        let peer = self.peer();
+        if self.received_record {
+            let during =
+                if self.handshaking { "during the TLS handshake" } else { "in the middle of the TLS session" };
+            let what = match looks {
+                "" => format!("bytes that begin with 0x{:02x}", bytes.first().copied().unwrap_or(0)),
+                "SSH" => "SSH".to_owned(),
+                looks => format!("a {looks}"),
+            };
+            let message = format!("{peer} sent data {during} that is not TLS: {what}");
+            return Error::new(Status::TlsProtocol, message).with_tls_alert(u8::from(AlertDescription::DecodeError));
+        }
+        let looks = match looks {
+            "plain HTTP response" => "it answers in plain HTTP".to_owned(),
+            "plain HTTP request" => "it sent a plain HTTP request".to_owned(),
+            "SSH" => "it speaks SSH".to_owned(),
+            "" => format!("its first byte is 0x{:02x}", bytes.first().copied().unwrap_or(0)),
+            _ => "it greets as a mail or FTP server".to_owned(),
+        };
+        Error::new(Status::NotTls, format!("{peer} does not speak TLS on this connection: {looks}"))
     }
 
     /// The other server, whose certificate was verified, may have said how the next attempt can succeed.
@@ -299,6 +325,19 @@ impl Situation<'_> {
                 AlertDescription::ProtocolVersion,
                 None,
             ),
+            // A client of TLS 1.0 fails one of the checks that rustls makes before that of the version.
+            PeerIncompatible::Tls12NotOffered
+            | PeerIncompatible::Tls12NotOfferedOrEnabled
+            | PeerIncompatible::SignatureAlgorithmsExtensionRequired
+                if self.newest_offered.is_some_and(|newest| newest < TLS12) =>
+            {
+                let newest = old_version(self.newest_offered.unwrap_or(0));
+                (
+                    format!("{peer} offers at most {newest}; netlib needs TLS 1.2"),
+                    AlertDescription::ProtocolVersion,
+                    None,
+                )
+            }
             PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
             | PeerIncompatible::Tls12NotOffered
             | PeerIncompatible::Tls12NotOfferedOrEnabled
@@ -315,9 +354,15 @@ impl Situation<'_> {
                     "offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here";
                 (format!("{peer} {message}"), AlertDescription::HandshakeFailure, None)
             }
-            PeerIncompatible::NoKxGroupsInCommon
-            | PeerIncompatible::NamedGroupsExtensionRequired
-            | PeerIncompatible::KeyShareExtensionRequired => {
+            // RFC 8446, section 9.2. rustls sends handshake_failure.
+            PeerIncompatible::KeyShareExtensionRequired => (
+                format!(
+                    "{peer} offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"
+                ),
+                AlertDescription::MissingExtension,
+                None,
+            ),
+            PeerIncompatible::NoKxGroupsInCommon | PeerIncompatible::NamedGroupsExtensionRequired => {
                 (common("key-exchange group"), AlertDescription::HandshakeFailure, self.narrowed.groups())
             }
             PeerIncompatible::NoSignatureSchemesInCommon
@@ -334,15 +379,33 @@ impl Situation<'_> {
                 AlertDescription::HandshakeFailure,
                 None,
             ),
-            why => (format!("{peer} cannot be spoken with: {why:?}"), AlertDescription::HandshakeFailure, None),
+            why => {
+                let why = wording::peer_incompatible(why);
+                (format!("{peer} cannot be spoken with: it {why}"), AlertDescription::HandshakeFailure, None)
+            }
         };
         Error::new(Status::TlsIncompatible, message).with_tls_alert(u8::from(alert)).with_advice(advice)
     }
 }
 
-/// Whether this is the beginning of a record, which may be wrong in its length.
-fn begins_as_tls(bytes: &[u8]) -> bool {
-    matches!(bytes, [20..=23, 3, ..])
+/// The part of `input` behind its whole records, if no record begins there.
+fn not_a_record(input: &[u8]) -> Option<&[u8]> {
+    let mut rest = input;
+    while let [20..=23, 3, ..] = rest {
+        rest = rest.get(record::whole_record(rest)?..)?;
+    }
+    (!rest.is_empty()).then_some(rest)
+}
+
+const TLS12: u16 = 0x0303;
+
+/// The name of a version before TLS 1.2.
+fn old_version(number: u16) -> &'static str {
+    match number {
+        0x0302 => "TLS 1.1",
+        0x0301 => "TLS 1.0",
+        _ => "SSL 3.0",
+    }
 }
 
 #[cfg(test)]
@@ -358,8 +421,9 @@ mod tests {
             narrowed: Narrowed::default(),
             asked: None,
             handshaking: true,
-            first_bytes: None,
-            is_all_opened: false,
+            unread: &[],
+            received_record: true,
+            newest_offered: None,
         }
     }
 
@@ -372,7 +436,7 @@ mod tests {
             (b"220 mail", "mail or FTP"),
             (b"\x80x", "0x80"),
         ] {
-            let situation = Situation { first_bytes: Some(bytes), ..situation() };
+            let situation = Situation { unread: bytes, received_record: false, ..situation() };
             let error = situation.explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
             assert_eq!(error.status(), Status::NotTls);
             assert!(error.message().contains(expected) && !error.message().contains("secret"), "{error}");

@@ -7,6 +7,7 @@ pub mod early;
 pub mod greeting;
 pub mod memory;
 mod network;
+mod offered_version;
 mod questions;
 mod reading;
 mod refusal;
@@ -31,6 +32,7 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use early::Early;
 use greeting::Greeting;
+use offered_version::Layout;
 use questions::Moment;
 pub(super) use questions::unix_time;
 pub(crate) use reading::Read;
@@ -76,6 +78,8 @@ pub(crate) struct Engine {
     fruitless: usize,
     received_any: bool,
     received_record: bool,
+    /// A server: the newest version of a ClientHello that it refuses.
+    newest_offered: Option<u16>,
     peer_closed: bool,
     end_of_input: bool,
     /// Why the transport gave no more, when that was not its plain end.
@@ -151,6 +155,7 @@ impl Engine {
             fruitless: 0,
             received_any: false,
             received_record: false,
+            newest_offered: None,
             peer_closed: false,
             end_of_input: false,
             end_cause: None,
@@ -323,6 +328,9 @@ impl Engine {
         if arrivals != self.context.sessions().arrivals() {
             self.adopt_sessions();
         }
+        if outcome.is_err() {
+            self.note_offered_version(Layout::Joined);
+        }
         if let Some(mut incoming) = self.incoming.take() {
             incoming.consume(consumed);
             self.keep_input(incoming);
@@ -350,6 +358,15 @@ impl Engine {
         self.context.times().map(Notes::take);
         if let Some(request) = self.context.asked().take() {
             self.asked = Some(Box::new(request));
+        }
+    }
+
+    /// For the explanation of an error in the first message.
+    #[cold]
+    fn note_offered_version(&mut self, layout: Layout) {
+        if self.is_server && !self.received_record {
+            self.newest_offered =
+                self.incoming.as_ref().and_then(|input| offered_version::newest(input.bytes(), layout));
         }
     }
 
@@ -436,8 +453,9 @@ impl Engine {
             narrowed: self.context.narrowed(),
             asked: self.asked.as_deref().filter(|_| self.may_be_judged()),
             handshaking: self.is_handshaking(),
-            first_bytes: (!self.received_record).then_some(bytes),
-            is_all_opened: bytes.is_empty(),
+            unread: bytes,
+            received_record: self.received_record,
+            newest_offered: self.newest_offered,
         }
     }
 }

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::key::{self, Password};
 use super::options::setter;
-use super::{pem, pkcs12};
+use super::{pem, pkcs12, wording};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -81,6 +81,8 @@ fn pair(
             Status::KeyMismatch,
             format!("the private key in {key_name} does not belong to the first certificate in {chain_name}"),
         )),
-        Err(error) => Err(Error::new(Status::InvalidPem, format!("{chain_name} cannot be used: {error}"))),
+        Err(error) => {
+            Err(Error::new(Status::InvalidPem, format!("{chain_name} cannot be used: {}", wording::other(&error))))
+        }
     }
 }

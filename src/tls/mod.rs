@@ -40,6 +40,7 @@ mod suites;
 mod thread;
 pub(crate) mod trust;
 mod verify;
+mod wording;
 mod x509;
 
 pub use certificate::Certificate;

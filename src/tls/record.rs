@@ -21,6 +21,7 @@ use smallvec::SmallVec;
 
 use super::pool::{BUFFER_SIZE, Filled, Pool};
 use super::sealing::{self, Outcome};
+use super::wording;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
@@ -488,5 +489,5 @@ fn used_up() -> Error {
 }
 
 fn not_started(error: rustls::Error) -> Error {
-    Error::new(Status::Internal, format!("the TLS session could not be started: {error}"))
+    Error::new(Status::Internal, format!("the TLS session could not be started: {}", wording::other(&error)))
 }

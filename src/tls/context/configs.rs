@@ -17,6 +17,7 @@ use crate::tls::options::{Offer, TlsOptions, VerifyMode, bits, setter};
 use crate::tls::sessions::{Sessions, Store};
 use crate::tls::verify::Policy;
 use crate::tls::verify::peer::{ClientVerifier, Means, ServerVerifier};
+use crate::tls::wording;
 
 /// What the configurations are made of.
 pub(super) struct Parts<'a> {
@@ -55,7 +56,7 @@ impl Parts<'_> {
             None => builder.with_protocol_versions(&self.offer.rustls_versions()),
         };
         let mut config = builder
-            .map_err(|error| internal("the client's configuration", error))?
+            .map_err(|error| internal("the client's configuration", &error))?
             .dangerous()
             .with_custom_certificate_verifier(verifier)
             .with_client_cert_resolver(Arc::new(identity));
@@ -72,7 +73,7 @@ impl Parts<'_> {
         let Some(identity) = &self.identity else { return Ok(None) };
         let builder = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
             .with_protocol_versions(&self.offer.rustls_versions())
-            .map_err(|error| internal("the server's configuration", error))?;
+            .map_err(|error| internal("the server's configuration", &error))?;
         let builder = match self.options.server_mode() {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
@@ -92,7 +93,7 @@ impl Parts<'_> {
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
         } else if sends_tickets(self.options) {
-            config.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| internal("the keys of tickets", error))?;
+            config.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| internal("the keys of tickets", &error))?;
         }
         if let Some(keylog) = self.keylog() {
             config.key_log = keylog;
@@ -138,6 +139,6 @@ pub(super) fn nobody_trusted(options: &TlsOptions, what: &str) -> Error {
     if options.system_trust == Some(false) { error.prefixed(setter::SYSTEM_TRUST) } else { error }
 }
 
-pub(super) fn internal(what: &str, error: impl std::fmt::Display) -> Error {
-    Error::new(Status::Internal, format!("{what} could not be made: {error}"))
+pub(super) fn internal(what: &str, error: &rustls::Error) -> Error {
+    Error::new(Status::Internal, format!("{what} could not be made: {}", wording::other(error)))
 }

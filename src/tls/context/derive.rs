@@ -80,7 +80,7 @@ impl Context {
             (Some(verifier), Some(mode)) => ech::derived(base, provider, Arc::clone(verifier), mode),
             _ => Err(rustls::Error::General("there is nothing to derive from".to_owned())),
         };
-        let config = made.map_err(|error| configs::internal("the client's configuration", error))?;
+        let config = made.map_err(|error| configs::internal("the client's configuration", &error))?;
         let mut derived = self.clone();
         derived.client = Ok(Arc::new(config));
         // It has none, and those of the other context are not its to count or forget.

@@ -14,6 +14,7 @@ use rustls_pki_types::{DnsName, EchConfigListBytes};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
+use crate::tls::wording;
 
 /// The version of RFC 9849, which is that of its last drafts.
 const VERSION: u16 = 0xfe0d;
@@ -190,7 +191,7 @@ fn judge(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConfi
     let alone = EchConfigListBytes::from([&length[..], whole].concat());
     match EchConfig::new(alone, &[suite]) {
         Ok(config) => Ok((config, public_name)),
-        Err(error) => Err(format!("is not understood: {error}")),
+        Err(error) => Err(format!("is not understood: {}", wording::other(&error))),
     }
 }
 

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use rustls::server::Acceptor;
 
-use super::Engine;
+use super::offered_version::Layout;
 use super::questions::Moment;
+use super::{Engine, refusal};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::context::Context;
@@ -102,8 +103,10 @@ impl Engine {
                     let mut record = Vec::new();
                     // Writing into a vector cannot fail.
                     let _ = alert.write_all(&mut record);
+                    self.note_offered_version(Layout::Records);
+                    let replaces_alert = refusal::replaces_alert(&error);
                     let failure = self.explain(error.into());
-                    let number = match (record.last(), failure.tls_alert()) {
+                    let number = match (record.last().filter(|_| !replaces_alert), failure.tls_alert()) {
                         (Some(number), _) => *number,
                         (None, Some(number)) => number,
                         (None, None) => DECODE_ERROR,

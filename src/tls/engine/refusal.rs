@@ -1,6 +1,6 @@
 //! A peer that goes too far, and how it is told.
 
-use rustls::{AlertDescription, Error as TlsError, ProtocolVersion};
+use rustls::{AlertDescription, Error as TlsError, PeerIncompatible, ProtocolVersion};
 
 use super::Engine;
 use crate::error::{Error, Result};
@@ -12,6 +12,13 @@ use crate::tls::record::Failure;
 /// itself and only in a row, and tickets not at all: taken in turns they would keep a read busy for ever.
 const MOST_FRUITLESS: usize = 256 * 1024;
 
+/// Whether netlib sends the alert of its own error instead of the one that rustls queued. rustls makes these errors of a
+/// ClientHello, before there are keys, and sends handshake_failure for both.
+pub(super) fn replaces_alert(error: &TlsError) -> bool {
+    use PeerIncompatible::{KeyShareExtensionRequired, SignatureAlgorithmsExtensionRequired};
+    matches!(error, TlsError::PeerIncompatible(KeyShareExtensionRequired | SignatureAlgorithmsExtensionRequired))
+}
+
 impl Engine {
     /// The end of a session by what came; the alert for the peer is queued.
     pub(super) fn refuse(&mut self, failure: Failure) -> Error {
@@ -20,7 +27,11 @@ impl Engine {
         if matches!(&failure, Failure::Tls(_)) {
             self.forget_sessions();
         }
+        let replaces = matches!(&failure, Failure::Tls(error) if self.is_server && replaces_alert(error));
         let mut error = self.explain(failure);
+        if replaces && let Some(alert) = error.tls_alert() {
+            return self.end_greeting(alert, error);
+        }
         if is_theirs && !self.session.state().wants_write() {
             // A hello of TLS 1.2, before there are keys, that asks for signatures that this side's key cannot make.
             if error.status() == Status::TlsIncompatible && !self.is_sealed_in_handshake() {

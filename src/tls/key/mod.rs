@@ -27,7 +27,7 @@ pub(crate) use self::password::Password;
 pub(super) use self::password::Spelling;
 use self::scheme::Effort;
 use self::shape::Shape;
-use super::{pem, x509};
+use super::{pem, wording, x509};
 use crate::error::{Error, Result, shown};
 use crate::memory;
 use crate::status::Status;
@@ -110,7 +110,10 @@ pub(super) fn ready(mut der: Secret, what: &str, provider: &CryptoProvider) -> R
     let loaded = provider.key_provider.load_private_key(shape.typed(mem::take(&mut *der)));
     loaded.map_err(|error| match unusable {
         Some(why) => Error::new(Status::Unsupported, format!("the private key in {what} {why}")),
-        None => Error::new(Status::InvalidPem, format!("the private key in {what} cannot be used: {error}")),
+        None => Error::new(
+            Status::InvalidPem,
+            format!("the private key in {what} cannot be used: {}", wording::other(&error)),
+        ),
     })
 }
 

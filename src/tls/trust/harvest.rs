@@ -8,8 +8,8 @@ use rustls_pki_types::{CertificateDer, TrustAnchor};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
-use crate::tls::pem;
 use crate::tls::x509::{Certificate, name::escaped};
+use crate::tls::{pem, wording};
 
 /// How many things that were skipped are told one by one: a file of megabytes may hold millions.
 const TOLD: usize = 100;
@@ -123,7 +123,7 @@ fn holds_plain(bytes: &[u8]) -> bool {
 
 fn unusable(certificate: &CertificateDer<'_>, error: &webpki::Error) -> String {
     match Certificate::parse(certificate) {
-        Ok(read) => format!("({}) cannot be used: {error:?}", read.subject.for_message()),
+        Ok(read) => format!("({}) cannot be used: it {}", read.subject.for_message(), wording::webpki(error)),
         Err(malformed) => format!("cannot be read: {} at its byte {}", malformed.what, malformed.at),
     }
 }

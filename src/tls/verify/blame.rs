@@ -8,6 +8,7 @@ use super::refusal::{self, Refusal};
 use super::{Policy, Purpose, Question};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::crl::{Crl, flag};
+use crate::tls::wording;
 use crate::tls::x509::Certificate;
 use crate::tls::x509::der::{Der, tag};
 use crate::tls::x509::time::utc;
@@ -164,15 +165,16 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
         Error::MaximumPathDepthExceeded
         | Error::MaximumPathBuildCallsExceeded
         | Error::MaximumSignatureChecksExceeded
-        | Error::MaximumNameConstraintComparisonsExceeded => {
-            unplaced(Problem::Other, format!("is too long or too entangled to be verified ({error:?})"))
-        }
+        | Error::MaximumNameConstraintComparisonsExceeded => unplaced(
+            Problem::Other,
+            format!("is too long or too entangled to be verified: it {}", wording::webpki(error)),
+        ),
         error => {
             // One that webpki cannot read stands in the way.
             let broken = asked.others.iter().position(|der| EndEntityCert::try_from(der).is_err());
             match broken {
                 Some(position) => unreadable(asked, position + 1, error),
-                None => unplaced(Problem::Other, format!("was not accepted: {error:?}")),
+                None => unplaced(Problem::Other, format!("was not accepted: it {}", wording::webpki(error))),
             }
         }
     }
@@ -191,7 +193,7 @@ fn unread(error: &Error) -> Refusal {
         Error::RequiredEkuNotFoundContext(_) => Problem::WrongPurpose,
         _ => Problem::Other,
     };
-    Refusal::new(problem, format!("was not accepted ({error:?})"))
+    Refusal::new(problem, format!("was not accepted: it {}", wording::webpki(error)))
 }
 
 /// webpki could not parse it.
@@ -202,7 +204,7 @@ pub(super) fn unreadable(asked: &Question<'_>, index: usize, error: &Error) -> R
             Refusal::new(Problem::Other, "has an extension that is marked critical and not understood here")
         }
         Error::UnsupportedCertVersion => Refusal::new(Problem::Other, "is not of version 3"),
-        error => Refusal::new(Problem::Malformed, format!("cannot be parsed ({error:?})")),
+        error => Refusal::new(Problem::Malformed, format!("cannot be parsed: it {}", wording::webpki(error))),
     };
     match der.and_then(|der| Certificate::parse(der).ok()) {
         Some(certificate) => refusal.at(index, &certificate),
