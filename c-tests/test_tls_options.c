@@ -68,8 +68,10 @@ static void refused_values(void) {
         netlib_status status;
         const char *message;
     } rows[] = {
-        {MINIMUM, 0x0301, NOTHING, 0, NETLIB_UNSUPPORTED,
-         SETTER("set_minimum_version") "TLS 1.0 is not offered; the oldest version is TLS 1.2"},
+        {MINIMUM, 0x0305, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
+         SETTER("set_minimum_version") "version must be one of enum netlib_tls_version; it is 773"},
+        {MAXIMUM, 0x0302, NOTHING, 0, NETLIB_UNSUPPORTED,
+         SETTER("set_maximum_version") "TLS 1.1 is not offered; the oldest version is TLS 1.2"},
         {MAXIMUM, 7, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("set_maximum_version") "version must be one of enum netlib_tls_version; it is 7"},
         {MINIMUM, NETLIB_TLS_1_3, MAXIMUM, NETLIB_TLS_1_2, NETLIB_INVALID_ARGUMENT,
@@ -147,6 +149,11 @@ static void accepted_values(void) {
         {MINIMUM, NETLIB_TLS_1_3, NOTHING, 0, NETLIB_TLS_1_3, NETLIB_TLS_1_3, USUAL},
         {MINIMUM, NETLIB_TLS_MINIMUM_SUPPORTED, MAXIMUM, NETLIB_TLS_1_2, NETLIB_TLS_1_2, NETLIB_TLS_1_2, USUAL},
         {MINIMUM, NETLIB_TLS_MAXIMUM_SUPPORTED, NOTHING, 0, NETLIB_TLS_1_3, NETLIB_TLS_1_3, USUAL},
+        /* SSL 3.0, TLS 1.0 and TLS 1.1 are raised to TLS 1.2. */
+        {MINIMUM, 0x0300, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
+        {MINIMUM, 0x0301, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
+        {MINIMUM, 0x0302, MAXIMUM, NETLIB_TLS_1_2, NETLIB_TLS_1_2, NETLIB_TLS_1_2, USUAL},
+        {MINIMUM, NETLIB_TLS_1_3, MINIMUM, 0x0302, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
         {EXACT, NETLIB_PROTOCOL_TLSv1_2, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_2, USUAL},
         {EXACT, NETLIB_PROTOCOL_TLS, MINIMUM, NETLIB_TLS_1_3, NETLIB_TLS_1_3, NETLIB_TLS_1_3, USUAL},
         {EXACT, NETLIB_PROTOCOL_TLS_CLIENT, MAXIMUM, NETLIB_TLS_1_2, NETLIB_TLS_1_2, NETLIB_TLS_1_2, USUAL},

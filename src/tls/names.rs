@@ -36,6 +36,14 @@ impl Version {
         }
     }
 
+    /// As a minimum, an older version stands for TLS 1.2: it excludes nothing that netlib speaks.
+    pub fn minimum_from_code(code: i32) -> Result<Version> {
+        match code {
+            0x0300..=0x0302 => Ok(Version::Tls12),
+            code => Version::from_code(code),
+        }
+    }
+
     pub(crate) fn from_rustls(version: ProtocolVersion) -> Option<Version> {
         match version {
             ProtocolVersion::TLSv1_2 => Some(Version::Tls12),
@@ -149,10 +157,13 @@ mod tests {
             (0x0301, Err(Status::Unsupported)),
             (0x0302, Err(Status::Unsupported)),
             (0x0305, Err(Status::InvalidArgument)),
+            (0x02ff, Err(Status::InvalidArgument)),
             (0, Err(Status::InvalidArgument)),
             (i32::MIN, Err(Status::InvalidArgument)),
         ] {
             assert_eq!(Version::from_code(code).map_err(|error| error.status()), expected, "{code}");
+            let minimum = if expected == Err(Status::Unsupported) { Ok(Version::Tls12) } else { expected };
+            assert_eq!(Version::minimum_from_code(code).map_err(|error| error.status()), minimum, "{code}");
         }
     }
 

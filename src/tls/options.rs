@@ -221,7 +221,7 @@ impl TlsOptions {
     }
 
     pub fn set_minimum_version(&mut self, code: i32) -> Result<()> {
-        self.minimum_version = Version::from_code(code)?;
+        self.minimum_version = Version::minimum_from_code(code)?;
         self.range_asked = true;
         Ok(())
     }

@@ -20,8 +20,10 @@ pub enum netlib_tls_version {
     NETLIB_TLS_1_3 = 0x0304,
 }
 
-/// The oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS 1.2;
-/// older ones are `NETLIB_UNSUPPORTED`. A minimum above the maximum is reported by `netlib_tls_context_new`.
+/// The oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS 1.2.
+/// The numbers of SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are raised to TLS 1.2, the oldest version that netlib
+/// speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
+/// `netlib_tls_context_new`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param version one of `enum netlib_tls_version`.
@@ -35,6 +37,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(options: *mut ne
 }
 
 /// The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
+/// SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param version one of `enum netlib_tls_version`.
