@@ -68,7 +68,7 @@ impl Response {
         (!location.is_empty()).then_some(location)
     }
 
-    /// Whether the request was HEAD, in any case of letters.
+    /// Whether the request was HEAD, in any case of letters, as urllib3 compares it. [`Response::framing`] is exact.
     pub fn is_response_to_head(&self) -> bool {
         self.request_method.to_bytes().eq_ignore_ascii_case(b"HEAD")
     }

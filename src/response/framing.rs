@@ -1,11 +1,9 @@
 //! How long the body is: RFC 9112 section 6.3.
 
-use std::ffi::CStr;
-
 use super::Response;
 use crate::error::{Error, Result};
 use crate::headers::parse::trim;
-use crate::headers::show_name;
+use crate::headers::{is_token_byte, show_byte, show_name};
 use crate::status::Status;
 
 /// How a response's body is delimited.
@@ -22,11 +20,12 @@ pub enum Framing {
 }
 
 impl Response {
-    /// How the body is delimited; an error when its head contradicts itself, after which nothing more can be read from
-    /// the connection.
+    /// How the body is delimited; an error when the head contradicts itself, after which nothing more can be read from
+    /// the connection. Methods are case-sensitive (RFC 9110 section 9.1): the answer to "head" may have a body.
     pub fn framing(&self) -> Result<Framing> {
-        let tunnel = self.request_method.to_bytes().eq_ignore_ascii_case(b"CONNECT") && self.status / 100 == 2;
-        if self.is_response_to_head() || tunnel || matches!(self.status, 100..=199 | 204 | 304) {
+        let method = self.request_method.to_bytes();
+        let tunnel = method == b"CONNECT" && self.status / 100 == 2;
+        if method == b"HEAD" || tunnel || matches!(self.status, 100..=199 | 204 | 304) {
             return Ok(Framing::None);
         }
         // A transfer coding overrides a length.
@@ -46,38 +45,95 @@ impl Response {
         Ok(length.map_or(Framing::UntilClose, Framing::Length))
     }
 
-    /// Chunked if that is the last coding, else the body lasts until the peer closes.
+    /// Chunked if that is the last coding, else the body lasts until the peer closes. A list that is not valid is an
+    /// error, because another reader may find "chunked" in it. This includes an empty element, which RFC 9110 section
+    /// 5.6.1 ignores: after "chunked," some readers expect chunks, and others read until the peer closes.
     fn transfer_framing(&self) -> Result<Framing> {
         let mut framing = Framing::UntilClose;
-        for coding in self.headers.get_all("transfer-encoding").map(CStr::to_bytes).flat_map(elements) {
-            let name = trim(coding.split(|&byte| byte == b';').next().unwrap_or_default());
-            let chunked = name.eq_ignore_ascii_case(b"chunked");
-            if framing == Framing::Chunked {
-                return Err(Error::new(Status::Protocol, "header transfer-encoding: chunked is not the last coding"));
-            }
-            if chunked && name.len() != coding.len() {
-                return Err(Error::new(Status::Protocol, "header transfer-encoding: chunked has a parameter"));
-            }
-            if chunked {
-                framing = Framing::Chunked;
+        for value in self.headers.get_all("transfer-encoding") {
+            let mut rest = value.to_bytes();
+            loop {
+                let coding;
+                (coding, rest) = transfer_coding(trim(rest))?;
+                if framing == Framing::Chunked {
+                    return Err(bad_coding("chunked is not the last coding"));
+                }
+                framing = coding;
+                match rest.split_first() {
+                    Some((_comma, next)) => rest = next,
+                    None => break,
+                }
             }
         }
         Ok(framing)
     }
 }
 
-/// The elements of a comma-separated list, but the empty ones (RFC 9110 section 5.6.1). Commas inside a quoted
-/// string do not separate.
-fn elements(list: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let (mut quoted, mut escaped) = (false, false);
-    list.split(move |&byte| {
-        let separates = byte == b',' && !quoted;
-        quoted ^= byte == b'"' && !escaped;
-        escaped = quoted && byte == b'\\' && !escaped;
-        separates
-    })
-    .map(trim)
-    .filter(|element| !element.is_empty())
+fn bad_coding(problem: impl std::fmt::Display) -> Error {
+    Error::new(Status::Protocol, format!("header transfer-encoding: {problem}"))
+}
+
+/// The framing that the coding at the start of `list` has if it is the last one, and what follows the coding: nothing or
+/// a comma. RFC 9112 section 7: a token, then parameters, each after a semicolon: a token, "=", a token or quoted string.
+fn transfer_coding(list: &[u8]) -> Result<(Framing, &[u8])> {
+    let (name, mut rest) = token(list);
+    if name.is_empty() {
+        return Err(match list {
+            [] | [b',', ..] => bad_coding("a coding has no name"),
+            [first, ..] => bad_coding(format_args!("a coding begins with {}", show_byte(*first))),
+        });
+    }
+    let shown = show_name(name);
+    let mut has_parameter = false;
+    loop {
+        rest = trim(rest);
+        match rest {
+            [] | [b',', ..] => break,
+            [b';', after @ ..] => {
+                has_parameter = true;
+                rest = parameter(trim(after))
+                    .map_err(|problem| bad_coding(format_args!("coding {shown}: {problem}")))?;
+            }
+            [byte, ..] => return Err(bad_coding(format_args!("coding {shown}: {} follows it", show_byte(*byte)))),
+        }
+    }
+    match (name.eq_ignore_ascii_case(b"chunked"), has_parameter) {
+        (true, true) => Err(bad_coding("chunked has a parameter")),
+        (true, false) => Ok((Framing::Chunked, rest)),
+        (false, _) => Ok((Framing::UntilClose, rest)),
+    }
+}
+
+/// What follows the parameter at the start of `text`.
+fn parameter(text: &[u8]) -> std::result::Result<&[u8], &'static str> {
+    let (name, rest) = token(text);
+    let Some((b'=', value)) = trim(rest).split_first().filter(|_| !name.is_empty()) else {
+        return Err("a parameter is not a name with a value");
+    };
+    let value = trim(value);
+    if let Some(quoted) = value.strip_prefix(b"\"") {
+        return after_quoted(quoted).ok_or("a quoted string does not end");
+    }
+    match token(value) {
+        ([], _) => Err("a parameter has no value"),
+        (_, rest) => Ok(rest),
+    }
+}
+
+/// What follows the closing quote.
+fn after_quoted(mut text: &[u8]) -> Option<&[u8]> {
+    loop {
+        text = match text {
+            [b'"', rest @ ..] => return Some(rest),
+            [b'\\', _, rest @ ..] | [_, rest @ ..] => rest,
+            [] => return None,
+        };
+    }
+}
+
+/// The token at the start of `text`, which may be empty, and the rest.
+fn token(text: &[u8]) -> (&[u8], &[u8]) {
+    text.split_at(text.iter().take_while(|&&byte| is_token_byte(byte)).count())
 }
 
 fn content_length(digits: &[u8]) -> Result<i64> {
@@ -108,13 +164,16 @@ mod tests {
 
     #[test]
     fn bodies_that_cannot_be() {
-        let rows = [("HEAD", 200), ("head", 404), ("GET", 100), ("GET", 199), ("GET", 204), ("GET", 304)];
+        let rows = [("HEAD", 200), ("HEAD", 404), ("GET", 100), ("GET", 199), ("GET", 204), ("GET", 304)];
         for (method, status) in rows.into_iter().chain([("CONNECT", 200), ("CONNECT", 299)]) {
             for fields in ["", LENGTH, CHUNKED, "Content-Length: nonsense\r\n"] {
                 assert_eq!(framing(method, status, fields).unwrap(), Framing::None, "{method} {status} {fields}");
             }
         }
-        assert_eq!(framing("CONNECT", 407, LENGTH).unwrap(), Framing::Length(5));
+        // Methods are case-sensitive: these name others.
+        for (method, status) in [("CONNECT", 407), ("connect", 200), ("Connect", 200), ("head", 200), ("Head", 200)] {
+            assert_eq!(framing(method, status, LENGTH).unwrap(), Framing::Length(5), "{method} {status}");
+        }
     }
 
     #[test]
@@ -131,12 +190,14 @@ mod tests {
             (CHUNKED, Framing::Chunked),
             ("transfer-encoding: CHUNKED\r\n", Framing::Chunked),
             ("Transfer-Encoding: gzip, chunked\r\n", Framing::Chunked),
-            ("Transfer-Encoding: gzip\r\nTransfer-Encoding: , chunked ,\r\n", Framing::Chunked),
+            ("Transfer-Encoding: gzip\r\nTransfer-Encoding: \tchunked \r\n", Framing::Chunked),
+            ("Transfer-Encoding: gzip\t, \t chunked\r\n", Framing::Chunked),
             ("Transfer-Encoding: a;b=\"chunked, \\\" ,\", chunked\r\n", Framing::Chunked),
             ("Transfer-Encoding: a;b=\", chunked\"\r\n", Framing::UntilClose),
+            ("Transfer-Encoding: a;b=c ; d\t=\t\"\" , chunked\r\n", Framing::Chunked),
+            ("Transfer-Encoding: a;b=\"\\\\\", chunked\r\n", Framing::Chunked),
             ("Transfer-Encoding: gzip\r\n", Framing::UntilClose),
             ("Transfer-Encoding: xchunked\r\n", Framing::UntilClose),
-            ("Transfer-Encoding: \r\nContent-Length: 5\r\n", Framing::UntilClose),
             ("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", Framing::Chunked),
             ("Content-Length: nonsense\r\nTransfer-Encoding: chunked\r\n", Framing::Chunked),
         ];
@@ -146,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions() {
+    fn r38_a_list_that_two_readers_may_read_differently_is_refused() {
         let rows = [
             ("Content-Length: 5\r\nContent-Length: 6\r\n", "two lengths that differ"),
             ("Content-Length: 5, 6\r\n", "two lengths that differ"),
@@ -163,7 +224,29 @@ mod tests {
             ("Content-Length: 0x5\r\n", "\"0x5\" is not a number"),
             ("Transfer-Encoding: chunked, gzip\r\n", "chunked is not the last coding"),
             ("Transfer-Encoding: chunked, chunked\r\n", "chunked is not the last coding"),
+            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip\r\n", "chunked is not the last coding"),
             ("Transfer-Encoding: chunked;a=b\r\n", "chunked has a parameter"),
+            ("Transfer-Encoding: \r\nContent-Length: 5\r\n", "a coding has no name"),
+            ("Transfer-Encoding: chunked\r\nTransfer-Encoding: \r\n", "a coding has no name"),
+            ("Transfer-Encoding: , chunked\r\n", "a coding has no name"),
+            ("Transfer-Encoding: chunked,\r\n", "a coding has no name"),
+            ("Transfer-Encoding: gzip, , chunked\r\n", "a coding has no name"),
+            ("Transfer-Encoding: gzip\", chunked\r\n", "coding gzip: \"\"\" follows it"),
+            ("Transfer-Encoding: \"gzip, chunked\r\n", "a coding begins with \"\"\""),
+            ("Transfer-Encoding: \"chunked\"\r\n", "a coding begins with \"\"\""),
+            ("Transfer-Encoding: ;a=b\r\n", "a coding begins with \";\""),
+            ("Transfer-Encoding: x chunked\r\n", "coding x: \"c\" follows it"),
+            ("Transfer-Encoding: chunked chunked\r\n", "coding chunked: \"c\" follows it"),
+            ("Transfer-Encoding: chunked\u{b}\r\n", "coding chunked: byte 0x0b follows it"),
+            ("Transfer-Encoding: \u{b}chunked\r\n", "a coding begins with byte 0x0b"),
+            ("Transfer-Encoding: gzip;\r\n", "coding gzip: a parameter is not a name with a value"),
+            ("Transfer-Encoding: gzip;a, chunked\r\n", "coding gzip: a parameter is not a name with a value"),
+            ("Transfer-Encoding: gzip;=b, chunked\r\n", "coding gzip: a parameter is not a name with a value"),
+            ("Transfer-Encoding: gzip;a=, chunked\r\n", "coding gzip: a parameter has no value"),
+            ("Transfer-Encoding: gzip;a=\"b, chunked\r\n", "coding gzip: a quoted string does not end"),
+            ("Transfer-Encoding: gzip;a=\"b\\\", chunked\r\n", "coding gzip: a quoted string does not end"),
+            ("Transfer-Encoding: gzip;a=\"b\"c, chunked\r\n", "coding gzip: \"c\" follows it"),
+            ("Transfer-Encoding: gzip;a=b\", chunked\r\n", "coding gzip: \"\"\" follows it"),
         ];
         for (fields, expected) in rows {
             let error = framing("GET", 200, fields).unwrap_err();

@@ -210,18 +210,22 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// How the end of the body is found: RFC 9112 section 6.3.
 ///
 /// There is no body in answer to HEAD, with a status of 100 to 199, 204 or 304, and with a status of 200 to 299 in
-/// answer to CONNECT, after which the connection is a tunnel. Else a Transfer-Encoding whose last coding is chunked
-/// means chunks, and one with another last coding a body until the peer closes; a Content-Length beside it
-/// does not count, and the connection must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else
-/// Content-Length decides. Without either the body lasts until the peer closes.
+/// answer to CONNECT, after which the connection is a tunnel. Methods are case-sensitive: the answer to "head" is that
+/// to any other method. Else a Transfer-Encoding whose last coding is chunked means chunks, and one with another last
+/// coding a body until the peer closes. A Content-Length beside a Transfer-Encoding does not count, and the connection
+/// must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else Content-Length decides. Without either the
+/// body lasts until the peer closes.
+///
+/// A Transfer-Encoding that is not a list of codings (RFC 9112 section 7) is refused, because another reader on the way
+/// may find "chunked" in it: a name that is empty or no token, a parameter without a value, a quote without its end.
 ///
 /// @param response the response. Not NULL.
 /// @param framing out: one of `enum netlib_body_framing`. Not NULL.
 /// @param length out: the length in bytes for `NETLIB_BODY_LENGTH`, else -1. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, or
-///         when chunked is given a parameter or is not the last coding: nothing more can be read from the
-///         connection.
+/// @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, when
+///         Transfer-Encoding is not a list of codings, or when chunked has a parameter or is not the last coding:
+///         nothing more can be read from the connection.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -245,10 +249,11 @@ pub unsafe extern "C" fn netlib_response_framing(
     })
 }
 
-/// Whether the request was HEAD, so that no body follows whatever the headers say.
+/// Whether the request's method is HEAD, in any case of letters, as urllib3 answers it. To find where the body ends ask
+/// `netlib_response_framing`, for which only "HEAD" is HEAD.
 ///
 /// @param response the response. Not NULL.
-/// @param is_head out: whether the request's method was HEAD, in any case of letters. Not NULL.
+/// @param is_head out: whether it is. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`.
 /// @threads any
