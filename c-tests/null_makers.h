@@ -194,7 +194,7 @@ static inline netlib_headers *make_headers(void) {
 static inline netlib_response *make_response(void) {
     netlib_response *response = NULL;
     size_t head_len = 0;
-    MUST_OK(netlib_response_parse("GET", SWEEP_HEAD, NETLIB_NTS, &response, &head_len, NULL));
+    MUST_OK(netlib_response_parse("GET", SWEEP_HEAD, NETLIB_NTS, NULL, &response, &head_len, NULL));
     return response;
 }
 #endif
@@ -202,6 +202,7 @@ static inline netlib_response *make_response(void) {
 #define MAKE__netlib_response_new__status 200
 #define MAKE__netlib_response_parse__head SWEEP_HEAD
 #define MAKE__netlib_response_parse__len (sizeof SWEEP_HEAD - 1)
+#define MAKE__netlib_response_parse__state (&(uint64_t){0})
 #define MAKE__netlib_assert_header_parsing__block "A: b\r\n\r\n"
 #define MAKE__netlib_assert_header_parsing__len 8
 

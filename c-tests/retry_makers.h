@@ -26,7 +26,7 @@ static inline netlib_response *response_of(int status, const char *fields) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     snprintf(head, sizeof head, "HTTP/1.1 %d X\r\n%s\r\n", status, fields);
-    CHECK_OK(netlib_response_parse("GET", head, NETLIB_NTS, &response, &used, &err));
+    CHECK_OK(netlib_response_parse("GET", head, NETLIB_NTS, NULL, &response, &used, &err));
     return response;
 }
 

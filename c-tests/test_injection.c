@@ -82,7 +82,7 @@ static netlib_status parsed(const char *method, const char *before, const char *
     memcpy(head + used + len, after, strlen(after));
     netlib_response *response = NULL;
     size_t head_len = 0;
-    netlib_status status = netlib_response_parse(method, head, used + len + strlen(after), &response, &head_len, NULL);
+    netlib_status status = netlib_response_parse(method, head, used + len + strlen(after), NULL, &response, &head_len, NULL);
     return looked_at(status, response);
 }
 
@@ -216,7 +216,7 @@ static netlib_status decided_method(const char *text, size_t len) {
     netlib_response *response = NULL;
     size_t head_len = 0;
     CHECK(netlib_parse_url("http://h/", NETLIB_NTS, &url, NULL) == NETLIB_OK);
-    CHECK(netlib_response_parse("GET", "HTTP/1.1 302 x\r\nLocation: /\r\n\r\n", NETLIB_NTS, &response, &head_len, NULL) ==
+    CHECK(netlib_response_parse("GET", "HTTP/1.1 302 x\r\nLocation: /\r\n\r\n", NETLIB_NTS, NULL, &response, &head_len, NULL) ==
           NETLIB_OK);
     netlib_decision *decision = NULL;
     netlib_status status =

@@ -5,7 +5,7 @@ static netlib_response *parse(const char *method, const char *head, size_t *head
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     size_t len = 0;
-    CHECK_OK(netlib_response_parse(method, head, NETLIB_NTS, &response, head_len != NULL ? head_len : &len, &err));
+    CHECK_OK(netlib_response_parse(method, head, NETLIB_NTS, NULL, &response, head_len != NULL ? head_len : &len, &err));
     return response;
 }
 
@@ -53,7 +53,7 @@ static void heads_are_parsed(void) {
             netlib_error *err = NULL;
             response = (netlib_response *)text;
             head_len = 99;
-            CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", piece, cut, &response, &head_len, &err));
+            CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", piece, cut, NULL, &response, &head_len, &err));
             CHECK(response == NULL);
             CHECK_INT(0, (long long)head_len);
             free(piece);
@@ -80,7 +80,7 @@ static void what_is_no_head_is_refused(void) {
         netlib_error *err = NULL;
         netlib_response *response = NULL;
         size_t head_len = 99;
-        netlib_status status = netlib_response_parse("GET", rows[i].head, NETLIB_NTS, &response, &head_len, &err);
+        netlib_status status = netlib_response_parse("GET", rows[i].head, NETLIB_NTS, NULL, &response, &head_len, &err);
         CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
         CHECK_INT(rows[i].offset, netlib_error_offset(err));
         CHECK_STATUS(NETLIB_PROTOCOL, status);
@@ -91,10 +91,10 @@ static void what_is_no_head_is_refused(void) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     size_t head_len = 0;
-    CHECK_STATUS(NETLIB_PROTOCOL, netlib_response_parse("GET", with_nul, sizeof with_nul - 1, &response, &head_len, &err));
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("G T", "", 0, &response, &head_len, &err));
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("\xff", "", 0, &response, &head_len, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", NULL, 0, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_PROTOCOL, netlib_response_parse("GET", with_nul, sizeof with_nul - 1, NULL, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("G T", "", 0, NULL, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("\xff", "", 0, NULL, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", NULL, 0, NULL, &response, &head_len, &err));
 }
 
 static void a_head_has_a_largest_size(void) {
@@ -107,9 +107,90 @@ static void a_head_has_a_largest_size(void) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     size_t head_len = 0;
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", endless, most - 1, &response, &head_len, &err));
-    CHECK_STATUS(NETLIB_PROTOCOL, netlib_response_parse("GET", endless, most, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", endless, most - 1, NULL, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_PROTOCOL, netlib_response_parse("GET", endless, most, NULL, &response, &head_len, &err));
     free(endless);
+}
+
+/* A program appends what it receives and hands on the state. One state serves a whole connection. */
+static void heads_that_come_in_pieces(void) {
+    static const char stream[] = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody";
+    for (size_t step = 1; step < sizeof stream; step++) {
+        static const int32_t statuses[] = {103, 200};
+        uint64_t state = 0;
+        size_t start = 0, end = 0, heads = 0;
+        while (heads < 2 && end < sizeof stream - 1) {
+            end = end + step < sizeof stream - 1 ? end + step : sizeof stream - 1;
+            netlib_status status = NETLIB_OK;
+            while (status == NETLIB_OK && heads < 2) {
+                netlib_error *err = NULL;
+                netlib_response *response = NULL;
+                size_t head_len = 99;
+                status = netlib_response_parse("GET", stream + start, end - start, &state, &response, &head_len, &err);
+                CHECK((state == 0) == (status == NETLIB_OK || end == start));
+                if (status != NETLIB_OK) CHECK_STATUS(NETLIB_WANT_READ, status);
+                if (status == NETLIB_OK) CHECK_INT(statuses[heads++], netlib_response_status(response));
+                start += head_len;
+                netlib_response_free(response);
+            }
+        }
+        CHECK_STR("body", stream + start);
+    }
+
+    /* The largest head, byte by byte: from its start each time, this would be 34 thousand million bytes. */
+    size_t most = 256 * 1024;
+    char *large = malloc(most);
+    CHECK(large != NULL);
+    if (large == NULL) return;
+    memset(large, 'a', most);
+    memcpy(large, "HTTP/1.1 200 OK\r\nA:", 19);
+    memcpy(large + most - 4, "\r\n\r\n", 4);
+    uint64_t state = 0;
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    size_t head_len = 0;
+    for (size_t end = 1; end < most; end++) {
+        if (netlib_response_parse("GET", large, end, &state, &response, &head_len, &err) != NETLIB_WANT_READ) {
+            CHECK_INT((long long)most, (long long)end);
+            break;
+        }
+    }
+    CHECK_OK(netlib_response_parse("GET", large, most, &state, &response, &head_len, &err));
+    CHECK_INT((long long)most, (long long)head_len);
+    CHECK(state == 0);
+    netlib_response_free(response);
+    free(large);
+}
+
+/* A state that cannot be of these bytes is refused, and any other changes no response. */
+static void states_of_other_bytes(void) {
+    static const char head[] = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n";
+    uint64_t state = 0;
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    size_t head_len = 99;
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse("GET", head, 24, &state, &response, &head_len, &err));
+    uint64_t kept = state;
+    CHECK(kept != 0);
+    /* The buffer was emptied: the state is beyond its end. */
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("GET", head, 3, &state, &response, &head_len, &err));
+    CHECK(state == 0 && response == NULL && head_len == 0);
+    state = UINT64_MAX;
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err));
+    CHECK(state == 0);
+    /* Memory that was never set to 0, nearly: each answer is a refusal, "more", or the response that there is. */
+    for (int bit = 0; bit < 64; bit++) {
+        state = kept ^ (uint64_t)1 << bit;
+        netlib_status status = netlib_response_parse("GET", head, NETLIB_NTS, &state, &response, &head_len, &err);
+        CHECK(status == NETLIB_OK || status == NETLIB_INVALID_ARGUMENT || status == NETLIB_PROTOCOL || status == NETLIB_WANT_READ);
+        if (status == NETLIB_OK) {
+            CHECK_INT(25, (long long)head_len);
+            CHECK_STR("A: b\r\n", netlib_headers_wire(netlib_response_headers(response), NULL));
+        }
+        netlib_error_free(err);
+        err = NULL;
+        netlib_response_free(response);
+    }
 }
 
 /* Older servers send the bytes of ISO 8859-1: the next request has them back, as browsers do it. */
@@ -199,7 +280,7 @@ static void responses_of_another_http(void) {
     netlib_headers_free(kept);
 }
 
-static void bodies_are_framed(void) {
+static void r38_bodies_are_framed(void) {
     static const struct {
         const char *method, *head;
         netlib_status status;
@@ -218,10 +299,17 @@ static void bodies_are_framed(void) {
         {"GET", "HTTP/1.1 101 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
         {"CONNECT", "HTTP/1.1 200 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
         {"CONNECT", "HTTP/1.1 502 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
+        {"head", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
+        {"Connect", "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked\r\n\r\n", NETLIB_OK, NETLIB_BODY_CHUNKED, -1},
         {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
         {"GET", "HTTP/1.1 200 x\r\nContent-Length: 9223372036854775808\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
         {"GET", "HTTP/1.1 200 x\r\nContent-Length: -1\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
         {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip\", chunked\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip;a=\"b, chunked\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: \r\nContent-Length: 5\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: x chunked\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked,\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -305,7 +393,7 @@ static void null_has_answers(void) {
     CHECK_STR(NULL, netlib_response_reason(NULL, NULL));
     CHECK_STR(NULL, netlib_response_redirect_location(NULL, NULL));
     CHECK(netlib_response_clone(NULL) == NULL);
-    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_response_parse("GET", NULL, 1, &response, &head_len, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_response_parse("GET", NULL, 1, NULL, &response, &head_len, &err));
     CHECK_INT(0, (long long)head_len);
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_response_framing(NULL, &framing, NULL, &err));
     CHECK_INT(0, framing);
@@ -319,10 +407,12 @@ int main(void) {
     heads_are_parsed();
     what_is_no_head_is_refused();
     a_head_has_a_largest_size();
+    heads_that_come_in_pieces();
+    states_of_other_bytes();
     a_location_that_is_not_utf8();
     interim_responses_are_skipped();
     responses_of_another_http();
-    bodies_are_framed();
+    r38_bodies_are_framed();
     the_request_was_head();
     defects_are_listed();
     null_has_answers();

@@ -3081,10 +3081,18 @@ netlib_status netlib_response_new(const char *request_method,
  * Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
  *
  * While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
- * it. Until the empty line that ends the head is there, only the status line is read, so that it does not matter in how
- * many pieces a head comes; what is wrong with a header is told once the head is complete. What follows the head, from
- * `head_len` on, is the body's. A response with a status of 100 to 199 other than 101 is an interim one: the next head
- * begins at `head_len`, so call again from there.
+ * it. `state` remembers how far the last call has come, so a head may come in any number of pieces without being read
+ * from its start for each. Keep one beside each buffer, 0 at first. After every other answer it is 0 again, ready for
+ * the next head.
+ *
+ *     uint64_t state = 0;
+ *     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
+ *            NETLIB_WANT_READ)
+ *         used += receive(buf + used, sizeof buf - used);
+ *
+ * Until the empty line that ends the head is there, only the status line is read; what is wrong with a header is told
+ * once the head is complete. What follows the head, from `head_len` on, is the body's. A response with a status of 100
+ * to 199 other than 101 is an interim one: the next head begins at `head_len`, so call again from there.
  *
  * Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
  * around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
@@ -3094,12 +3102,16 @@ netlib_status netlib_response_new(const char *request_method,
  *
  * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
  * @param head what was received so far. Copied. Not NULL unless `len` is 0.
- * @param len how many bytes that is, or `NETLIB_NTS`.
+ * @param len how many bytes that is, or `NETLIB_NTS`, which has the text measured at each call.
+ * @param state in/out: 0 for a new head, or what the last call stored for the same bytes, to which more were appended.
+ *        The number means nothing to a program. It is stored with `NETLIB_WANT_READ`, else 0 is. May be NULL: each call
+ *        looks at all of `head` again.
  * @param response out, owned: free it with `netlib_response_free`. Not NULL.
  * @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
  * @param err out, owned; its offset is where `head` is wrong. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
- *         `NETLIB_INVALID_ARGUMENT` for a method that is no token.
+ *         `NETLIB_INVALID_ARGUMENT` for a method that is no token, or a `state` that no call has stored for these
+ *         bytes. A wrong one that is not noticed can delay the response, and not change it.
  * @threads any
  * @since 0.1.0
  */
@@ -3107,6 +3119,7 @@ NETLIB_MUST_USE
 netlib_status netlib_response_parse(const char *request_method,
                                     const char *head,
                                     size_t len,
+                                    uint64_t *state,
                                     netlib_response **response,
                                     size_t *head_len,
                                     netlib_error **err);
@@ -3203,18 +3216,22 @@ const char *netlib_response_redirect_location(const netlib_response *response,
  * How the end of the body is found: RFC 9112 section 6.3.
  *
  * There is no body in answer to HEAD, with a status of 100 to 199, 204 or 304, and with a status of 200 to 299 in
- * answer to CONNECT, after which the connection is a tunnel. Else a Transfer-Encoding whose last coding is chunked
- * means chunks, and one with another last coding a body until the peer closes; a Content-Length beside it
- * does not count, and the connection must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else
- * Content-Length decides. Without either the body lasts until the peer closes.
+ * answer to CONNECT, after which the connection is a tunnel. Methods are case-sensitive: the answer to "head" is that
+ * to any other method. Else a Transfer-Encoding whose last coding is chunked means chunks, and one with another last
+ * coding a body until the peer closes. A Content-Length beside a Transfer-Encoding does not count, and the connection
+ * must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else Content-Length decides. Without either the
+ * body lasts until the peer closes.
+ *
+ * A Transfer-Encoding that is not a list of codings (RFC 9112 section 7) is refused, because another reader on the way
+ * may find "chunked" in it: a name that is empty or no token, a parameter without a value, a quote without its end.
  *
  * @param response the response. Not NULL.
  * @param framing out: one of `enum netlib_body_framing`. Not NULL.
  * @param length out: the length in bytes for `NETLIB_BODY_LENGTH`, else -1. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, or
- *         when chunked is given a parameter or is not the last coding: nothing more can be read from the
- *         connection.
+ * @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, when
+ *         Transfer-Encoding is not a list of codings, or when chunked has a parameter or is not the last coding:
+ *         nothing more can be read from the connection.
  * @threads any
  * @since 0.1.0
  */
@@ -3225,17 +3242,20 @@ netlib_status netlib_response_framing(const netlib_response *response,
                                       netlib_error **err);
 
 /**
- * Whether the request was HEAD, so that no body follows whatever the headers say.
+ * Whether the request's method is HEAD, in any case of letters, as urllib3 answers it. To find where the body ends ask
+ * `netlib_response_framing`, for which only "HEAD" is HEAD.
  *
  * @param response the response. Not NULL.
- * @param is_head out: whether the request's method was HEAD, in any case of letters. Not NULL.
+ * @param is_head out: whether it is. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`.
  * @threads any
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_is_response_to_head(const netlib_response *response, bool *is_head, netlib_error **err);
+netlib_status netlib_is_response_to_head(const netlib_response *response,
+                                         bool *is_head,
+                                         netlib_error **err);
 
 /**
  * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after

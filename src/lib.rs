@@ -10,6 +10,7 @@ pub mod error;
 pub mod limit;
 mod memory;
 pub mod status;
+mod visits;
 
 pub mod url;
 

@@ -11,6 +11,7 @@ use crate::status::Status;
 
 mod framing;
 mod parse;
+mod progress;
 mod reason;
 
 pub use framing::Framing;

@@ -11,7 +11,7 @@ use crate::{Group, NETLIB, Operation, Section};
 type Handle = *mut c_void;
 
 crate::functions!(Functions {
-    netlib_response_parse: fn(*const c_char, *const c_char, usize, *mut Handle, *mut usize, *mut Handle) -> i32;
+    netlib_response_parse: fn(*const c_char, *const c_char, usize, *mut u64, *mut Handle, *mut usize, *mut Handle) -> i32;
     netlib_response_status: fn(Handle) -> i32;
     netlib_response_headers: fn(Handle) -> Handle;
     netlib_headers_count: fn(Handle) -> usize;
@@ -86,7 +86,7 @@ fn netlib(c: &Functions, head: &str) -> Answer {
     unsafe {
         let (mut response, mut length) = (null_mut(), 0);
         let text = head.as_ptr().cast();
-        if (c.netlib_response_parse)(METHOD.as_ptr(), text, head.len(), &mut response, &mut length, null_mut()) != 0 {
+        if (c.netlib_response_parse)(METHOD.as_ptr(), text, head.len(), null_mut(), &mut response, &mut length, null_mut()) != 0 {
             return None;
         }
         let count = (c.netlib_headers_count)((c.netlib_response_headers)(response));

@@ -11,7 +11,7 @@ type Handle = *mut c_void;
 
 crate::functions!(Functions {
     netlib_error_new: fn(i32, *const c_char, Handle, *mut Handle, *mut Handle) -> i32;
-    netlib_response_parse: fn(*const c_char, *const c_char, usize, *mut Handle, *mut usize, *mut Handle) -> i32;
+    netlib_response_parse: fn(*const c_char, *const c_char, usize, *mut u64, *mut Handle, *mut usize, *mut Handle) -> i32;
     netlib_retry_options_new: fn() -> Handle;
     netlib_retry_options_free: fn(Handle);
     netlib_retry_options_set_total: fn(Handle, i32);
@@ -102,7 +102,7 @@ fn made(function: &str, make: impl FnOnce(*mut Handle) -> i32) -> Result<Handle,
 fn response(c: &Functions, head: &CStr) -> Result<Handle, String> {
     let mut head_length = 0;
     made("netlib_response_parse", |out| unsafe {
-        (c.netlib_response_parse)(c"GET".as_ptr(), head.as_ptr(), usize::MAX, out, &mut head_length, null_mut())
+        (c.netlib_response_parse)(c"GET".as_ptr(), head.as_ptr(), usize::MAX, null_mut(), out, &mut head_length, null_mut())
     })
 }
 

@@ -46,7 +46,7 @@ static void redirect(void *shared, int thread) {
     if (thread % 2 == 0) netlib_retry_options_set_redirect_profile(options, NETLIB_REDIRECT_SAFE);
     CHECK_OK(netlib_retry_new(options, &retry, &err));
     CHECK_OK(netlib_parse_url("https://user:secret@example.com/", NETLIB_NTS, &url, &err));
-    CHECK_OK(netlib_response_parse("POST", head, NETLIB_NTS, &response, &used, &err));
+    CHECK_OK(netlib_response_parse("POST", head, NETLIB_NTS, NULL, &response, &used, &err));
     CHECK_OK(netlib_retry_decide(retry, "POST", url, response, NULL, NULL, &decision, &err));
     CHECK_INT(NETLIB_ACTION_REDIRECT, netlib_decision_action(decision));
     netlib_decision_free(decision);
@@ -143,7 +143,7 @@ static void shared_values(void) {
         size_t used = 0;
         CHECK_OK(netlib_parse_url("https://user:secret@example.com:8443/a/../b?q#f", NETLIB_NTS, &values.url, &err));
         CHECK_OK(netlib_make_headers(NULL, &values.headers, &err));
-        CHECK_OK(netlib_response_parse("GET", head, NETLIB_NTS, &values.response, &used, &err));
+        CHECK_OK(netlib_response_parse("GET", head, NETLIB_NTS, NULL, &values.response, &used, &err));
         CHECK_OK(netlib_retry_new(NULL, &values.retry, &err));
         CHECK_OK(netlib_retry_decide(values.retry, "GET", values.url, values.response, NULL, NULL, &values.decision, &err));
         in_threads(read_all, &values);

@@ -185,7 +185,7 @@ static netlib_status read_head(struct transfer *transfer, netlib_error **err) {
         netlib_response *response = NULL;
         size_t head_len = 0;
         status = netlib_response_parse("GET", transfer->buffer + transfer->start, transfer->end - transfer->start,
-                                       &response, &head_len, err);
+                                       &transfer->head_state, &response, &head_len, err);
         if (status == NETLIB_WANT_READ) return NETLIB_OK; /* more bytes: the next step looks whether there are some */
         if (status != NETLIB_OK) break;
         transfer->start += head_len;

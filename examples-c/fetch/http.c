@@ -118,10 +118,11 @@ netlib_status http_send(struct http *http, const char *method, const netlib_url 
 
 static netlib_status read_one_head(struct http *http, const char *method, netlib_response **response,
                                    netlib_error **err) {
+    uint64_t state = 0;
     for (;;) {
         size_t head_len = 0;
         netlib_status status = netlib_response_parse(method, http->buffer + http->start, http->end - http->start,
-                                                     response, &head_len, err);
+                                                     &state, response, &head_len, err);
         if (status != NETLIB_WANT_READ) {
             http->start += head_len;
             return status;

@@ -39,7 +39,7 @@ static void there_and_back(const netlib_response *response) {
     int len = snprintf(text, room, "HTTP/1.%d %d %s\r\n%s\r\n", netlib_response_minor_version(response),
                        netlib_response_status(response), reason, wire);
     MUST(len > 0 && (size_t)len < room);
-    OK(netlib_response_parse(netlib_response_request_method(response, NULL), text, (size_t)len, &again, &head_len, &err));
+    OK(netlib_response_parse(netlib_response_request_method(response, NULL), text, (size_t)len, NULL, &again, &head_len, &err));
     MUST(head_len == (size_t)len);
     const netlib_headers *same = netlib_response_headers(again);
     MUST(netlib_headers_count(same) == netlib_headers_count(headers));
@@ -51,10 +51,46 @@ static void there_and_back(const netlib_response *response) {
     free(text);
 }
 
+/* Every coding begins with a token, and every quote ends: what another reader could take for chunked is refused. */
+static void check_codings(const netlib_headers *headers) {
+    for (size_t i = 0; i < netlib_headers_get_count(headers, "transfer-encoding"); i++) {
+        const char *at = netlib_headers_get_at(headers, "transfer-encoding", i, NULL);
+        for (;; at++) {
+            at += strspn(at, " \t");
+            size_t name = strcspn(at, " \t,;\"");
+            MUST(name > 0 && at[name] != '"');
+            at += name + strspn(at + name, " \t");
+            MUST(strchr(",;", *at) != NULL); /* or the NUL */
+            for (int quoted = 0; *at != '\0' && (*at != ',' || quoted); at++) {
+                if (*at == '"') quoted = !quoted;
+                if (quoted && *at == '\\') at++;
+                MUST(*at != '\0' && !(quoted && at[1] == '\0'));
+            }
+            if (*at == '\0') break;
+        }
+    }
+}
+
+static void check_framing(const netlib_response *response) {
+    netlib_error *err = NULL;
+    int32_t framing = -1;
+    int64_t length = -2;
+    const char *method = netlib_response_request_method(response, NULL);
+    int32_t status = netlib_response_status(response);
+    if (ONE_OF(netlib_response_framing(response, &framing, &length, &err), 0, NETLIB_PROTOCOL) != NETLIB_OK) return;
+    MUST(framing >= NETLIB_BODY_NONE && framing <= NETLIB_BODY_UNTIL_CLOSE);
+    MUST(framing == NETLIB_BODY_LENGTH ? length >= 0 : length == -1);
+    int no_body = status < 200 || status == 204 || status == 304 || strcmp(method, "HEAD") == 0 ||
+                  (strcmp(method, "CONNECT") == 0 && status < 300);
+    MUST((framing == NETLIB_BODY_NONE) == no_body);
+    if (framing == NETLIB_BODY_CHUNKED || framing == NETLIB_BODY_UNTIL_CLOSE) {
+        check_codings(netlib_response_headers(response));
+    }
+}
+
 static void check_response(const netlib_response *response) {
     netlib_error *err = NULL;
-    int32_t framing = -1, reason = -1;
-    int64_t length = -2;
+    int32_t reason = -1;
     double seconds = 0, uncapped = 0;
     size_t len = 0;
     MUST(netlib_response_status(response) >= 100 && netlib_response_status(response) <= 999);
@@ -62,10 +98,7 @@ static void check_response(const netlib_response *response) {
     check_headers(netlib_response_headers(response));
     const char *location = netlib_response_redirect_location(response, &len);
     check_text(location, len);
-    if (ONE_OF(netlib_response_framing(response, &framing, &length, &err), 0, NETLIB_PROTOCOL) == NETLIB_OK) {
-        MUST(framing >= NETLIB_BODY_NONE && framing <= NETLIB_BODY_UNTIL_CLOSE);
-        MUST(framing == NETLIB_BODY_LENGTH ? length >= 0 : length == -1);
-    }
+    check_framing(response);
     if (ONE_OF(netlib_retry_get_retry_after(retry, response, &seconds, &err), 1000000, NETLIB_INVALID_HEADER) == NETLIB_OK) {
         MUST(seconds == -1.0 || (seconds >= 0 && seconds <= 21600));
     }
@@ -79,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_response *response = NULL;
     size_t head_len = 0;
     const char *method = methods[size % 3];
-    netlib_status whole = ONE_OF(netlib_response_parse(method, (const char *)data, size, &response, &head_len, &err), size,
+    netlib_status whole = ONE_OF(netlib_response_parse(method, (const char *)data, size, NULL, &response, &head_len, &err), size,
                                  NETLIB_WANT_READ, NETLIB_PROTOCOL);
     if (whole == NETLIB_OK) {
         MUST(head_len > 0 && head_len <= size);
@@ -90,17 +123,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     /* With less of it the answer is the same, or that more is needed; with all of a head that is never needed, and
      * before it is complete it is never done. */
     size_t step = size / 24 + 1;
+    uint64_t state = 0;
     for (size_t n = size % step; n < size; n += step) {
         uint8_t *part = exact(data, n);
         size_t part_len = 0;
-        netlib_status status = ONE_OF(netlib_response_parse(method, (const char *)part, n, &response, &part_len, &err), n,
+        netlib_status status = ONE_OF(netlib_response_parse(method, (const char *)part, n, NULL, &response, &part_len, &err), n,
                                       NETLIB_WANT_READ, NETLIB_PROTOCOL);
+        netlib_response *further = NULL;
+        size_t further_len = 0;
+        MUST(ONE_OF(netlib_response_parse(method, (const char *)part, n, &state, &further, &further_len, &err), n,
+                    NETLIB_WANT_READ, NETLIB_PROTOCOL) == status);
+        MUST(further_len == part_len && (further == NULL) == (response == NULL));
+        MUST(state == 0 || status == NETLIB_WANT_READ);
+        netlib_response_free(further);
         if (whole == NETLIB_OK) MUST(status == (n < head_len ? NETLIB_WANT_READ : NETLIB_OK));
         if (whole == NETLIB_OK && status == NETLIB_OK) MUST(part_len == head_len);
         if (whole != NETLIB_OK) MUST(status == NETLIB_WANT_READ || status == whole);
         netlib_response_free(response);
         free(part);
     }
+    /* Any state is refused or harmless. */
+    memcpy(&state, data, size < sizeof state ? size : sizeof state);
+    state &= size % 2 == 0 ? 0x3ffffffffff : UINT64_MAX;
+    size_t other_len = 0;
+    if (ONE_OF(netlib_response_parse(method, (const char *)data, size, &state, &response, &other_len, &err), size,
+               NETLIB_WANT_READ, NETLIB_PROTOCOL, NETLIB_INVALID_ARGUMENT) == NETLIB_OK) {
+        MUST(whole == NETLIB_OK && other_len == head_len);
+    }
+    netlib_response_free(response);
     ONE_OF(netlib_assert_header_parsing((const char *)data, size, &err), size, NETLIB_HEADER_PARSING);
     return 0;
 }

@@ -15,6 +15,7 @@ unsafe impl OutValue for bool {}
 unsafe impl OutValue for i32 {}
 unsafe impl OutValue for i64 {}
 unsafe impl OutValue for usize {}
+unsafe impl OutValue for u64 {}
 unsafe impl OutValue for f64 {}
 unsafe impl<T> OutValue for *mut T {}
 unsafe impl<T> OutValue for *const T {}
@@ -74,6 +75,14 @@ macro_rules! out_opt {
     };
 }
 
+/// The value of an in/out parameter, for which NULL is 0. Stands before [`out_opt`], which zeroes it.
+macro_rules! in_out {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or points to an initialised value of its type.
+        unsafe { $p.as_ref() }.copied().unwrap_or_default()
+    };
+}
+
 /// A place for a descriptor, which is -1 until it is set: 0 would be the program's standard input to close.
 ///
 /// # Safety
@@ -95,4 +104,4 @@ macro_rules! out_fd {
     };
 }
 
-pub(crate) use {out_fd, out_opt, outs};
+pub(crate) use {in_out, out_fd, out_opt, outs};

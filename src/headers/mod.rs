@@ -13,7 +13,7 @@ pub(crate) mod parse;
 
 pub use defects::assert_header_parsing;
 pub use make::{HeaderOptions, make_headers};
-pub use parse::{MAX_FIELDS, MAX_LINES};
+pub use parse::MAX_FIELDS;
 
 /// The most bytes of names and values one list may hold. Far above what any server accepts; it keeps every size that
 /// is derived from a list (its wire form, its copies) small enough to be reserved without asking.

@@ -156,7 +156,7 @@ mod tests {
 
     fn framing(method: &str, status: u16, fields: &str) -> Result<Framing> {
         let head = format!("HTTP/1.1 {status} x\r\n{fields}\r\n");
-        Response::parse(method, head.as_bytes()).unwrap().unwrap().0.framing()
+        Response::parse(method, head.as_bytes(), &mut 0).unwrap().unwrap().0.framing()
     }
 
     const LENGTH: &str = "Content-Length: 5\r\n";

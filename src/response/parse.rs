@@ -2,71 +2,58 @@
 
 use std::sync::Arc;
 
+use super::progress::{self, Progress};
 use super::{Response, reason};
 use crate::error::{Error, Result};
-use crate::headers::parse::{Lines, broken, find_end, parse_fields, trim};
-use crate::headers::{Headers, show_byte};
+use crate::headers::parse::{broken, parse_fields, trim};
+use crate::headers::show_byte;
 
 /// The most bytes a head may have, empty lines before it included.
 pub const MAX_HEAD: usize = 256 * 1024;
 
-/// The most empty lines that are passed over before a head.
-const MAX_EMPTY_LINES: usize = 16;
+pub(super) const BEGINNING: &[u8] = b"HTTP/1.";
 
-const BEGINNING: &[u8] = b"HTTP/1.";
-
-struct StatusLine<'a> {
+pub(super) struct StatusLine<'a> {
     minor_version: u8,
     status: u16,
     reason: &'a [u8],
 }
 
 impl Response {
-    /// Reads a head from the start of `head` and tells how many bytes it is long. `None`: it is not complete yet.
-    pub fn parse(request_method: &str, head: &[u8]) -> Result<Option<(Response, usize)>> {
+    /// Reads a head from the start of `head`, and returns how many bytes it is long. `None`: it is not complete yet.
+    ///
+    /// `state` is 0, or what the last call left for the same bytes: where to go on. It is 0 again unless `None` is
+    /// returned. A head is read from its start once its end was found, so a state of other bytes can delay the response
+    /// and not change it.
+    pub fn parse(request_method: &str, head: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
+        let last = std::mem::take(state);
         super::check_method(request_method)?;
-        let mut lines = Lines::new(head.get(..MAX_HEAD).unwrap_or(head));
-        match parse_head(&mut lines)? {
-            Some((line, headers, length)) => {
-                let response = Response::new(request_method, line.status, Arc::new(headers))?;
-                let (reason, minor_version) = (Some(reason::own(line.reason)?), Some(line.minor_version));
-                Ok(Some((Response { reason, minor_version, ..response }, length)))
+        let within = head.get(..MAX_HEAD).unwrap_or(head);
+        let mut progress = Progress::from_state(last, within.len())?;
+        let Some(mut found) = progress.advance(within)? else {
+            if head.len() >= MAX_HEAD {
+                return Err(broken(
+                    format_args!("the head has more than {MAX_HEAD} bytes; it did not end"),
+                    MAX_HEAD,
+                ));
             }
-            None if head.len() >= MAX_HEAD => {
-                Err(broken(format_args!("the head has more than {MAX_HEAD} bytes; it did not end"), MAX_HEAD))
-            }
-            None => Ok(None),
+            *state = progress.to_state();
+            return Ok(None);
+        };
+        let whole = within.get(..found.end).unwrap_or(within);
+        if last != 0 {
+            progress = Progress::default();
+            found = progress.advance(whole)?.ok_or_else(progress::unknown_state)?;
         }
+        let (line, start) = found.status_line.ok_or_else(progress::unknown_state)?;
+        let (headers, length) = parse_fields(whole.get(start..).unwrap_or_default(), start, progress.lines())?;
+        let response = Response::new(request_method, line.status, Arc::new(headers))?;
+        let (reason, minor_version) = (Some(reason::own(line.reason)?), Some(line.minor_version));
+        Ok(Some((Response { reason, minor_version, ..response }, start + length)))
     }
 }
 
-/// And how long the head is. The fields are read only once their end is there; what is wrong before is told at once.
-fn parse_head<'a>(lines: &mut Lines<'a>) -> Result<Option<(StatusLine<'a>, Headers, usize)>> {
-    // Some servers end a body with a line end that its length does not count.
-    for _ in 0..MAX_EMPTY_LINES {
-        if !matches!(lines.rest(), [b'\n', ..] | [b'\r', b'\n', ..]) {
-            break;
-        }
-        lines.next();
-    }
-    check_beginning(lines.rest(), lines.at())?;
-    let Some(line) = lines.next() else { return Ok(None) };
-    let status_line = parse_status_line(line.text, line.start)?;
-    let (rest, start) = (lines.rest(), lines.at());
-    let Some(length) = find_end(rest, start)? else { return Ok(None) };
-    let headers = parse_fields(rest.get(..length).unwrap_or(rest), start)?;
-    Ok(Some((status_line, headers, start + length)))
-}
-
-/// Tells at the first byte that is not HTTP, without waiting for a line that may never end.
-fn check_beginning(bytes: &[u8], start: usize) -> Result<()> {
-    if bytes == b"\r" || bytes.iter().zip(BEGINNING).all(|(byte, expected)| byte == expected) {
-        return Ok(());
-    }
-    Err(not_http(bytes, start))
-}
-
-fn not_http(bytes: &[u8], start: usize) -> Error {
+pub(super) fn not_http(bytes: &[u8], start: usize) -> Error {
     let what = match bytes {
         [b'H', b'T', b'T', b'P', b'/', ..] => "the peer answered with a version of HTTP that is neither 1.0 nor 1.1",
         [0x15, 0x03, _, _, _, _, alert, ..] => {
@@ -90,7 +77,7 @@ fn not_http(bytes: &[u8], start: usize) -> Error {
 }
 
 /// RFC 9112 section 4, with any run of spaces and tabs between the parts and the reason optional.
-fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<'_>> {
+pub(super) fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<'_>> {
     // What was taken off the front tells where a problem is.
     let at = |rest: &[u8]| start + (line.len() - rest.len());
     let rest = line.strip_prefix(BEGINNING).unwrap_or_default();
@@ -121,11 +108,12 @@ fn parse_status_line(line: &[u8], start: usize) -> Result<StatusLine<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::headers::parse::visited;
+    use crate::response::progress::{MAX_EMPTY_LINES, MAX_LINES};
     use crate::status::Status;
+    use crate::visits;
 
     fn parse(head: &[u8]) -> Result<Option<(Response, usize)>> {
-        Response::parse("GET", head)
+        Response::parse("GET", head, &mut 0)
     }
 
     #[test]
@@ -216,18 +204,121 @@ mod tests {
         assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(MAX_HEAD)));
     }
 
-    #[test]
-    fn a_head_that_comes_byte_by_byte_is_read_once() {
-        let head = format!("HTTP/1.1 200 OK\r\n{}\r\n", "Name: value\r\n fold\r\n".repeat(200));
-        let status_line = "HTTP/1.1 200 OK\r\n".len();
-        visited::take();
-        for end in 0..head.len() {
-            assert!(parse(&head.as_bytes()[..end]).unwrap().is_none());
-            // The status line alone is looked at again: it is refused without waiting for what follows.
-            assert_eq!(visited::take(), if end < status_line { 0 } else { status_line }, "{end}");
+    /// Feeds `head` in pieces of `step` bytes, as a program does that appends what it receives to a buffer.
+    fn feed(head: &[u8], step: usize) -> Result<Option<(Response, usize)>> {
+        let mut state = 0;
+        for end in (step..head.len()).step_by(step) {
+            let answer = Response::parse("GET", &head[..end], &mut state);
+            if !matches!(answer, Ok(None)) {
+                assert_eq!(state, 0);
+                return answer;
+            }
         }
-        assert!(parse(head.as_bytes()).unwrap().is_some());
-        assert_eq!(visited::take(), head.len());
+        let answer = Response::parse("GET", head, &mut state);
+        assert_eq!(state == 0, !matches!(answer, Ok(None)) || head.is_empty());
+        answer
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    fn r14_a_head_in_pieces_is_looked_at_few_times() {
+        let status = "HTTP/1.1 200 OK\r\n";
+        let line = |fill: &str, times: usize| format!("{status}A: {}\r\n\r\n", fill.repeat(times));
+        let fields = |field: &str, times: usize| format!("{status}{}\r\n", field.repeat(times));
+        let largest = MAX_HEAD - line("", 0).len();
+        let rows = [
+            format!("{status}\r\n"),
+            "HTTP/1.0 200\n\n".to_owned(),
+            "\r\n".repeat(MAX_EMPTY_LINES) + &line("v", 1000),
+            "\n".repeat(MAX_EMPTY_LINES) + "HTTP/1.1 200\n\n",
+            line("v", largest),
+            line("\r", 20_000),
+            line(" ", 20_000),
+            format!("HTTP/1.1 200 {}\r\n\r\n", "r".repeat(100_000)),
+            format!("HTTP/1.1{}", " ".repeat(MAX_HEAD)),
+            fields("Name: value\r\n fold\r\n", 500),
+            fields("a:\n", 1000),
+            fields("a:\n\t\n", 1000),
+            fields("a:\n", 2000),
+            fields(" \n", MAX_LINES + 1),
+            fields("a: b\r\n", 999) + &"A: ".repeat(10),
+        ];
+        for head in rows {
+            let whole =
+                parse(head.as_bytes()).map(|found| found.map(|(_, length)| length)).map_err(|e| e.to_string());
+            for step in [1, 2, 3, 7, 1460, head.len()] {
+                let mut answer = Ok(None);
+                let visits = visits::count(|| answer = feed(head.as_bytes(), step));
+                let answer = answer.map(|found| found.map(|(_, length)| length)).map_err(|e| e.to_string());
+                assert_eq!(answer, whole, "{:?}… by {step}", &head[..20.min(head.len())]);
+                let seen = head.len().min(MAX_HEAD);
+                let least = if matches!(whole, Ok(Some(_))) { seen } else { 0 };
+                assert!(
+                    (least..=4 * seen).contains(&visits),
+                    "{:?}… by {step}: {visits} of {seen}",
+                    &head[..20.min(head.len())]
+                );
+            }
+        }
+    }
+
+    /// Every number as a state: refused, or the answer is late, and never another one.
+    #[test]
+    fn a_state_of_other_bytes_is_refused_or_harmless() {
+        let heads: [&[u8]; 4] = [
+            b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody\r\n\r\nmore",
+            b"\r\n\nHTTP/1.1 302 x\nB: c\n\nHTTP/1.1 200 OK\r\nC: d\r\n\r\n",
+            b"HTTP/1.1 2000\r\n\r\n",
+            b"SSH-2.0-x\r\n\r\n",
+        ];
+        let show = |(response, length): (Response, usize)| {
+            (response.status(), response.headers().wire().unwrap().to_owned(), length)
+        };
+        for head in heads {
+            let expected = parse(head).map(|found| found.map(show)).map_err(|error| error.to_string());
+            let positions = 0..=head.len() as u64 + 1;
+            let states = positions
+                .flat_map(|position| [0, 1, 2, 3, 5, 32, 33, 255].map(|start| position | start << 20))
+                .flat_map(|state| [0, 1, 16, 17, 2000, 2001, 4095].map(|lines| state | lines << 28))
+                .flat_map(|state| [0, 1, 2, 3].map(|phase| state | phase << 40))
+                .chain((0..64).map(|bit| 1 << bit))
+                .chain([u64::MAX, u64::MAX >> 1]);
+            for last in states {
+                let mut state = last;
+                match Response::parse("GET", head, &mut state) {
+                    Ok(Some(found)) => assert_eq!(Ok(Some(show(found))), expected, "{last:x}"),
+                    Ok(None) => {
+                        assert_ne!(state, 0);
+                        continue;
+                    }
+                    Err(error) => assert!(
+                        matches!(error.status(), Status::InvalidArgument | Status::Protocol),
+                        "{last:x}: {error}"
+                    ),
+                }
+                assert_eq!(state, 0, "{last:x}");
+            }
+        }
+        let mut state = 1 << 20;
+        let error = Response::parse("GET", b"HTTP/1.1 200 OK\r\n", &mut state).unwrap_err();
+        assert_eq!(error.status(), Status::InvalidArgument);
+        assert_eq!(
+            error.message(),
+            "state is not what the last call stored for these bytes; it is 0 before the first"
+        );
+    }
+
+    #[test]
+    fn lines_are_counted() {
+        let fields = format!("a: b\r\n{}", " c\r\n".repeat(MAX_LINES - 1));
+        let most = format!("HTTP/1.1 200 OK\r\n{fields}");
+        assert!(parse(format!("{most}\r\n").as_bytes()).unwrap().is_some());
+        assert!(parse(most.as_bytes()).unwrap().is_none());
+        for rest in ["", "\r\n"] {
+            let error = parse(format!("{most} c\r\n{rest}").as_bytes()).unwrap_err();
+            assert_eq!(error.message(), format!("the head has more than 2000 lines at byte {}", most.len() + 3));
+            assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(most.len() + 3)));
+        }
     }
 
     #[test]
@@ -242,6 +333,6 @@ mod tests {
 
     #[test]
     fn the_method_is_checked_first() {
-        assert_eq!(Response::parse("G T", b"").unwrap_err().status(), Status::InvalidArgument);
+        assert_eq!(Response::parse("G T", b"", &mut 0).unwrap_err().status(), Status::InvalidArgument);
     }
 }

@@ -5,8 +5,8 @@ use super::class::Class;
 use super::host::{self, Name, port_number};
 use super::measure::Measured;
 use super::scan;
-use super::visits::visit;
 use crate::error::Result;
+use crate::visits::visit;
 
 /// What the final form of a host takes that is in its grammar.
 #[derive(Clone, Copy, PartialEq, Eq)]

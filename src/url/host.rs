@@ -8,9 +8,9 @@ use smallvec::SmallVec;
 use super::class::is_unreserved;
 use super::invalid;
 use super::measure::percent_decoded;
-use super::visits::visit;
 use crate::error::{Error, Result};
 use crate::status::Status;
+use crate::visits::visit;
 
 /// A host while it is rewritten: nothing is allocated for one of usual length.
 pub(crate) type Name = SmallVec<[u8; 64]>;

@@ -2,9 +2,9 @@
 
 use super::block::Component;
 use super::class::Class;
-use super::visits::visit;
 use super::{invalid, scan};
 use crate::error::Result;
+use crate::visits::visit;
 
 /// Where a component stands, and what is to be done to it. Small, because it is on the way of every URL; positions fit
 /// because no text is longer than [`MAX_LENGTH`](super::MAX_LENGTH).

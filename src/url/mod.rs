@@ -18,7 +18,6 @@ mod serialise;
 mod split;
 mod strict;
 mod userinfo;
-mod visits;
 
 use std::ffi::CStr;
 
@@ -34,6 +33,7 @@ pub use split::{FirstSplit, split_first};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
+use crate::visits::visit;
 
 /// The longest text that is parsed, in bytes: what is longer is no URL that anyone serves.
 pub const MAX_LENGTH: usize = 16 * 1024 * 1024;
@@ -202,7 +202,7 @@ impl std::fmt::Debug for Url {
 }
 
 fn utf8<'a>(text: &'a [u8], what: &str) -> Result<&'a str> {
-    visits::visit(text.len());
+    visit(text.len());
     std::str::from_utf8(text).map_err(|bad| {
         let at = bad.valid_up_to();
         Error::new(Status::InvalidUtf8, format!("{what} is not valid UTF-8 at byte {at}")).at(at)

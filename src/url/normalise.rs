@@ -5,7 +5,7 @@ use super::class::Class;
 use super::measure::{Measured, percent_decoded};
 use super::parse::needs_slash;
 use super::scan;
-use super::visits::visit;
+use crate::visits::visit;
 
 /// What a path's dot segments do.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::net::Ipv6Addr;
 use super::measure::percent_decoded;
 use super::name::plain_ascii;
 use super::parse::check_length;
-use super::visits::visit;
 use super::{Url, reserve, utf8};
 use crate::error::Result;
+use crate::visits::visit;
 
 /// A kind of program.
 #[repr(i32)]

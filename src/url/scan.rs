@@ -5,7 +5,7 @@
 
 use super::class::{CLASSES, Class};
 use super::quick::{self, Marks};
-use super::visits::visit;
+use crate::visits::visit;
 
 /// Where the first byte at or after `from` is that is not in the class, or the text's length.
 #[inline]

@@ -4,8 +4,8 @@ use std::ffi::CStr;
 
 use super::host::port_number;
 use super::utf8;
-use super::visits::visit;
 use crate::error::Result;
+use crate::visits::visit;
 
 /// The scheme that the text begins with. "localhost:8080" begins with none: it is a host and its port, although it could
 /// be read as a scheme and a path. http and https are always schemes.

@@ -8,9 +8,9 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use super::measure::percent_decoded;
 use super::name::{MAX_LABEL, MAX_NAME, MAX_TEXT, ends_in_a_number, plain_ascii};
 use super::parse::check_length;
-use super::visits::visit;
 use super::{Url, invalid, utf8};
 use crate::error::{Error, Result};
+use crate::visits::visit;
 
 impl Url {
     /// An absolute http or https URL that every program reads in the same way.

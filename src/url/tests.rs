@@ -1,4 +1,5 @@
 use super::*;
+use crate::visits;
 
 fn fields(url: &Url) -> String {
     let text = |part: Option<&CStr>| part.map_or("-".to_owned(), |part| part.to_str().unwrap().to_owned());

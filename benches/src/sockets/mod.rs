@@ -57,7 +57,7 @@ crate::functions!(Functions {
     netlib_tls_stream_read: fn(Handle, *mut c_void, usize, *mut usize, *mut Handle) -> i32;
     netlib_tls_stream_write: fn(Handle, *const c_void, usize, *mut usize, *mut Handle) -> i32;
     netlib_tls_stream_free: fn(Handle);
-    netlib_response_parse: fn(*const c_char, *const c_char, usize, *mut Handle, *mut usize, *mut Handle) -> i32;
+    netlib_response_parse: fn(*const c_char, *const c_char, usize, *mut u64, *mut Handle, *mut usize, *mut Handle) -> i32;
     netlib_retry_options_new: fn() -> Handle;
     netlib_retry_new: fn(Handle, *mut Handle, *mut Handle) -> i32;
     netlib_retry_sleep_for_retry: fn(Handle, Handle, Handle, *mut bool, *mut Handle) -> i32;

@@ -7,7 +7,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::headers::netlib_headers;
 use crate::ffi::args::{arg, arg_bytes, arg_method, arg_shared};
 use crate::ffi::guard::computing as guard;
-use crate::ffi::out::outs;
+use crate::ffi::out::{in_out, out_opt, outs};
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Shared, handle};
 use crate::headers::assert_header_parsing;
@@ -67,10 +67,18 @@ pub unsafe extern "C" fn netlib_response_new(
 /// Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
 ///
 /// While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
-/// it. Until the empty line that ends the head is there, only the status line is read, so that it does not matter in how
-/// many pieces a head comes; what is wrong with a header is told once the head is complete. What follows the head, from
-/// `head_len` on, is the body's. A response with a status of 100 to 199 other than 101 is an interim one: the next head
-/// begins at `head_len`, so call again from there.
+/// it. `state` remembers how far the last call has come, so a head may come in any number of pieces without being read
+/// from its start for each. Keep one beside each buffer, 0 at first. After every other answer it is 0 again, ready for
+/// the next head.
+///
+///     uint64_t state = 0;
+///     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
+///            NETLIB_WANT_READ)
+///         used += receive(buf + used, sizeof buf - used);
+///
+/// Until the empty line that ends the head is there, only the status line is read; what is wrong with a header is told
+/// once the head is complete. What follows the head, from `head_len` on, is the body's. A response with a status of 100
+/// to 199 other than 101 is an interim one: the next head begins at `head_len`, so call again from there.
 ///
 /// Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
 /// around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
@@ -80,12 +88,16 @@ pub unsafe extern "C" fn netlib_response_new(
 ///
 /// @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
 /// @param head what was received so far. Copied. Not NULL unless `len` is 0.
-/// @param len how many bytes that is, or `NETLIB_NTS`.
+/// @param len how many bytes that is, or `NETLIB_NTS`, which has the text measured at each call.
+/// @param state in/out: 0 for a new head, or what the last call stored for the same bytes, to which more were appended.
+///        The number means nothing to a program. It is stored with `NETLIB_WANT_READ`, else 0 is. May be NULL: each call
+///        looks at all of `head` again.
 /// @param response out, owned: free it with `netlib_response_free`. Not NULL.
 /// @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
 /// @param err out, owned; its offset is where `head` is wrong. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
-///         `NETLIB_INVALID_ARGUMENT` for a method that is no token.
+///         `NETLIB_INVALID_ARGUMENT` for a method that is no token, or a `state` that no call has stored for these
+///         bytes. A wrong one that is not noticed can delay the response, and not change it.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -93,14 +105,22 @@ pub unsafe extern "C" fn netlib_response_parse(
     request_method: *const c_char,
     head: *const c_char,
     len: usize,
+    state: *mut u64,
     response: *mut *mut netlib_response,
     head_len: *mut usize,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
+        let mut progress = in_out!(state);
+        let state = out_opt!(state);
         let (response, head_len) = outs!(response, head_len);
         let (request_method, head) = (arg_method!(request_method), arg_bytes!(head, len));
-        let Some((parsed, length)) = Response::parse(request_method, head)? else { return Ok(Status::WantRead) };
+        let Some((parsed, length)) = Response::parse(request_method, head, &mut progress)? else {
+            if let Some(state) = state {
+                state.set(progress);
+            }
+            return Ok(Status::WantRead);
+        };
         response.give(Arc::new(parsed));
         head_len.set(length);
         Ok(Status::Ok)

@@ -1,8 +1,8 @@
 use super::*;
 use crate::status::Status;
 use crate::url::readings::as_rfc3986;
-use crate::url::visits;
 use crate::url::{MAX_LENGTH, Readings};
+use crate::visits;
 
 /// Input, and the URL that comes of it.
 const ACCEPTED: &[(&str, &str)] = &[

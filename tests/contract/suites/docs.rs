@@ -85,8 +85,17 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
             {
                 problems.push(format!("parameter {}: a handle that is stored is \"out, owned\"", param.name));
             }
-            let number =
-                ["size_t*", "int32_t*", "netlib_status*", "int64_t*", "int*", "double*", "bool*", "uint8_t*"];
+            let number = [
+                "size_t*",
+                "int32_t*",
+                "netlib_status*",
+                "int64_t*",
+                "uint64_t*",
+                "int*",
+                "double*",
+                "bool*",
+                "uint8_t*",
+            ];
             if number.contains(&param.ctype.as_str()) && !(text.starts_with("out") || text.starts_with("in/out")) {
                 problems.push(format!("parameter {}: it begins with \"out\" or \"in/out\"", param.name));
             }

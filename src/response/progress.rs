@@ -1,0 +1,153 @@
+//! Finds the end of a head. Between the pieces of one that arrives slowly, the caller keeps the progress as a number.
+
+use super::parse::{BEGINNING, MAX_HEAD, StatusLine, not_http, parse_status_line};
+use crate::error::{Error, Result};
+use crate::headers::parse::{MAX_FIELDS, broken};
+use crate::status::Status;
+use crate::visits::visit;
+
+/// The most empty lines that are passed over before a head. Some servers end a body with a line end that its length does
+/// not count.
+pub(super) const MAX_EMPTY_LINES: usize = 16;
+
+/// The most lines that fields may have: a folded field has several.
+pub(super) const MAX_LINES: usize = 2 * MAX_FIELDS;
+
+/// How far the search has come. The default is its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Progress {
+    phase: Phase,
+    /// Where the status line starts; 0 before it does.
+    start: usize,
+    /// The bytes before this have been looked at.
+    position: usize,
+    /// The lines of this phase: empty ones before the status line, and field lines.
+    lines: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    EmptyLines = 0,
+    StatusLine = 1,
+    Fields = 2,
+}
+
+/// The end of a head.
+pub(super) struct Found<'a> {
+    /// The status line and where the fields begin, if they were found in this call.
+    pub(super) status_line: Option<(StatusLine<'a>, usize)>,
+    pub(super) end: usize,
+}
+
+/// The bits of a state: `position`, `start`, `lines`, `phase`, from the lowest on. The others are 0.
+const BITS: [u32; 4] = [20, 8, 12, 2];
+
+impl Progress {
+    /// `state` comes from the caller: what no search of `len` bytes can have stored is refused.
+    pub(super) fn from_state(state: u64, len: usize) -> Result<Progress> {
+        let mut rest = state;
+        let [position, start, lines, phase] = BITS.map(|bits| {
+            let value = rest & ((1 << bits) - 1);
+            rest >>= bits;
+            value as usize
+        });
+        let phase = match phase {
+            0 => Phase::EmptyLines,
+            1 => Phase::StatusLine,
+            2 => Phase::Fields,
+            _ => return Err(unknown_state()),
+        };
+        let most_lines = match phase {
+            Phase::EmptyLines => MAX_EMPTY_LINES,
+            Phase::StatusLine => 0,
+            Phase::Fields => MAX_LINES,
+        };
+        let fits = rest == 0 && position <= len && lines <= most_lines && start <= position.min(2 * MAX_EMPTY_LINES);
+        if fits { Ok(Progress { phase, start, position, lines }) } else { Err(unknown_state()) }
+    }
+
+    /// Never 0 once a byte was accepted.
+    pub(super) fn to_state(self) -> u64 {
+        let values = [self.position, self.start, self.lines, self.phase as usize];
+        values.iter().zip(BITS).rev().fold(0, |state, (&value, bits)| state << bits | value as u64)
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// Goes on until a head ends, or the bytes do: `None`.
+    pub(super) fn advance<'a>(&mut self, head: &'a [u8]) -> Result<Option<Found<'a>>> {
+        let status_line = match self.phase {
+            Phase::Fields => None,
+            _ => match self.status_line(head)? {
+                None => return Ok(None),
+                line => line,
+            },
+        };
+        while let Some(line_end) = self.line_end(head) {
+            // The line before has ended with LF, too.
+            if let [.., b'\n', b'\r', b'\n'] | [.., b'\n', b'\n'] = head.get(..=line_end).unwrap_or_default() {
+                return Ok(Some(Found { status_line, end: line_end + 1 }));
+            }
+            if self.lines == MAX_LINES {
+                return Err(broken(format_args!("the head has more than {MAX_LINES} lines"), line_end));
+            }
+            self.lines += 1;
+        }
+        Ok(None)
+    }
+
+    /// Reads the status line once its end is there, and returns where the fields begin. What cannot be one is refused
+    /// without waiting for the end, which may never come.
+    fn status_line<'a>(&mut self, head: &'a [u8]) -> Result<Option<(StatusLine<'a>, usize)>> {
+        while self.phase == Phase::EmptyLines {
+            let rest = head.get(self.position..).unwrap_or_default();
+            let length = match rest {
+                [] | b"\r" => return Ok(None),
+                [b'\n', ..] => 1,
+                [b'\r', b'\n', ..] => 2,
+                _ => 0,
+            };
+            if length > 0 && self.lines < MAX_EMPTY_LINES {
+                visit(length);
+                self.position += length;
+                self.lines += 1;
+            } else {
+                *self =
+                    Progress { phase: Phase::StatusLine, start: self.position, position: self.position, lines: 0 };
+            }
+        }
+        let compared = self.position - self.start;
+        let rest = head.get(self.position..).unwrap_or_default();
+        let expected = BEGINNING.get(compared..).unwrap_or_default();
+        if rest.iter().zip(expected).any(|(byte, expected)| byte != expected) {
+            return Err(not_http(head.get(self.start..).unwrap_or_default(), self.start));
+        }
+        let Some(line_end) = self.line_end(head) else { return Ok(None) };
+        let line = head.get(self.start..line_end).unwrap_or_default();
+        visit(line.len());
+        let line = parse_status_line(line.strip_suffix(b"\r").unwrap_or(line), self.start)?;
+        self.phase = Phase::Fields;
+        Ok(Some((line, line_end + 1)))
+    }
+
+    /// The next LF, which is then behind; `None` at the end of `head`.
+    fn line_end(&mut self, head: &[u8]) -> Option<usize> {
+        let rest = head.get(self.position..).unwrap_or_default();
+        let found = memchr::memchr(b'\n', rest);
+        let looked_at = found.map_or(rest.len(), |at| at + 1);
+        visit(looked_at);
+        self.position += looked_at;
+        found.map(|_| self.position - 1)
+    }
+}
+
+/// The error for a state that belongs to other bytes.
+pub(super) fn unknown_state() -> Error {
+    let message = "state is not what the last call stored for these bytes; it is 0 before the first";
+    Error::new(Status::InvalidArgument, message)
+}
+
+const _: () = assert!(MAX_HEAD < 1 << BITS[0] && 2 * MAX_EMPTY_LINES < 1 << BITS[1] && MAX_LINES < 1 << BITS[2]);
