@@ -136,7 +136,7 @@ static inline int32_t make_clock_answer(void *ctx, double *seconds) {
 static inline int32_t make_sleep_answer(void *ctx, double seconds) {
     (void)ctx;
     (void)seconds;
-    return 0;
+    return NETLIB_OUTCOME_DONE;
 }
 #define MAKE__netlib_clock_fn make_clock_answer
 #define MAKE__netlib_wall_clock_fn make_clock_answer
@@ -222,7 +222,7 @@ static inline int32_t make_body_tell(void *ctx, int64_t *position) {
 static inline int32_t make_body_seek(void *ctx, int64_t position) {
     (void)ctx;
     (void)position;
-    return 0;
+    return NETLIB_OUTCOME_DONE;
 }
 static inline int32_t make_body_is_closed(void *ctx, int32_t *closed) {
     (void)ctx;
@@ -344,7 +344,7 @@ static inline int32_t make_address_answer(void *ctx, const void *address, size_t
     (void)address;
     (void)len;
     (void)classes;
-    return 0;
+    return NETLIB_VERDICT_ALLOW;
 }
 #endif
 #define MAKE__netlib_address_fn make_address_answer
@@ -435,7 +435,7 @@ static inline int32_t make_servername_answer(void *ctx, const char *server_name,
     (void)ctx;
     (void)server_name;
     (void)replacement;
-    return 0;
+    return NETLIB_VERDICT_ALLOW;
 }
 #endif
 #define MAKE__netlib_tls_servername_fn make_servername_answer

@@ -161,7 +161,7 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int server = listener(&port);
-    struct asked asked = {0};
+    struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_address_callback(options, ask, &asked);
     int fd = -1;
@@ -187,23 +187,37 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     close(fd);
     close(accept(server, NULL, NULL));
 
-    static const int32_t refusals[] = {1, -1, INT32_MAX, INT32_MIN};
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
-        asked = (struct asked){.answer = refusals[i]};
+    /* A callback that raises in another language returns 0: that must not let an address through. */
+    static const char must_return[] = "it must return NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE";
+    static const struct {
+        int32_t answer;
+        netlib_status status;
+        const char *says;
+    } rows[] = {
+        {NETLIB_VERDICT_REFUSE, NETLIB_ADDRESS_REFUSED, "refuses 127.0.0.1 (loopback)"},
+        {NETLIB_VERDICT_FAILED, NETLIB_CALLBACK_FAILED, "failed: it returned 0"},
+        {-1, NETLIB_CALLBACK_FAILED, "returned -1; "},
+        {3, NETLIB_CALLBACK_FAILED, "returned 3; "},
+        {NETLIB_IO, NETLIB_CALLBACK_FAILED, "returned 402; "},
+        {INT32_MAX, NETLIB_CALLBACK_FAILED, "returned 2147483647; "},
+        {INT32_MIN, NETLIB_CALLBACK_FAILED, "returned -2147483648; "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        asked = (struct asked){.answer = rows[i].answer};
         netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
-        char message[128];
-        snprintf(message, sizeof message, "cannot connect to 127.0.0.1 port %d: the address callback refuses 127.0.0.1 (loopback): %d",
-                 (int)port, (int)refusals[i]);
+        char message[256];
+        snprintf(message, sizeof message, "cannot connect to 127.0.0.1 port %d: the address callback %s%s", (int)port,
+                 rows[i].says, strchr(rows[i].says, ';') != NULL ? must_return : "");
         CHECK_STR(message, netlib_error_message(err, NULL));
         CHECK(netlib_error_cause_count(err) == 1);
-        CHECK_STATUS(NETLIB_ADDRESS_REFUSED, status);
+        CHECK_STATUS(rows[i].status, status);
         CHECK_INT(1, asked.calls);
         CHECK_INT(-1, fd);
     }
     check_unvisited(server);
 
     /* Neither what is refused by its class is shown, nor anything once the callback is taken away. */
-    asked = (struct asked){.answer = 0};
+    asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_ALL_BUT_GLOBAL);
     CHECK_STATUS(NETLIB_ADDRESS_REFUSED, netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
     CHECK_INT(0, asked.calls);

@@ -330,7 +330,7 @@ static int32_t cancel_and_refuse(void *ctx, const void *address, size_t len, int
     (void)address, (void)len, (void)classes;
     canceller->asked++;
     netlib_limit_cancel(canceller->limit);
-    return 1;
+    return NETLIB_VERDICT_REFUSE;
 }
 
 /* Between two addresses that wait for nothing the limit is asked as well, before anything is done for the second. */

@@ -59,19 +59,19 @@ static int32_t clock_b(void *ctx, double *seconds) {
 }
 static int32_t name_a(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
-    return 0;
+    return NETLIB_VERDICT_ALLOW;
 }
 static int32_t name_b(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
-    return 1;
+    return NETLIB_VERDICT_REFUSE;
 }
 static int32_t address_a(void *ctx, const void *address, size_t len, int32_t classes) {
     (void)ctx, (void)address, (void)len, (void)classes;
-    return 0;
+    return NETLIB_VERDICT_ALLOW;
 }
 static int32_t address_b(void *ctx, const void *address, size_t len, int32_t classes) {
     (void)ctx, (void)address, (void)len, (void)classes;
-    return 1;
+    return NETLIB_VERDICT_REFUSE;
 }
 static int32_t resolve_a(void *ctx, const char *host, int32_t port, double left, netlib_addresses *list) {
     (void)ctx, (void)host, (void)port, (void)left, (void)list;

@@ -300,7 +300,7 @@ static int32_t see(void *ctx, const void *address, size_t len, int32_t classes) 
     struct seen *seen = ctx;
     CHECK(len == sizeof(struct sockaddr_in) && (classes & NETLIB_ADDRESS_LOOPBACK) && seen->count < 4);
     memcpy(&seen->addresses[seen->count++], address, len);
-    return seen->count == 1;
+    return seen->count == 1 ? NETLIB_VERDICT_REFUSE : NETLIB_VERDICT_ALLOW;
 }
 
 /* Each address is judged when its turn comes, and a refusal is followed at once. */

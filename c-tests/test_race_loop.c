@@ -221,7 +221,7 @@ static int32_t cancel_and_refuse(void *ctx, const void *address, size_t len, int
     (void)len;
     (void)classes;
     netlib_limit_cancel(ctx);
-    return 1;
+    return NETLIB_VERDICT_REFUSE;
 }
 
 /* A limit ends a step, too, in which one address after the other fails. */

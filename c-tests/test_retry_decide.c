@@ -41,7 +41,7 @@ static netlib_decision *decide(const netlib_retry *retry, const char *method, co
 
 static int32_t record_sleep(void *ctx, double seconds) {
     *(double *)ctx = seconds;
-    return 0;
+    return NETLIB_OUTCOME_DONE;
 }
 
 static void responses(void) {

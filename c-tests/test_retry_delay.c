@@ -9,6 +9,7 @@
 struct virtual {
     double now, random, slept;
     int32_t result;
+    int32_t outcome; /* of a sleep */
     int calls;
 };
 
@@ -28,7 +29,7 @@ static int32_t virtual_sleep(void *ctx, double seconds) {
     struct virtual *virtual = ctx;
     virtual->slept += seconds;
     virtual->calls++;
-    return virtual->result;
+    return virtual->outcome;
 }
 
 static int32_t forgets_its_answer(void *ctx, double *value) {
@@ -218,7 +219,7 @@ static void delays_and_sleeps(void) {
     };
     netlib_error *err = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct virtual virtual = {.slept = 0};
+        struct virtual virtual = {.outcome = NETLIB_OUTCOME_DONE};
         netlib_retry_options *options = netlib_retry_options_new();
         netlib_retry_options_set_backoff_factor(options, 1);
         netlib_retry_options_set_backoff_max(options, 10);
@@ -288,7 +289,7 @@ static void limits_end_sleeps(void) {
     CHECK(!slept);
 
     /* A sleep callback is not started, and after it the limit is looked at again. */
-    struct virtual virtual = {.slept = 0};
+    struct virtual virtual = {.outcome = NETLIB_OUTCOME_DONE};
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_sleep(options, virtual_sleep, &virtual);
     netlib_retry *with_callback = retry_of(options);
@@ -296,8 +297,11 @@ static void limits_end_sleeps(void) {
     CHECK_INT(0, virtual.calls);
     CHECK_OK(netlib_retry_sleep(with_callback, response, NULL, &err));
     CHECK_INT(1, virtual.calls);
-    virtual.result = 5;
-    CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_retry_sleep(with_callback, response, NULL, &err));
+    static const int32_t failures[] = {NETLIB_OUTCOME_FAILED, 2, 5, -1, INT32_MIN};
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        virtual.outcome = failures[i];
+        CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_retry_sleep(with_callback, response, NULL, &err));
+    }
     netlib_retry_free(with_callback);
     netlib_limit_free(limit);
     netlib_response_free(response);

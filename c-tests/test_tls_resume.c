@@ -11,7 +11,7 @@ static int32_t right_time(void *ctx, double *seconds) {
 }
 static int32_t stay(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
-    return NETLIB_OK;
+    return NETLIB_VERDICT_ALLOW;
 }
 #define PIN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define SETTING(name, ...) \

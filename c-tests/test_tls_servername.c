@@ -85,18 +85,21 @@ static void what_it_may_answer(void) {
         int32_t alert;
         const char *shown, *says;
     } rows[] = {
-        {"localhost", "localhost", 0, NONE, NETLIB_OK, NETLIB_OK, -1, "server", ""},
-        {"localhost", "localhost", 0, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
-        {"B\xc3\xbc" "cher.Test.", "xn--bcher-kva.test", 0, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
-        {"127.0.0.1", "-", 0, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
-        {"localhost", "localhost", 112, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "alert 112 (unrecognized_name)"},
-        {"127.0.0.1", "-", 112, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "asks for no name"},
+        {"localhost", "localhost", NETLIB_VERDICT_ALLOW, NONE, NETLIB_OK, NETLIB_OK, -1, "server", ""},
+        {"localhost", "localhost", NETLIB_VERDICT_ALLOW, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
+        {"B\xc3\xbc" "cher.Test.", "xn--bcher-kva.test", NETLIB_VERDICT_ALLOW, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
+        {"127.0.0.1", "-", NETLIB_VERDICT_ALLOW, OTHER, NETLIB_OK, NETLIB_OK, -1, "wrong-name", ""},
+        {"localhost", "localhost", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "alert 112 (unrecognized_name)"},
+        {"127.0.0.1", "-", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "asks for no name"},
         /* The reference is taken over all the same. */
-        {"localhost", "localhost", 1, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 1, NULL, "\"localhost\""},
-        {"localhost", "localhost", 255, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 255, NULL, "alert 255"},
-        {"localhost", "localhost", 256, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "gave 256"},
-        {"localhost", "localhost", -1, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "gave -1"},
-        {"localhost", "localhost", 0, OF_A_CLIENT, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "no server's"},
+        {"localhost", "localhost", NETLIB_VERDICT_REFUSE, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL, "\"localhost\""},
+        /* A callback that raises in another language returns 0. */
+        {"localhost", "localhost", 0, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "failed: it returned 0"},
+        {"localhost", "localhost", 0, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "failed: it returned 0"},
+        {"localhost", "localhost", 3, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned 3"},
+        {"localhost", "localhost", 112, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned 112"},
+        {"localhost", "localhost", -1, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned -1"},
+        {"localhost", "localhost", NETLIB_VERDICT_ALLOW, OF_A_CLIENT, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "no server's"},
     };
     netlib_tls_context *other = other_server();
     netlib_tls_context *of_a_client = client_context();
@@ -161,7 +164,7 @@ static void everything_is_the_replacements(void) {
         netlib_tls_options_set_minimum_version(options, rows[i].minimum);
         netlib_tls_options_add_alpn_protocol(options, "h2");
         netlib_tls_context *other = context_of(options);
-        struct chooser chooser = {.replacement = other};
+        struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
         options = asking_options(&chooser);
         /* Were it asked, the first context would refuse every one of these clients. */
         netlib_tls_options_add_alpn_protocol(options, "acme-tls/1");
@@ -209,7 +212,7 @@ static void what_is_no_hello(void) {
         {"\x16\x03\x01\x00\x00", 5, NETLIB_TLS_PROTOCOL},
     };
     netlib_error *err = NULL;
-    struct chooser chooser = {0};
+    struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW};
     netlib_tls_context *asking = context_of(asking_options(&chooser)), *plain = server_context("server");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t piece = 1; piece <= rows[i].len; piece += rows[i].len - 1) {
@@ -239,7 +242,7 @@ static void what_is_no_hello(void) {
     /* A warning before the hello is let pass, as without a callback, and does not lead around it. */
     netlib_tls_context *client = lax_client(NETLIB_TLS_1_3, NULL);
     struct wire wire = wire_of(client, asking, 20000);
-    chooser.answer = 112;
+    chooser.answer = NETLIB_VERDICT_REFUSE;
     CHECK_INT(7, (long long)feed_all(wire.server, "\x15\x03\x03\x00\x02\x01\x5a", 7));
     CHECK_SHAKEN(NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, shake_wire(&wire));
     CHECK_INT(1, chooser.calls);
@@ -282,7 +285,7 @@ static void streams_ask_too(void) {
     netlib_error *err = NULL;
     netlib_tls_context *other = other_server();
     netlib_tls_context *client = lax_client(NETLIB_TLS_1_3, "h2");
-    static const int32_t answers[] = {0, 112};
+    static const int32_t answers[] = {NETLIB_VERDICT_ALLOW, NETLIB_VERDICT_REFUSE};
     for (size_t i = 0; i < 2; i++) {
         struct chooser chooser = {.answer = answers[i], .replacement = other};
         netlib_tls_context *server = context_of(asking_options(&chooser));
@@ -291,13 +294,13 @@ static void streams_ask_too(void) {
         netlib_tls_stream *stream = wrap(client, pair.near, "www.example");
         server_start(&peer);
         netlib_status status = netlib_tls_stream_handshake(stream, &err);
-        CHECK_INT(answers[i] == 0 ? -1 : 112, netlib_error_tls_alert(err));
-        CHECK_STATUS(answers[i] == 0 ? NETLIB_OK : NETLIB_TLS_ALERT, status);
-        CHECK_STR(answers[i] == 0 ? "h2" : NULL, netlib_tls_stream_alpn_protocol(stream, NULL));
+        CHECK_INT(answers[i] == NETLIB_VERDICT_ALLOW ? -1 : 112, netlib_error_tls_alert(err));
+        CHECK_STATUS(answers[i] == NETLIB_VERDICT_ALLOW ? NETLIB_OK : NETLIB_TLS_ALERT, status);
+        CHECK_STR(answers[i] == NETLIB_VERDICT_ALLOW ? "h2" : NULL, netlib_tls_stream_alpn_protocol(stream, NULL));
         if (status == NETLIB_OK) CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
         server_join(&peer);
-        CHECK_INT(answers[i] == 0 ? NETLIB_END_OF_STREAM : NETLIB_CALLBACK_FAILED, peer.status);
-        CHECK_INT(answers[i] == 0 ? -1 : 112, peer.alert);
+        CHECK_INT(answers[i] == NETLIB_VERDICT_ALLOW ? NETLIB_END_OF_STREAM : NETLIB_CALLBACK_FAILED, peer.status);
+        CHECK_INT(answers[i] == NETLIB_VERDICT_ALLOW ? -1 : 112, peer.alert);
         CHECK_STR("www.example", chooser.name);
         CHECK_INT(1, chooser.calls);
         CHECK(pthread_equal(chooser.thread, peer.thread));
@@ -306,7 +309,7 @@ static void streams_ask_too(void) {
         netlib_tls_context_free(server);
     }
     /* It uses the stream it is asked for. */
-    struct chooser chooser = {.replacement = other};
+    struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
     netlib_tls_context *server = context_of(asking_options(&chooser));
     struct pair pair = unix_pair();
     netlib_tls_stream *near = wrap(client, pair.near, "www.example");

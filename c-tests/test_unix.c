@@ -325,13 +325,13 @@ static void the_policy(void) {
         struct sockaddr_un un;
         socklen_t size = address_of(row->name, row->len, &un);
         int server = unix_listener(row->name, row->len), fd = -1;
-        struct asked asked = {0};
+        struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
         netlib_connect_options *options = netlib_connect_options_new();
         netlib_connect_options_set_address_callback(options, ask, &asked);
         netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_ALL_BUT_GLOBAL & ~NETLIB_ADDRESS_UNIX);
         for (int way = 0; way < 2; way++) {
             netlib_connect *connect = way ? connect_to(row->name, row->len, options) : NULL;
-            asked = (struct asked){0};
+            asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
             CHECK_OK(way ? netlib_connect_run(connect, NULL, &fd, &err)
                          : netlib_create_unix_connection(row->name, row->len, options, NULL, &fd, &err));
             CHECK_INT(1, asked.calls);
@@ -343,11 +343,11 @@ static void the_policy(void) {
             netlib_connect_free(connect);
         }
         /* Refused by the callback, then by its class, which the callback does not see. */
-        asked = (struct asked){.answer = -3};
+        asked = (struct asked){.answer = NETLIB_VERDICT_REFUSE};
         for (int by_class = 0; by_class < 2; by_class++) {
             snprintf(message, sizeof message,
                      by_class ? "cannot connect to %s: the address policy refuses %s: unix"
-                              : "cannot connect to %s: the address callback refuses %s (unix): -3",
+                              : "cannot connect to %s: the address callback refuses %s (unix)",
                      shown, shown);
             for (int way = 0; way < 2; way++) {
                 netlib_connect *connect = way ? connect_to(row->name, row->len, options) : NULL;
@@ -370,7 +370,7 @@ static void the_policy(void) {
     netlib_error *err = NULL;
     int filler = -1, fd = -1;
     int server = full_listener(path, &filler);
-    struct asked asked = {0};
+    struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options *options = options_with_timeout(0.05);
     netlib_connect_options_set_address_callback(options, ask, &asked);
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err));

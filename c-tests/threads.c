@@ -117,7 +117,7 @@ static int32_t shared_random(void *ctx, double *value) {
 
 static int32_t shared_sleep(void *ctx, double seconds) {
     atomic_fetch_add(&((struct calls *)ctx)->sleeps, 1);
-    return seconds > 0 ? 0 : 1;
+    return seconds > 0 ? NETLIB_OUTCOME_DONE : NETLIB_OUTCOME_FAILED;
 }
 
 static netlib_retry *retry_with_callbacks(struct calls *calls) {

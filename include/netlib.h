@@ -403,6 +403,34 @@ enum netlib_certificate_problem {
 };
 
 /**
+ * What a callback that decides returns: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 is the failure because many
+ * foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception: a filter that
+ * raises must not let anything through. Any number that is not listed here is a failure too.
+ */
+enum netlib_verdict {
+    /** The callback failed: so does the call, with `NETLIB_CALLBACK_FAILED`. */
+    NETLIB_VERDICT_FAILED = 0,
+    /** Go on. */
+    NETLIB_VERDICT_ALLOW = 1,
+    /** Do not go on: each callback says what follows. */
+    NETLIB_VERDICT_REFUSE = 2
+};
+
+/**
+ * What a callback returns that acts and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 is the failure,
+ * for the reason that `netlib_verdict` has. Any number that is not listed here is a failure too.
+ *
+ * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a value
+ * that no callback may leave there, so that a callback that raised before it stored anything has failed as well.
+ */
+enum netlib_outcome {
+    /** The callback did not do it. */
+    NETLIB_OUTCOME_FAILED = 0,
+    /** It is done. */
+    NETLIB_OUTCOME_DONE = 1
+};
+
+/**
  * An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
  * fail store one through their last parameter, `err`; free it with `netlib_error_free`. Make one of your own with
  * `netlib_error_new` to report a failure of your HTTP layer to the retry policy.
@@ -1249,8 +1277,9 @@ struct netlib_timeout;
  *
  * @param ctx what was given with the function. Both must be usable until the handle that holds them, and everything
  *        cloned or made from it, is freed. May be NULL.
- * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. Not NULL.
- * @return 0, or anything else when the clock failed.
+ * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It holds NaN before, and
+ *        must be stored. Not NULL.
+ * @return 0, or anything else when the clock failed. 0 without a stored `seconds` is a failure too.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -1477,8 +1506,8 @@ struct netlib_retry_options;
  * time, on the thread that uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
  *
  * @param ctx as given to the setter.
- * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
- * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+ * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It holds NaN before, and must be stored.
+ * @return 0; any other number fails the call with `NETLIB_CALLBACK_FAILED`, as 0 without a stored `seconds` does.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -1489,7 +1518,8 @@ typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
  *
  * @param ctx as given to the setter.
  * @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
- * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+ * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
+ *         `NETLIB_CALLBACK_FAILED`.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -1499,8 +1529,8 @@ typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
  * Gives a random number.
  *
  * @param ctx as given to the setter.
- * @param value out: 0 or more and less than 1, each as likely.
- * @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+ * @param value out: 0 or more and less than 1, each as likely. It holds NaN before, and must be stored.
+ * @return 0; any other number fails the call with `NETLIB_CALLBACK_FAILED`, as 0 without a stored `value` does.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -3297,8 +3327,10 @@ struct netlib_body;
  * @param ctx as given to `netlib_body_new`.
  * @param buf where to put bytes; what it holds before is not set.
  * @param len how many bytes fit, at least 1.
- * @param n out: how many bytes were put there, `len` at most; 0 at the body's end.
- * @return 0; any other number for failure, which `netlib_body_read` reports as `NETLIB_CALLBACK_FAILED`.
+ * @param n out: how many bytes were put there, `len` at most; 0 at the body's end. It holds `SIZE_MAX` before, and must
+ *        be stored.
+ * @return 0; any other number for failure. `netlib_body_read` reports a failure, and 0 without a stored `n`, as
+ *         `NETLIB_CALLBACK_FAILED`.
  * @threads as `netlib_body_read` is called
  * @since 0.1.0
  */
@@ -3309,8 +3341,9 @@ typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t 
  * and must not use the body itself.
  *
  * @param ctx as given to `netlib_body_new`.
- * @param pos out: bytes from the start, 0 or more.
- * @return 0; any other number if the body cannot tell, which is recorded as `NETLIB_POSITION_FAILED`.
+ * @param pos out: bytes from the start, 0 or more. It holds `INT64_MIN` before, and must be stored.
+ * @return 0; any other number if the body cannot tell. That, and 0 without a stored `pos`, is recorded as
+ *         `NETLIB_POSITION_FAILED`.
  * @threads as `netlib_set_file_position` is called
  * @since 0.1.0
  */
@@ -3322,7 +3355,8 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
  *
  * @param ctx as given to `netlib_body_new`.
  * @param pos where to: bytes from the start, 0 or more.
- * @return 0; any other number for failure, which is reported as `NETLIB_UNREWINDABLE_BODY`.
+ * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, for failure, which is reported
+ *         as `NETLIB_UNREWINDABLE_BODY`.
  * @threads as `netlib_rewind_body` is called
  * @since 0.1.0
  */
@@ -3333,8 +3367,9 @@ typedef int32_t (*netlib_body_seek_fn)(void *ctx, int64_t pos);
  * and must not use the body itself.
  *
  * @param ctx as given to `netlib_body_new`.
- * @param closed out: 1 if it is closed, else 0.
- * @return 0; any other number for failure, which is reported as `NETLIB_CALLBACK_FAILED`.
+ * @param closed out: 1 if it is closed, else 0. It holds -1 before, and must be stored.
+ * @return 0; any other number for failure. A failure, and 0 without a stored `closed`, is reported as
+ *         `NETLIB_CALLBACK_FAILED`.
  * @threads as `netlib_is_fp_closed` is called
  * @since 0.1.0
  */
@@ -3715,7 +3750,8 @@ enum netlib_address_class {
  *        Not NULL.
  * @param len its length in bytes.
  * @param classes the bits of `netlib_address_class` that it has.
- * @return 0 to connect to it; any other number to refuse it, which the message of the error then has.
+ * @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to pass it over. Any other number, 0
+ *         included, ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -3807,9 +3843,10 @@ struct netlib_addresses;
  * @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
  * @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
  *        call: do not free it. Not NULL.
- * @return `NETLIB_OK`, with the addresses added (none is `NETLIB_NAME_RESOLUTION`); a netlib status of failure (200 or
- *         more), which the connect then fails with, for instance `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION`
- *         for `NETLIB_IO`, since nothing was sent yet; any other number is `NETLIB_CALLBACK_FAILED`.
+ * @return `NETLIB_OK`, with the addresses added; without an address the connect fails with `NETLIB_NAME_RESOLUTION`. A
+ *         netlib status of failure (200 or more), which the connect then fails with, for instance
+ *         `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION` for `NETLIB_IO`, since nothing was sent yet; any other
+ *         number is `NETLIB_CALLBACK_FAILED`.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -3913,9 +3950,9 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
  *         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
  *         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
- *         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the
- *         resolve callback returned; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in
- *         this process.
+ *         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the
+ *         address callback failed; this or another status of the resolve callback; `NETLIB_TOO_MANY_LOOKUPS`: 64
+ *         lookups that a limit may end are outstanding in this process.
  * @threads any
  * @since 0.1.0
  */
@@ -4216,8 +4253,8 @@ double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
  * @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
  * @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was when another won;
  *         `NETLIB_NEW_CONNECTION`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
- *         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`:
- *         the limit ended it.
+ *         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
+ *         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address.
  * @threads any
  * @since 0.1.0
  */
@@ -4255,9 +4292,9 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  *        May be NULL.
  * @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
  *         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
- *         `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path
- *         that is empty, too long, has a NUL in it or is nothing but NULs, or an option out of range;
- *         `NETLIB_UNSUPPORTED` for an abstract name where there are none.
+ *         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
+ *         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, has a NUL in it or is
+ *         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name where there are none.
  * @threads any
  * @since 0.1.0
  */
@@ -5096,10 +5133,11 @@ void netlib_tls_options_set_options(netlib_tls_options *options,
  * @param replacement in/out: NULL. A context stored here takes over: certificate, versions, application protocols and
  *        what is asked of the client are then all its own; its own callback is not called. netlib takes over the
  *        reference, whatever is returned: store what `netlib_tls_context_clone` gave.
- * @return 0 to go on; the number of an alert, 1 to 255, to refuse the client with it: 112 is unrecognized_name (RFC
- *         8446 section 6). The handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`.
- *         After any other number, and for a context without an identity, it fails in the same way and the client is
- *         sent 80, internal_error.
+ * @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
+ *         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
+ *         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other number,
+ *         0 included, and for a context without an identity, it fails in the same way and the client is sent
+ *         internal_error (80).
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -5580,10 +5618,12 @@ bool netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
  * @param ctx as given to `netlib_tls_wrap_callbacks`.
  * @param buf where to put bytes; what it holds before is not set.
  * @param len how many bytes fit, at least 1.
- * @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
- * @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
- *         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
- *         failure (200 or more) fails that call with this status; any other number with `NETLIB_CALLBACK_FAILED`.
+ * @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more. It holds `SIZE_MAX`
+ *        before, and must be stored.
+ * @return `NETLIB_OK`, with `*n` stored; without, the session fails with `NETLIB_CALLBACK_FAILED`.
+ *         `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` when there is nothing yet,
+ *         which the call on the stream then returns. A netlib status of failure (200 or more) fails that call with this
+ *         status; any other number with `NETLIB_CALLBACK_FAILED`.
  * @threads as the stream is used
  * @since 0.1.0
  */
@@ -5596,9 +5636,11 @@ typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *
  * @param ctx as given to `netlib_tls_wrap_callbacks`.
  * @param buf the bytes.
  * @param len how many, at least 1.
- * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
- * @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when
- *         there is no room yet; failures as of `netlib_tls_read_fn`.
+ * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again. It holds `SIZE_MAX` before,
+ *        and must be stored.
+ * @return `NETLIB_OK`, with `*n` stored; without, the session fails with `NETLIB_CALLBACK_FAILED`. Otherwise nothing
+ *         was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there is no room yet; failures as of
+ *         `netlib_tls_read_fn`.
  * @threads as the stream is used
  * @since 0.1.0
  */

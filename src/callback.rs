@@ -21,6 +21,13 @@ pub type Sleep = Arc<dyn Fn(f64) -> Result<()> + Send + Sync>;
 /// A random number, 0 or more and less than 1, each as likely.
 pub type Random = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
+/// What a callback that decides has decided. A callback that failed gives an error instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Allow,
+    Refuse,
+}
+
 /// The addresses of a host, which is in ASCII, for a port, found within so many seconds.
 pub type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 

@@ -19,7 +19,7 @@ static int32_t choose(void *ctx, const char *server_name, netlib_tls_context **r
     if (server_name != NULL && strcmp(server_name, "localhost") != 0) {
         *replacement = netlib_tls_context_clone(contexts->other);
     }
-    return NETLIB_OK;
+    return NETLIB_VERDICT_ALLOW;
 }
 
 static netlib_tls_options *server_options(void) {

@@ -21,7 +21,7 @@ static inline int32_t random_number(void *ctx, double *number) {
 static inline int32_t add_sleep(void *ctx, double seconds) {
     (void)ctx;
     slept += seconds;
-    return 0;
+    return NETLIB_OUTCOME_DONE;
 }
 
 static inline int32_t count_of(const char *word) {

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 
 use crate::body::Callbacks;
 use crate::error::{Error, Result};
-use crate::ffi::callback::{Context, succeeded};
+use crate::ffi::callback::{Context, done, succeeded};
 use crate::status::Status;
 
 pub(crate) type ReadFn = unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32;
@@ -23,27 +23,27 @@ pub(crate) fn callbacks(
     let ctx = Context::new(ctx);
     Callbacks {
         read: Box::new(move |buffer| {
-            // What a callback forgets to store is more than any buffer holds, which the core refuses.
+            // Preset to a count that no callback may leave: a callback that raised before it stored one has failed.
             let mut n = usize::MAX;
             // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
             succeeded(unsafe { read(ctx.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) }, "read")?;
-            Ok(n)
+            if n == usize::MAX { Err(stored_nothing("read")) } else { Ok(n) }
         }),
         tell: tell.map(|tell| {
             Box::new(move || {
                 let mut position = i64::MIN;
                 // SAFETY: netlib.h: the function takes its `ctx` and a place for a position.
                 succeeded(unsafe { tell(ctx.pointer(), &mut position) }, "tell")?;
-                Ok(position)
+                if position == i64::MIN { Err(stored_nothing("tell")) } else { Ok(position) }
             }) as _
         }),
         seek: seek.map(|seek| {
             // SAFETY: netlib.h: the function takes its `ctx` and a position.
-            Box::new(move |position| succeeded(unsafe { seek(ctx.pointer(), position) }, "seek")) as _
+            Box::new(move |position| done(unsafe { seek(ctx.pointer(), position) }, "seek")) as _
         }),
         is_closed: is_closed.map(|is_closed| {
             Box::new(move || {
-                let mut closed = -1;
+                let mut closed = UNSTORED;
                 // SAFETY: netlib.h: the function takes its `ctx` and a place for a truth value.
                 succeeded(unsafe { is_closed(ctx.pointer(), &mut closed) }, "is_closed")?;
                 truth(closed)
@@ -52,13 +52,24 @@ pub(crate) fn callbacks(
     }
 }
 
+/// No truth value.
+const UNSTORED: i32 = -1;
+
 fn truth(value: i32) -> Result<bool> {
     match value {
         0 => Ok(false),
         1 => Ok(true),
+        UNSTORED => Err(stored_nothing("is_closed")),
         other => Err(Error::new(
             Status::CallbackFailed,
             format!("the is_closed callback gave {other}; a truth value is 0 or 1"),
         )),
     }
+}
+
+fn stored_nothing(name: &str) -> Error {
+    Error::new(
+        Status::CallbackFailed,
+        format!("the {name} callback failed: it reported success and stored no result"),
+    )
 }

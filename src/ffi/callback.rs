@@ -6,8 +6,9 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
-use crate::callback::{Mark, Resolve, Sleep};
+use crate::callback::{Mark, Resolve, Sleep, Verdict};
 use crate::error::{Error, Result};
+use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::handle;
 use crate::socket::address::Classes;
@@ -81,7 +82,7 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep
     Some(Arc::new(move |seconds| {
         // SAFETY: netlib.h: the function takes its `ctx` and a double.
         let result = unsafe { callback(ctx.pointer(), seconds) };
-        succeeded(result, "sleep")
+        done(result, "sleep")
     }))
 }
 
@@ -91,7 +92,9 @@ pub(crate) fn address(callback: Option<AddressFn>, ctx: *mut c_void) -> Option<A
         // As connect(2) gets it.
         let address = address.to_sockaddr();
         // SAFETY: netlib.h: the function takes its `ctx` and an address with its length, which live across the call.
-        unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) }
+        let result =
+            unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) };
+        verdict(result, "address")
     }))
 }
 
@@ -117,13 +120,39 @@ pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: *mut c_void) -> Option<R
     }))
 }
 
+/// The result of a callback that has an output: a status.
 pub(super) fn succeeded(result: i32, name: &str) -> Result<()> {
     match result {
         0 => Ok(()),
-        other => Err(not_succeeded(other, name)),
+        other => Err(Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {other}"))),
     }
 }
 
-fn not_succeeded(result: i32, name: &str) -> Error {
-    Error::new(Status::CallbackFailed, format!("the {name} callback reported failure: {result}"))
+/// The result of a callback that acts: a `netlib_outcome`.
+pub(super) fn done(result: i32, name: &str) -> Result<()> {
+    const DONE: i32 = netlib_outcome::NETLIB_OUTCOME_DONE as i32;
+    match result {
+        DONE => Ok(()),
+        other => Err(failed(other, name, "NETLIB_OUTCOME_DONE")),
+    }
+}
+
+/// The result of a callback that decides: a `netlib_verdict`.
+pub(super) fn verdict(result: i32, name: &str) -> Result<Verdict> {
+    const ALLOW: i32 = netlib_verdict::NETLIB_VERDICT_ALLOW as i32;
+    const REFUSE: i32 = netlib_verdict::NETLIB_VERDICT_REFUSE as i32;
+    match result {
+        ALLOW => Ok(Verdict::Allow),
+        REFUSE => Ok(Verdict::Refuse),
+        other => Err(failed(other, name, "NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE")),
+    }
+}
+
+/// What a foreign-function layer returns when the callback raised is 0: no answer of these callbacks.
+fn failed(result: i32, name: &str, expected: &str) -> Error {
+    let message = match result {
+        0 => format!("the {name} callback failed: it returned 0"),
+        other => format!("the {name} callback returned {other}; it must return {expected}"),
+    };
+    Error::new(Status::CallbackFailed, message)
 }

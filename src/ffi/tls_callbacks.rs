@@ -5,11 +5,10 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::callback::Verdict;
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::callback::Context;
+use crate::ffi::callback::{Context, verdict};
 use crate::ffi::handle;
-use crate::status::Status;
 use crate::tls::{Callbacks, Choice, ServerNameCallback};
 
 pub(crate) type ServerNameFn = unsafe extern "C" fn(
@@ -27,16 +26,11 @@ pub(crate) fn server_name(callback: Option<ServerNameFn>, ctx: *mut c_void) -> O
         let answer = unsafe { callback(ctx.pointer(), name, &mut replacement) };
         // SAFETY: netlib.h: what is stored there is a reference that the program gives up.
         let replacement = unsafe { handle::take(replacement) };
-        match (answer, replacement) {
-            (0, None) => Ok(Choice::Stay),
-            (0, Some(context)) => Ok(Choice::Use(context)),
-            (1..=255, _) => Ok(Choice::Refuse(answer as u8)),
-            (other, _) => {
-                let message =
-                    format!("the server-name callback gave {other}; it must give 0 or the number of an alert");
-                Err(Error::new(Status::CallbackFailed, message))
-            }
-        }
+        Ok(match (verdict(answer, "server-name")?, replacement) {
+            (Verdict::Allow, None) => Choice::Stay,
+            (Verdict::Allow, Some(context)) => Choice::Use(context),
+            (Verdict::Refuse, _) => Choice::Refuse,
+        })
     }))
 }
 

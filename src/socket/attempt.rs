@@ -227,7 +227,7 @@ impl Failure {
 
     /// The wait ended otherwise than by an answer.
     pub(super) fn of_wait(error: &Error) -> Failure {
-        let status = if is_by_limit(error.status()) { error.status() } else { Status::NewConnection };
+        let status = if ends_connect(error.status()) { error.status() } else { Status::NewConnection };
         Failure { status, errno: error.errno(), reason: error.message().to_owned() }
     }
 
@@ -261,6 +261,12 @@ impl From<Tried> for Error {
 /// There is no time for another address.
 pub(super) fn is_by_limit(status: Status) -> bool {
     matches!(status, Status::Cancelled | Status::DeadlineExceeded)
+}
+
+/// No other address is tried: there is no time, or the address callback failed. A callback that failed for one address
+/// may be wrong about the next.
+pub(super) fn ends_connect(status: Status) -> bool {
+    is_by_limit(status) || status == Status::CallbackFailed
 }
 
 /// What a host is called in messages.

@@ -8,7 +8,7 @@ use socket2::Socket;
 use crate::error::Result;
 use crate::limit::Limit;
 use crate::socket::attempt::{
-    self, AGAIN, Failure, Progress, Source, Tried, all_failed, is_by_limit, not_begun, not_gone_on,
+    self, AGAIN, Failure, Progress, Source, Tried, all_failed, ends_connect, not_begun, not_gone_on,
 };
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, SourceAddress, of_source};
@@ -80,9 +80,9 @@ fn first_of(
             Ok(socket) => return Ok(socket.into()),
             Err(failure) => failure,
         };
-        let by_limit = is_by_limit(failure.status);
+        let is_final = ends_connect(failure.status);
         tried.push(Tried { endpoint, failure, began, ended: Instant::now() });
-        if by_limit {
+        if is_final {
             break;
         }
     }
@@ -142,6 +142,7 @@ fn wait_for_room(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::callback::Verdict;
     use crate::socket::address::Classes;
     use crate::socket::resolve::Outstanding;
     use crate::status::Status;
@@ -302,7 +303,7 @@ mod tests {
         let mapped: SocketAddr = "[::ffff:10.0.0.1]:80".parse().unwrap();
         let lists = [
             (vec![good], None),
-            (vec![forbidden], Some("the address callback refuses 127.0.0.2 (loopback): 7")),
+            (vec![forbidden], Some("the address callback refuses 127.0.0.2 (loopback)")),
             (vec![good, forbidden], None),
             (vec![metadata], Some("the address policy refuses 169.254.169.254: metadata")),
             (vec![forbidden, metadata, good], None),
@@ -316,7 +317,7 @@ mod tests {
         options.set_address_callback(Some(Arc::new(move |address: &Endpoint, classes| {
             assert_eq!(classes, Classes::LOOPBACK);
             shown.lock().unwrap().push(address.clone());
-            if *address == Endpoint::Ip(forbidden) { 7 } else { 0 }
+            Ok(if *address == Endpoint::Ip(forbidden) { Verdict::Refuse } else { Verdict::Allow })
         })));
         let resolver = alternating(lists.iter().map(|(list, _)| list.clone()).collect());
         for (list, refused) in lists.iter().cycle().take(5 * lists.len()) {

@@ -4,13 +4,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::callback::Verdict;
 use crate::error::{Error, Result};
 use crate::socket::address::Classes;
 use crate::socket::endpoint::Endpoint;
 use crate::status::Status;
 
-/// Asked about an address and its classes: 0 goes on, anything else refuses it.
-pub type AddressCallback = Arc<dyn Fn(&Endpoint, Classes) -> i32 + Send + Sync>;
+/// Decides about an address and its classes.
+pub type AddressCallback = Arc<dyn Fn(&Endpoint, Classes) -> Result<Verdict> + Send + Sync>;
 
 /// By default every address is allowed.
 #[derive(Clone, Default)]
@@ -52,10 +53,11 @@ impl Policy {
         if !refused.is_empty() {
             return Err(error(format!("the address policy refuses {}: {}", address.name(), name(refused))));
         }
-        match self.callback.as_ref().map_or(0, |callback| callback(address, classes)) {
-            0 => Ok(()),
-            answer => {
-                Err(error(format!("the address callback refuses {} ({}): {answer}", address.name(), name(classes))))
+        let Some(callback) = &self.callback else { return Ok(()) };
+        match callback(address, classes)? {
+            Verdict::Allow => Ok(()),
+            Verdict::Refuse => {
+                Err(error(format!("the address callback refuses {} ({})", address.name(), name(classes))))
             }
         }
     }
@@ -149,14 +151,20 @@ mod tests {
         policy.refuse(Classes::PRIVATE.bits()).unwrap();
         policy.set_callback(Some(Arc::new(|address: &Endpoint, classes: Classes| {
             assert!(classes.common(Classes::PRIVATE).is_empty());
-            address.port().map_or(7, |port| i32::from(port) - 80)
+            match address.port() {
+                Some(80) => Ok(Verdict::Allow),
+                _ => Ok(Verdict::Refuse),
+            }
         })));
         assert_eq!(asked(&policy, "10.0.0.1:81"), Some("the address policy refuses 10.0.0.1: private".to_owned()));
         assert_eq!(asked(&policy, "8.8.8.8:80"), None);
-        let refused = Some("the address callback refuses 8.8.8.8 (global): -1".to_owned());
+        let refused = Some("the address callback refuses 8.8.8.8 (global)".to_owned());
         assert_eq!(asked(&policy, "8.8.8.8:79"), refused);
-        let refused = Some("the address callback refuses /run/s (unix): 7".to_owned());
+        let refused = Some("the address callback refuses /run/s (unix)".to_owned());
         assert_eq!(asked(&policy, "/run/s"), refused);
+        policy.set_callback(Some(Arc::new(|_: &Endpoint, _| Err(Error::new(Status::CallbackFailed, "it failed")))));
+        let error = policy.check(&Endpoint::Ip("8.8.8.8:80".parse().unwrap())).unwrap_err();
+        assert_eq!((error.status(), error.message()), (Status::CallbackFailed, "it failed"));
         policy.set_callback(None);
         assert_eq!(asked(&policy, "8.8.8.8:79"), None);
     }

@@ -99,6 +99,32 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
 }
 
+/// What a callback that decides returns: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 is the failure because many
+/// foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception: a filter that
+/// raises must not let anything through. Any number that is not listed here is a failure too.
+#[repr(C)]
+pub enum netlib_verdict {
+    /// The callback failed: so does the call, with `NETLIB_CALLBACK_FAILED`.
+    NETLIB_VERDICT_FAILED = 0,
+    /// Go on.
+    NETLIB_VERDICT_ALLOW = 1,
+    /// Do not go on: each callback says what follows.
+    NETLIB_VERDICT_REFUSE = 2,
+}
+
+/// What a callback returns that acts and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 is the failure,
+/// for the reason that `netlib_verdict` has. Any number that is not listed here is a failure too.
+///
+/// A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a value
+/// that no callback may leave there, so that a callback that raised before it stored anything has failed as well.
+#[repr(C)]
+pub enum netlib_outcome {
+    /// The callback did not do it.
+    NETLIB_OUTCOME_FAILED = 0,
+    /// It is done.
+    NETLIB_OUTCOME_DONE = 1,
+}
+
 /// An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
 /// fail store one through their last parameter, `err`; free it with `netlib_error_free`. Make one of your own with
 /// `netlib_error_new` to report a failure of your HTTP layer to the retry policy.

@@ -30,8 +30,10 @@ impl Handle for netlib_body {
 /// @param ctx as given to `netlib_body_new`.
 /// @param buf where to put bytes; what it holds before is not set.
 /// @param len how many bytes fit, at least 1.
-/// @param n out: how many bytes were put there, `len` at most; 0 at the body's end.
-/// @return 0; any other number for failure, which `netlib_body_read` reports as `NETLIB_CALLBACK_FAILED`.
+/// @param n out: how many bytes were put there, `len` at most; 0 at the body's end. It holds `SIZE_MAX` before, and must
+///        be stored.
+/// @return 0; any other number for failure. `netlib_body_read` reports a failure, and 0 without a stored `n`, as
+///         `NETLIB_CALLBACK_FAILED`.
 /// @threads as `netlib_body_read` is called
 /// @since 0.1.0
 pub type netlib_body_read_fn =
@@ -41,8 +43,9 @@ pub type netlib_body_read_fn =
 /// and must not use the body itself.
 ///
 /// @param ctx as given to `netlib_body_new`.
-/// @param pos out: bytes from the start, 0 or more.
-/// @return 0; any other number if the body cannot tell, which is recorded as `NETLIB_POSITION_FAILED`.
+/// @param pos out: bytes from the start, 0 or more. It holds `INT64_MIN` before, and must be stored.
+/// @return 0; any other number if the body cannot tell. That, and 0 without a stored `pos`, is recorded as
+///         `NETLIB_POSITION_FAILED`.
 /// @threads as `netlib_set_file_position` is called
 /// @since 0.1.0
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
@@ -52,7 +55,8 @@ pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 ///
 /// @param ctx as given to `netlib_body_new`.
 /// @param pos where to: bytes from the start, 0 or more.
-/// @return 0; any other number for failure, which is reported as `NETLIB_UNREWINDABLE_BODY`.
+/// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, for failure, which is reported
+///         as `NETLIB_UNREWINDABLE_BODY`.
 /// @threads as `netlib_rewind_body` is called
 /// @since 0.1.0
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> i32>;
@@ -61,8 +65,9 @@ pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 /// and must not use the body itself.
 ///
 /// @param ctx as given to `netlib_body_new`.
-/// @param closed out: 1 if it is closed, else 0.
-/// @return 0; any other number for failure, which is reported as `NETLIB_CALLBACK_FAILED`.
+/// @param closed out: 1 if it is closed, else 0. It holds -1 before, and must be stored.
+/// @return 0; any other number for failure. A failure, and 0 without a stored `closed`, is reported as
+///         `NETLIB_CALLBACK_FAILED`.
 /// @threads as `netlib_is_fp_closed` is called
 /// @since 0.1.0
 pub type netlib_body_is_closed_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, closed: *mut i32) -> i32>;

@@ -42,9 +42,9 @@ use crate::socket::options::ConnectOptions;
 ///         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
 ///         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
 ///         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
-///         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`, or what the
-///         resolve callback returned; `NETLIB_TOO_MANY_LOOKUPS`: 64 lookups that a limit may end are outstanding in
-///         this process.
+///         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the
+///         address callback failed; this or another status of the resolve callback; `NETLIB_TOO_MANY_LOOKUPS`: 64
+///         lookups that a limit may end are outstanding in this process.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -31,8 +31,9 @@ impl Handle for netlib_timeout {
 ///
 /// @param ctx what was given with the function. Both must be usable until the handle that holds them, and everything
 ///        cloned or made from it, is freed. May be NULL.
-/// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. Not NULL.
-/// @return 0, or anything else when the clock failed.
+/// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It holds NaN before, and
+///        must be stored. Not NULL.
+/// @return 0, or anything else when the clock failed. 0 without a stored `seconds` is a failure too.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;

@@ -92,7 +92,11 @@ impl<N: Network> Race<N> {
             return Step::Connected(socket);
         }
         if let Some(endpoint) = self.due(now) {
-            return if may_begin && self.begin(endpoint, now, frees) { Step::Begun } else { Step::Pending };
+            return match may_begin && self.begin(endpoint, now, frees) {
+                true if self.is_ended() => Step::Failed,
+                true => Step::Begun,
+                false => Step::Pending,
+            };
         }
         if self.under_way().next().is_some() { Step::Pending } else { Step::Failed }
     }
@@ -147,6 +151,14 @@ impl<N: Network> Race<N> {
         let text = CString::new(endpoint.name()).unwrap_or_default();
         self.attempts.push(Attempt { endpoint, text, began: now, again, ended, state });
         true
+    }
+
+    /// The attempt that began last allows no other.
+    fn is_ended(&self) -> bool {
+        let last = self.attempts.last();
+        last.is_some_and(
+            |last| matches!(&last.state, State::Failed(failure) if attempt::ends_connect(failure.status)),
+        )
     }
 
     /// When to try again to open a socket, if there is hope. The end of any attempt is such a time too.

@@ -22,8 +22,8 @@ pub enum Choice {
     /// The context that the session began with.
     Stay,
     Use(Arc<Context>),
-    /// With this alert.
-    Refuse(u8),
+    /// With the alert unrecognized_name.
+    Refuse,
 }
 
 /// The program's function.
@@ -33,6 +33,7 @@ pub type ServerNameCallback = Arc<dyn Fn(Option<&CStr>) -> Result<Choice> + Send
 const HANDSHAKE: u8 = 22;
 const DECODE_ERROR: u8 = 50;
 const INTERNAL_ERROR: u8 = 80;
+const UNRECOGNIZED_NAME: u8 = 112;
 
 /// How far it has come.
 pub(super) enum Greeting {
@@ -146,10 +147,11 @@ impl Engine {
                     (INTERNAL_ERROR, Error::new(Status::CallbackFailed, message).with_cause(Arc::new(error)))
                 }
             },
-            Ok(Choice::Refuse(alert)) => {
-                let name = names::alert(alert);
-                let message = format!("the server-name callback refused {whom} with alert {alert} ({name})");
-                (alert, Error::new(Status::CallbackFailed, message))
+            Ok(Choice::Refuse) => {
+                let name = names::alert(UNRECOGNIZED_NAME);
+                let message =
+                    format!("the server-name callback refused {whom} with alert {UNRECOGNIZED_NAME} ({name})");
+                (UNRECOGNIZED_NAME, Error::new(Status::CallbackFailed, message))
             }
             Err(error) => (INTERNAL_ERROR, error),
         };

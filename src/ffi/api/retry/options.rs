@@ -47,8 +47,8 @@ impl Handle for netlib_retry_options {
 /// time, on the thread that uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
 ///
 /// @param ctx as given to the setter.
-/// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number.
-/// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+/// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It holds NaN before, and must be stored.
+/// @return 0; any other number fails the call with `NETLIB_CALLBACK_FAILED`, as 0 without a stored `seconds` does.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
@@ -57,7 +57,8 @@ pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, se
 ///
 /// @param ctx as given to the setter.
 /// @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
-/// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
+///         `NETLIB_CALLBACK_FAILED`.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32>;
@@ -65,8 +66,8 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 /// Gives a random number.
 ///
 /// @param ctx as given to the setter.
-/// @param value out: 0 or more and less than 1, each as likely.
-/// @return 0, or anything else to fail the call with `NETLIB_CALLBACK_FAILED`.
+/// @param value out: 0 or more and less than 1, each as likely. It holds NaN before, and must be stored.
+/// @return 0; any other number fails the call with `NETLIB_CALLBACK_FAILED`, as 0 without a stored `value` does.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;

@@ -67,7 +67,8 @@ pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
 ///        Not NULL.
 /// @param len its length in bytes.
 /// @param classes the bits of `netlib_address_class` that it has.
-/// @return 0 to connect to it; any other number to refuse it, which the message of the error then has.
+/// @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to pass it over. Any other number, 0
+///         included, ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_address_fn =

@@ -363,8 +363,8 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
 /// @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
 /// @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was when another won;
 ///         `NETLIB_NEW_CONNECTION`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
-///         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`:
-///         the limit ended it.
+///         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
+///         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -33,9 +33,9 @@ use crate::socket::race::Connect;
 ///        May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
 ///         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
-///         `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path
-///         that is empty, too long, has a NUL in it or is nothing but NULs, or an option out of range;
-///         `NETLIB_UNSUPPORTED` for an abstract name where there are none.
+///         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
+///         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, has a NUL in it or is
+///         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name where there are none.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

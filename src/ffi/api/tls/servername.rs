@@ -19,10 +19,11 @@ use crate::tls::TlsOptions;
 /// @param replacement in/out: NULL. A context stored here takes over: certificate, versions, application protocols and
 ///        what is asked of the client are then all its own; its own callback is not called. netlib takes over the
 ///        reference, whatever is returned: store what `netlib_tls_context_clone` gave.
-/// @return 0 to go on; the number of an alert, 1 to 255, to refuse the client with it: 112 is unrecognized_name (RFC
-///         8446 section 6). The handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`.
-///         After any other number, and for a context without an identity, it fails in the same way and the client is
-///         sent 80, internal_error.
+/// @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
+///         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
+///         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other number,
+///         0 included, and for a context without an identity, it fails in the same way and the client is sent
+///         internal_error (80).
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_tls_servername_fn = Option<

@@ -20,10 +20,12 @@ use crate::tls::{Stream, Transport};
 /// @param ctx as given to `netlib_tls_wrap_callbacks`.
 /// @param buf where to put bytes; what it holds before is not set.
 /// @param len how many bytes fit, at least 1.
-/// @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more.
-/// @return `NETLIB_OK`, with `*n` stored; `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or
-///         `NETLIB_WANT_WRITE` when there is nothing yet, which the call on the stream then returns. A netlib status of
-///         failure (200 or more) fails that call with this status; any other number with `NETLIB_CALLBACK_FAILED`.
+/// @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more. It holds `SIZE_MAX`
+///        before, and must be stored.
+/// @return `NETLIB_OK`, with `*n` stored; without, the session fails with `NETLIB_CALLBACK_FAILED`.
+///         `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` when there is nothing yet,
+///         which the call on the stream then returns. A netlib status of failure (200 or more) fails that call with this
+///         status; any other number with `NETLIB_CALLBACK_FAILED`.
 /// @threads as the stream is used
 /// @since 0.1.0
 pub type netlib_tls_read_fn =
@@ -35,9 +37,11 @@ pub type netlib_tls_read_fn =
 /// @param ctx as given to `netlib_tls_wrap_callbacks`.
 /// @param buf the bytes.
 /// @param len how many, at least 1.
-/// @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again.
-/// @return `NETLIB_OK`, with `*n` stored; otherwise nothing was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when
-///         there is no room yet; failures as of `netlib_tls_read_fn`.
+/// @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again. It holds `SIZE_MAX` before,
+///        and must be stored.
+/// @return `NETLIB_OK`, with `*n` stored; without, the session fails with `NETLIB_CALLBACK_FAILED`. Otherwise nothing
+///         was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there is no room yet; failures as of
+///         `netlib_tls_read_fn`.
 /// @threads as the stream is used
 /// @since 0.1.0
 pub type netlib_tls_write_fn =
