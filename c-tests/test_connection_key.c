@@ -173,6 +173,7 @@ ROW(order, netlib_tls_options_set_options(o, NETLIB_OP_ALL | NETLIB_OP_CIPHER_SE
 ROW(servername_1, netlib_tls_options_set_servername_callback(o, name_a, &ctx_a))
 ROW(servername_2, netlib_tls_options_set_servername_callback(o, name_b, &ctx_a))
 ROW(servername_3, netlib_tls_options_set_servername_callback(o, name_a, &ctx_b))
+ROW(server_only, netlib_tls_options_set_identity_files(o, CERTS "client.pem", CERTS "client.key"); netlib_tls_options_set_server_only(o, 1))
 ROW(npn, netlib_tls_options_set_npn_protocols(o, (const char *const[]){"h2"}, 1))
 ROW(common_name, netlib_tls_options_set_hostname_checks_common_name(o, 1))
 ROW(post_handshake, netlib_tls_options_set_post_handshake_auth(o, 1))
@@ -246,6 +247,7 @@ static const struct {
     {"set_servername_callback", servername_1, CHANGES},
     {"set_servername_callback", servername_2, CHANGES},
     {"set_servername_callback", servername_3, CHANGES},
+    {"set_server_only", server_only, CHANGES},
     {"set_npn_protocols", npn, REFUSED},
     {"set_hostname_checks_common_name", common_name, REFUSED},
     {"set_post_handshake_auth", post_handshake, REFUSED},

@@ -85,6 +85,10 @@ static const char *told(const netlib_tls_context *context) {
     return out;
 }
 
+#define CRL_SKIPPED \
+    "  0123abcd.r0: CRLs are not read from here; netlib_tls_options_add_crl_file adds one\n" \
+    "  89abcdef.r12: CRLs are not read from here; netlib_tls_options_add_crl_file adds one\n"
+
 static void the_directory_is_read(void) {
     static const struct {
         const char *what; /* done before the directory is read */
@@ -98,6 +102,8 @@ static void the_directory_is_read(void) {
         {"again", "4 @ 3\n", 3},
         {"others", "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
                    "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n", 3},
+        {"revoked", "4 @ 3\n  README holds neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the signed part at its byte 2\n"
+                    "  cannot read dangling: No such file or directory\n  empty holds no certificate\n  key.pem holds no certificate\n" CRL_SKIPPED, 3},
         /* From here on only hashed names count, as for OpenSSL. */
         {"hashed", "4 @ 1\n  README: no hashed name leads to it, as c_rehash makes them for all the others\n"
                    "  again.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
@@ -106,7 +112,7 @@ static void the_directory_is_read(void) {
                    "  empty: no hashed name leads to it, as c_rehash makes them for all the others\n"
                    "  key.pem: no hashed name leads to it, as c_rehash makes them for all the others\n"
                    "  root.der: no hashed name leads to it, as c_rehash makes them for all the others\n"
-                   "  two.crt: no hashed name leads to it, as c_rehash makes them for all the others\n", 1},
+                   "  two.crt: no hashed name leads to it, as c_rehash makes them for all the others\n" CRL_SKIPPED, 1},
     };
     netlib_error *err = NULL;
     clear_directory();
@@ -125,6 +131,9 @@ static void the_directory_is_read(void) {
         } else if (strcmp(rows[i].what, "again") == 0) {
             copy_to("again.pem", CERTS "ca.pem");
             link_to("link.pem", "one.pem");
+        } else if (strcmp(rows[i].what, "revoked") == 0) {
+            copy_to("0123abcd.r0", CERTS "verify/root-and-crls.pem"); /* also an authority, which is not read either */
+            link_to("89abcdef.r12", "0123abcd.r0");
         } else if (strcmp(rows[i].what, "others") == 0) {
             write_file("README", "No certificate", 14);
             write_file("empty", "", 0);
@@ -139,7 +148,6 @@ static void the_directory_is_read(void) {
             CHECK(mkfifo(path, 0600) == 0);
         } else {
             link_to("0123abcd.0", "one.pem");
-            link_to("0123abcd.r0", "one.pem");
         }
         netlib_tls_context *context = NULL;
         netlib_tls_options *options = netlib_tls_options_new();
@@ -301,12 +309,98 @@ static void sources_are_chosen(void) {
     unsetenv("SSL_CERT_DIR");
 }
 
+/* The variable names a file that is not there: a context that reads the system's authorities cannot be made. */
+static void servers_read_authorities_only_for_client_certificates(void) {
+    enum { UNSET = -1 };
+    static const struct {
+        bool has_identity;
+        int32_t server_only, mode, system_trust;
+        bool has_custom;
+        netlib_status status;
+        int32_t kinds;
+    } rows[] = {
+        {true, 0, UNSET, UNSET, false, NETLIB_NO_TRUST_ANCHORS, 0}, /* may be a client with a certificate */
+        {true, 0, NETLIB_CERT_NONE, UNSET, false, NETLIB_OK, 0},
+        {true, 1, UNSET, UNSET, false, NETLIB_OK, 0},
+        {true, 1, NETLIB_CERT_NONE, UNSET, false, NETLIB_OK, 0},
+        {true, 1, NETLIB_CERT_OPTIONAL, UNSET, false, NETLIB_NO_TRUST_ANCHORS, 0},
+        {true, 1, NETLIB_CERT_REQUIRED, UNSET, false, NETLIB_NO_TRUST_ANCHORS, 0},
+        {true, 1, NETLIB_CERT_REQUIRED, UNSET, true, NETLIB_OK, NETLIB_TRUST_CUSTOM},
+        {true, 1, UNSET, 1, false, NETLIB_NO_TRUST_ANCHORS, 0},
+        {true, 1, UNSET, UNSET, true, NETLIB_OK, NETLIB_TRUST_CUSTOM},
+        {false, 1, UNSET, 0, false, NETLIB_INVALID_ARGUMENT, 0},
+        {false, 2, UNSET, 0, false, NETLIB_INVALID_ARGUMENT, 0},
+    };
+    setenv("SSL_CERT_FILE", "/nonexistent", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_tls_context *context = NULL;
+        netlib_tls_options *options = netlib_tls_options_new();
+        if (rows[i].has_identity) netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+        netlib_tls_options_set_server_only(options, rows[i].server_only);
+        if (rows[i].mode != UNSET) netlib_tls_options_set_verify_mode(options, rows[i].mode);
+        if (rows[i].system_trust != UNSET) netlib_tls_options_set_system_trust(options, rows[i].system_trust);
+        if (rows[i].has_custom) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+        CHECK_STATUS(rows[i].status, netlib_tls_context_new(options, &context, &err));
+        CHECK_INT(rows[i].kinds, netlib_tls_context_trust_kinds(context));
+        netlib_tls_options_free(options);
+        netlib_tls_context_free(context);
+    }
+    unsetenv("SSL_CERT_FILE");
+}
+
+/* It serves, and is no client's: whatever is verified, nobody would be. */
+static void a_context_for_servers_only_serves(void) {
+    static const char NOT_A_CLIENTS[] = "netlib_tls_options_set_server_only: the context is for servers only, and a client needs another";
+    netlib_error *err = NULL;
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_set_server_only(options, 1);
+    netlib_tls_context *theirs = context_of(options), *ours = client_context();
+    struct pair pair = unix_pair();
+    struct server server = {.does = SERVE_HANDSHAKE, .context = theirs, .fd = pair.far};
+    server_start(&server);
+    netlib_tls_stream *stream = wrap(ours, pair.near, "localhost");
+    CHECK_OK(netlib_tls_stream_handshake(stream, &err));
+    netlib_tls_stream_free(stream);
+    close(pair.near);
+    server_join(&server);
+    CHECK_INT(NETLIB_OK, server.status);
+
+    netlib_tls_engine *engine = NULL;
+    netlib_status refused = netlib_tls_engine_client_new(theirs, "localhost", &engine, &err);
+    CHECK_STR(NOT_A_CLIENTS, netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, refused);
+    refused = netlib_tls_wrap_fd(theirs, 0, "localhost", &stream, &err);
+    CHECK_STR(NOT_A_CLIENTS, netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, refused);
+    /* Options that are made from it are for servers only too. */
+    netlib_tls_context *same = NULL;
+    options = netlib_tls_context_to_options(theirs);
+    CHECK_OK(netlib_tls_context_new(options, &same, &err));
+    CHECK_INT(0, netlib_tls_context_trust_kinds(same));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_client_new(same, "localhost", &engine, &err));
+    netlib_tls_context_free(same);
+    netlib_tls_options_set_server_only(options, 0);
+    netlib_tls_options_set_system_trust(options, 0);
+    netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    CHECK_OK(netlib_tls_context_new(options, &same, &err));
+    CHECK_OK(netlib_tls_engine_client_new(same, "localhost", &engine, &err));
+    netlib_tls_engine_free(engine);
+    netlib_tls_context_free(same);
+    netlib_tls_options_free(options);
+    netlib_tls_context_free(theirs);
+    netlib_tls_context_free(ours);
+}
+
 int main(void) {
     the_directory_is_read();
     the_directory_is_trusted();
     what_is_named_must_give_something();
     what_cannot_be_used_is_skipped();
     sources_are_chosen();
+    servers_read_authorities_only_for_client_certificates();
+    a_context_for_servers_only_serves();
     nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return report("tls_trust");
 }

@@ -4597,7 +4597,8 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *pat
  * If there are names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are read, so
  * that the same is trusted as by OpenSSL. If there are none, every file is read that is not hidden; subdirectories are
  * not. A file that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`; a directory that
- * cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail with the path.
+ * cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail with the path. CRLs under
+ * hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file` adds CRLs.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. Copied.
@@ -4621,8 +4622,9 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
 
 /**
  * Whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other authorities
- * were added or the built-in ones were asked for, or nothing is verified; with 1 both are trusted. Where the system
- * has none, those built into netlib take their place.
+ * were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
+ * `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
+ * none, those built into netlib take their place.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
@@ -4631,6 +4633,21 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
  */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options,
                                          int32_t on);
+
+/**
+ * Whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then client
+ * sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client certificates are
+ * asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because a client with a certificate looks the same:
+ * reading a store of 140 authorities takes a few milliseconds. With 1, `netlib_tls_context_new` without a certificate
+ * fails with `NETLIB_INVALID_ARGUMENT`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param on 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_tls_options_set_server_only(netlib_tls_options *options,
+                                        int32_t on);
 
 /**
  * Whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every machine,

@@ -148,7 +148,12 @@ impl Context {
         };
 
         let asked = Arc::new(Asked::default());
+        let is_server_only = options.server_only;
+        if is_server_only && parts.identity.is_none() {
+            return Err(no_identity().prefixed(setter::SERVER_ONLY));
+        }
         let verifier = match parts.verifier() {
+            Err(error) if is_server_only => Err(error),
             // Kept for whoever connects with it, because a server's side does not need it.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
@@ -338,10 +343,7 @@ impl Context {
             return Err(Error::new(Status::InvalidArgument, message)
                 .with_advice(Some("to ask for one: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED")));
         }
-        self.server.clone().ok_or_else(|| {
-            Error::new(Status::InvalidArgument, "a server needs a certificate")
-                .with_advice(Some("to give it one: netlib_tls_options_set_identity"))
-        })
+        self.server.clone().ok_or_else(no_identity)
     }
 
     pub(crate) fn sessions(&self) -> &Arc<Sessions> {
@@ -416,6 +418,11 @@ impl Context {
     pub(crate) fn pool(&self) -> &Arc<Pool> {
         &self.pool
     }
+}
+
+fn no_identity() -> Error {
+    Error::new(Status::InvalidArgument, "a server needs a certificate")
+        .with_advice(Some("to give it one: netlib_tls_options_set_identity"))
 }
 
 #[cfg(test)]

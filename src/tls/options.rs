@@ -47,6 +47,7 @@ pub(crate) mod setter {
     pub(crate) const PINS_REPLACE_CHAIN: &str = "netlib_tls_options_set_pins_replace_chain";
     pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
     pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
+    pub(crate) const SERVER_ONLY: &str = "netlib_tls_options_set_server_only";
     pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
     pub(crate) const OPTIONS: &str = "netlib_tls_options_set_options";
     pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
@@ -102,6 +103,7 @@ pub struct TlsOptions {
     pub(crate) server_name_callback: Option<ServerNameCallback>,
     pub(crate) server_name_mark: Mark,
     pub(crate) use_environment: bool,
+    pub(crate) server_only: bool,
 }
 
 impl Default for TlsOptions {
@@ -135,6 +137,7 @@ impl Default for TlsOptions {
             server_name_callback: None,
             server_name_mark: Mark::default(),
             use_environment: true,
+            server_only: false,
         }
     }
 }
@@ -182,7 +185,8 @@ impl TlsOptions {
     /// Unless set: exactly when nothing else is chosen and there is something to verify.
     pub(crate) fn trusts_system(&self) -> bool {
         let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
-        self.system_trust.unwrap_or(!is_chosen && self.verifies_chain())
+        let verifies_nobody = self.server_only && self.server_mode() == VerifyMode::None;
+        self.system_trust.unwrap_or(!is_chosen && self.verifies_chain() && !verifies_nobody)
     }
 
     /// Python's tie between the two settings: NONE is refused once names are to be checked.
@@ -364,6 +368,11 @@ impl TlsOptions {
 
     pub fn set_use_environment(&mut self, on: bool) {
         self.use_environment = on;
+    }
+
+    /// Not for client sessions: authorities are needed only if clients are asked for certificates.
+    pub fn set_server_only(&mut self, on: bool) {
+        self.server_only = on;
     }
 
     /// What a client asks of a server.

@@ -44,7 +44,13 @@ impl Parts<'_> {
         Ok(Some(Arc::clone(&self.policy)))
     }
 
+    /// An error if no client session can begin.
     pub(super) fn verifier(&self) -> Result<ServerVerifier> {
+        if self.options.server_only {
+            let error =
+                Error::new(Status::InvalidArgument, "the context is for servers only, and a client needs another");
+            return Err(error.prefixed(setter::SERVER_ONLY));
+        }
         Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.means.clone()))
     }
 

@@ -50,6 +50,7 @@ impl Context {
             server_name_callback: _,
             server_name_mark,
             use_environment: _,
+            server_only,
         } = &*self.options;
         let policy = &*self.policy;
         let identity = self.identity.iter().flat_map(|identity| &identity.cert);
@@ -73,6 +74,7 @@ impl Context {
             .with_list("protocols", self.alpn.iter().map(|protocol| protocol.to_bytes()))
             .with_list("identity", identity.map(|der| der.as_ref()))
             .with_number("options", *bits)
+            .with_number("server only", i32::from(*server_only))
             .with_number("resumption", i32::from(*resumption))
             .with_number("early data", i32::from(*early_data))
             .with_option("ech", ech.list.as_ref().map(|list| list.bytes.as_slice()))

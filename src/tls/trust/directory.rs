@@ -27,7 +27,8 @@ pub(super) fn read(path: &Path, what: &str, harvest: &mut Harvest) -> Result<()>
     let is_hashed = entries.iter().any(|entry| kind(entry) == Kind::Hashed);
     let mut seen = HashSet::new();
     let mut total = 0;
-    for entry in entries.iter().filter(|entry| !is_hashed || kind(entry) == Kind::Hashed) {
+    let is_read = |kind: Kind| kind == Kind::Hashed || (!is_hashed && kind == Kind::Other);
+    for entry in entries.iter().filter(|entry| is_read(kind(entry))) {
         let Some(metadata) = regular(path, entry, harvest) else { continue };
         // Several names of one file are usual here.
         if !seen.insert(identity(&metadata)) {
@@ -52,6 +53,13 @@ pub(super) fn read(path: &Path, what: &str, harvest: &mut Harvest) -> Result<()>
         {
             let name = entry.to_string_lossy();
             harvest.skip(&format!("{name}: no hashed name leads to it, as c_rehash makes them for all the others"));
+        }
+    }
+    // OpenSSL looks for CRLs under these names, if it is told to check for revocation.
+    for entry in entries.iter().filter(|entry| kind(entry) == Kind::HashedCrl) {
+        if regular(path, entry, harvest).is_some() {
+            let name = entry.to_string_lossy();
+            harvest.skip(&format!("{name}: CRLs are not read from here; netlib_tls_options_add_crl_file adds one"));
         }
     }
     Ok(())
@@ -95,8 +103,8 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 enum Kind {
     /// Of a certificate: eight hex digits, a dot and a number.
     Hashed,
-    /// Of a list of revoked ones: the same with an r.
-    HashedList,
+    /// Of a CRL: the same with an r.
+    HashedCrl,
     Other,
 }
 
@@ -104,7 +112,7 @@ fn kind(entry: &std::ffi::OsStr) -> Kind {
     let Some((hash, [b'.', number @ ..])) = entry.as_bytes().split_at_checked(8) else { return Kind::Other };
     let is_number = |digits: &[u8]| !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     match (hash.iter().all(u8::is_ascii_hexdigit), number) {
-        (true, [b'r', number @ ..]) if is_number(number) => Kind::HashedList,
+        (true, [b'r', number @ ..]) if is_number(number) => Kind::HashedCrl,
         (true, number) if is_number(number) => Kind::Hashed,
         _ => Kind::Other,
     }
@@ -131,7 +139,7 @@ mod tests {
         ] {
             let found = match kind(std::ffi::OsStr::new(name)) {
                 Kind::Hashed => 'c',
-                Kind::HashedList => 'r',
+                Kind::HashedCrl => 'r',
                 Kind::Other => '-',
             };
             assert_eq!(found, expected, "{name}");
