@@ -640,7 +640,8 @@ int64_t netlib_error_offset(const netlib_error *error);
 
 /**
  * How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason (and its
- * history, see `netlib_error_retry`).
+ * history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. A cause
+ * with which an error, its causes and theirs would be more than 1,024 is kept without causes of its own.
  *
  * @param error the error. May be NULL: 0 is returned.
  * @return the count.
@@ -1479,9 +1480,10 @@ double netlib_default_timeout(void);
 /** How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`. */
 enum netlib_redirect_profile {
     /**
-     * As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. At another origin only the
-     * headers of `remove_headers_on_redirect` are dropped: Authorization, but neither Host nor cookies nor API keys;
-     * for the latter two there is `netlib_retry_options_add_sensitive_headers`.
+     * As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. A redirect from https to
+     * http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped:
+     * Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other origin,
+     * over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
      */
     NETLIB_REDIRECT_REFERENCE = 0,
     /**
@@ -1493,8 +1495,8 @@ enum netlib_redirect_profile {
 };
 
 /**
- * The settings of a `netlib_retry`: make them, set what is to differ from the defaults, and give them to
- * `netlib_retry_new`. After each request `netlib_retry_decide` says what is next. **Single**.
+ * The settings of a `netlib_retry`: make them, set what is to differ, and give them to `netlib_retry_new`. After each
+ * request `netlib_retry_decide` says what is next. **Single**.
  */
 struct netlib_retry_options;
 
@@ -1537,7 +1539,9 @@ typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
 /**
- * Makes options that hold the defaults.
+ * Makes options that hold urllib3's defaults, which the setters below name. A new program is served better by
+ * `netlib_retry_options_new_recommended`: urllib3's defaults send the headers Cookie and X-Api-Key to every host that a
+ * redirect names, over plain http too, and retry 10 times without a wait.
  *
  * @return owned: free them with `netlib_retry_options_free`. Never NULL.
  * @threads any
@@ -1556,8 +1560,9 @@ netlib_retry_options *netlib_retry_options_new(void);
 void netlib_retry_options_free(netlib_retry_options *options);
 
 /**
- * How many retries in all, whatever the reasons; it goes before the other counts. Default:
- * `NETLIB_RETRY_DEFAULT_TOTAL`. 0 fails at the first retry.
+ * How many retries in all, whatever the reasons; it goes before the other counts. Redirects count too, unless
+ * `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`. 0 fails at
+ * the first retry.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
@@ -1662,15 +1667,16 @@ void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, const int32_t *codes, size_t count);
 
 /**
- * The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row, and none
- * before the first retry. Default: 0, no delay.
+ * The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row. The jitter kind
+ * says how randomness changes it, and whether the first retry is immediate, as it is by default. Default: 0, no delay.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more, finite.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
+void netlib_retry_options_set_backoff_factor(netlib_retry_options *options,
+                                             double seconds);
 
 /**
  * The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. It does not bound a Retry-After.
@@ -1683,8 +1689,8 @@ void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, doub
 void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
 
 /**
- * How much is added to a backoff at most: a random part of it, so that clients do not come back all at once.
- * Default: 0.
+ * How much is added to a backoff at most: a random part of it, so that clients do not come back all at once. It
+ * counts with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more, finite.
@@ -1694,8 +1700,8 @@ void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double 
 void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, double seconds);
 
 /**
- * The longest wait that a Retry-After header can ask for; a longer one is cut to it. Default:
- * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
+ * The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
+ * `netlib_retry_options_set_retry_after_over_max`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -1727,7 +1733,8 @@ void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, i
 void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
 
 /**
- * Whether the Retry-After header of the statuses of `NETLIB_RETRY_AFTER_STATUS_CODES` is obeyed. Default: 1.
+ * Whether the Retry-After header is obeyed, of the statuses of `netlib_retry_options_set_retry_after_statuses`.
+ * Default: 1.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param respect 0 or 1.
@@ -1849,6 +1856,240 @@ void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_
  */
 void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx);
 
+/* ---- The wait before the next request: jitter, and how Retry-After is obeyed. ---- */
+
+/**
+ * How randomness enters a backoff. Given to `netlib_retry_options_set_jitter_kind`.
+ *
+ * Clients that failed together come back together unless their waits differ. In the formulas, `delay` is
+ * `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
+ * and DECORRELATED delay the first retry too. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+ */
+enum netlib_jitter_kind {
+    /** As urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry. */
+    NETLIB_JITTER_ADDITIVE = 0,
+    /** `random * min(backoff_max, delay)`: the least load on the server. */
+    NETLIB_JITTER_FULL = 1,
+    /** `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: never less than half of the delay. */
+    NETLIB_JITTER_EQUAL = 2,
+    /**
+     * `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
+     * the previous request; `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
+     * `netlib_retry_decide` draw the random number and keep it in the Retry that they make: each question to one
+     * Retry has one answer, and its next Retry knows the previous delay. A Retry that was not made by them (from
+     * options with a history, for example) draws a number for each question, with `backoff_factor` as `previous`.
+     */
+    NETLIB_JITTER_DECORRELATED = 3,
+    /** `min(backoff_max, delay)`, and 0 before the first retry. `backoff_jitter` has no effect. */
+    NETLIB_JITTER_NONE = 4
+};
+
+/**
+ * What happens when a Retry-After asks for more than `retry_after_max`. Given to
+ * `netlib_retry_options_set_retry_after_over_max`.
+ */
+enum netlib_over_max {
+    /** The wait is `retry_after_max`: the request is sent again before the server wants it. */
+    NETLIB_OVER_MAX_CLAMP = 0,
+    /** The retries end. */
+    NETLIB_OVER_MAX_STOP = 1
+};
+
+/**
+ * How randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param kind one of `enum netlib_jitter_kind`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, int32_t kind);
+
+/**
+ * Which statuses have their Retry-After header obeyed. A response with one of them and the header is retried even if
+ * `status_forcelist` lacks its status. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
+ * `netlib_retry_options_obey_any_retry_after`.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
+ * @param count how many; 0 for none.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options, const int32_t *codes, size_t count);
+
+/**
+ * Obeys the Retry-After header of every status that is retried, in place of a list: of those in `status_forcelist`.
+ * The header alone then makes no response one to retry. Recommended.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
+
+/**
+ * What happens when a Retry-After asks for more than `retry_after_max`. Default: `NETLIB_OVER_MAX_CLAMP`.
+ * Recommended: `NETLIB_OVER_MAX_STOP`.
+ *
+ * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
+ * (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names what the server
+ * asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its counts need not be used up. A
+ * decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of its delay of 0, and what the
+ * server asked for in `netlib_decision_delay_uncapped`. `netlib_retry_delay`, `netlib_retry_sleep` and
+ * `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and
+ * `netlib_retry_parse_retry_after` give what the server asked for.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param over_max one of `enum netlib_over_max`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_retry_after_over_max(netlib_retry_options *options, int32_t over_max);
+
+/**
+ * Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
+ * it is `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because the server's mistake says nothing
+ * about the next request.
+ *
+ * `netlib_retry_parse_retry_after`, which is given the value alone, fails in either case.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param ignore 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options *options, int32_t ignore);
+
+/**
+ * How randomness enters the backoff.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_JITTER_ADDITIVE` is returned.
+ * @return one of `enum netlib_jitter_kind`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_jitter_kind(const netlib_retry *retry);
+
+/**
+ * Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
+ * means nothing.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return 1 or 0.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_obeys_any_retry_after(const netlib_retry *retry);
+
+/**
+ * How many statuses are listed as those whose Retry-After header is obeyed.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return the count.
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_retry_retry_after_status_count(const netlib_retry *retry);
+
+/**
+ * One of the statuses whose Retry-After header is obeyed; they are sorted.
+ *
+ * @param retry the Retry. May be NULL: -1 is returned.
+ * @param index 0 to count - 1; beyond, -1 is returned.
+ * @return a status code.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t index);
+
+/**
+ * What happens when a Retry-After asks for more than `retry_after_max`.
+ *
+ * @param retry the Retry. May be NULL: `NETLIB_OVER_MAX_CLAMP` is returned.
+ * @return one of `enum netlib_over_max`.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_retry_after_over_max(const netlib_retry *retry);
+
+/**
+ * Whether a Retry-After that is neither a number nor a date counts as absent.
+ *
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return 1 or 0.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_ignore_malformed_retry_after(const netlib_retry *retry);
+
+/* ---- The recommended settings. ---- */
+
+/**
+ * Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` holds urllib3's
+ * defaults: 10 retries without a wait, no status retried, and redirects followed from https to http.
+ *
+ * The settings, each with its reason and source:
+ *
+ * - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's SDKs
+ *   and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3 retries.
+ * - `other` 0: a refused certificate is as bad the second time.
+ * - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
+ * - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
+ * - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
+ * - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may be
+ *   a bug, which a repetition meets again.
+ * - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
+ *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
+ * - `backoff_max` 20 s, as AWS's SDKs [2].
+ * - Retry-After is obeyed for every status that is retried: the server knows best when it is back (RFC 9110 section
+ *   10.2.3).
+ * - `retry_after_max` 120 s with `NETLIB_OVER_MAX_STOP`: whether to wait longer is the caller's decision, and asking
+ *   earlier than the server wants feeds its overload [4].
+ * - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
+ *
+ * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
+ * behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
+ * chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http,
+ * the documentation of Client.CheckRedirect.
+ *
+ * @return owned: free them with `netlib_retry_options_free`. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_retry_options *netlib_retry_options_new_recommended(void);
+
+/**
+ * The Retry that `netlib_retry_options_new_recommended` makes.
+ *
+ * @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
+ * @threads any
+ * @since 0.1.0
+ */
+const netlib_retry *netlib_retry_recommended(void);
+
+/**
+ * Whether a redirect uses up one of `total`, beside one of `redirect`. Default: 1, as in urllib3. Recommended: 0, so
+ * that redirects take no retry away from failures. A `total` of `NETLIB_FALSE` disables redirects in either case.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param counts 0 or 1.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options, int32_t counts);
+
+/**
+ * Whether a redirect uses up one of `total`.
+ *
+ * @param retry the Retry. May be NULL: 1 is returned.
+ * @return 1 or 0.
+ * @threads any
+ * @since 0.1.0
+ */
+int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
+
 /* ---- How often, for which failures, and after which delay a request is sent again. ---- */
 
 /** Why there is a wait before the next request. Stored by `netlib_retry_delay`. */
@@ -1870,7 +2111,8 @@ struct netlib_retry;
 /**
  * Makes a Retry.
  *
- * @param options its settings, copied; the same options can make more. May be NULL: all defaults.
+ * @param options its settings, copied; the same options can make more. May be NULL: urllib3's defaults, see
+ *        `netlib_retry_options_new`.
  * @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
@@ -1951,9 +2193,11 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
  * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
  * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
- * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. Without an
- * error, a `total` of `NETLIB_FALSE` fails with what would be the cause of `NETLIB_MAX_RETRY`, because no retries
- * are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
+ * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
+ * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
+ * `netlib_retry_decide`. Without an error, a `total` of `NETLIB_FALSE` fails with what would be the cause of
+ * `NETLIB_MAX_RETRY`, because no retries are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS` for a redirect,
+ * else `NETLIB_RESPONSE_STATUS`.
  *
  * @param retry the Retry, which stays as it is. Not NULL.
  * @param method the request's method. May be NULL: unknown.
@@ -1965,7 +2209,8 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
  *         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_FALSE`; `NETLIB_INVALID_ARGUMENT` if the method is no
- *         token.
+ *         token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has
+ *         no random numbers.
  * @threads any
  * @since 0.1.0
  */
@@ -1980,8 +2225,8 @@ netlib_status netlib_retry_increment(const netlib_retry *retry,
 
 /**
  * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
- * or it is one of `NETLIB_RETRY_AFTER_STATUS_CODES` with a Retry-After header, which is to be obeyed, and `total` is
- * a number other than 0.
+ * or it is one of `netlib_retry_options_set_retry_after_statuses` with a Retry-After header, which is to be obeyed, and
+ * `total` is a number other than 0.
  *
  * @param retry the Retry. Not NULL.
  * @param method the request's method. Not NULL.
@@ -2002,7 +2247,7 @@ netlib_status netlib_retry_is_retry(const netlib_retry *retry,
                                     netlib_error **err);
 
 /**
- * Says whether more retries were made than one of the counts allows. What `netlib_error_retry` lends is exhausted.
+ * Says whether more retries were made than one of the counts allows.
  *
  * @param retry the Retry. Not NULL.
  * @param exhausted out. Not NULL.
@@ -2017,7 +2262,7 @@ netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhaust
 /**
  * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
  * of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
- * each call; at most `backoff_max`.
+ * each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
  *
  * @param retry the Retry. Not NULL.
  * @param seconds out: in seconds. Not NULL.
@@ -2035,10 +2280,12 @@ netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *s
  *
  * @param retry the Retry. Not NULL.
  * @param response the response. Not NULL.
- * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed; -1.0 without the
- *        header. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_OVER_MAX_STOP` what the server asks
+ *        for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is ignored. Not
+ *        NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
+ *         `NETLIB_CALLBACK_FAILED`.
  * @threads any
  * @since 0.1.0
  */
@@ -2054,7 +2301,8 @@ netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
  *
  * @param retry the Retry. Not NULL.
  * @param value the header's value. Not NULL.
- * @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_OVER_MAX_STOP` what the value asks
+ *        for; 0 for a date that has passed. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
  * @threads any
@@ -2070,7 +2318,7 @@ netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
  * How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
  *
  * That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
- * `NETLIB_RETRY_AFTER_STATUS_CODES`; without the header, or when it asks for no wait, the backoff of
+ * `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
  * `netlib_retry_get_backoff_time`.
  *
  * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
@@ -2080,8 +2328,9 @@ netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
  * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
  *        is more than a double can hold. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+ * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
+ *         `NETLIB_MAX_RETRY` if it asks for too much and that ends the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`
+ *         if the system has no random numbers.
  * @threads any
  * @since 0.1.0
  */
@@ -2101,8 +2350,8 @@ netlib_status netlib_retry_delay(const netlib_retry *retry,
  * @param response the last response. May be NULL: there was none.
  * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
- *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
+ *         requests in the history as causes; as `netlib_retry_delay` otherwise.
  * @threads any
  * @since 0.1.0
  */
@@ -2120,8 +2369,10 @@ netlib_status netlib_retry_sleep(const netlib_retry *retry,
  * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
  * @param slept out: false when there is no such header or it asks for no wait. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
- *         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+ * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
+ *         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
+ *         unless that is ignored; `NETLIB_MAX_RETRY` if it asks for too much and that ends the retries;
+ *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
  * @threads any
  * @since 0.1.0
  */
@@ -2133,7 +2384,8 @@ netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
                                            netlib_error **err);
 
 /**
- * The exhausted Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests.
+ * The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
+ * ended the retries: `NETLIB_OVER_MAX_STOP`.
  *
  * @param error the error. May be NULL: NULL is returned.
  * @return borrowed from `error`; NULL for every other error.
@@ -2185,7 +2437,12 @@ struct netlib_decision;
  * response is returned, and an error comes back as it is.
  *
  * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
- * Make it with `netlib_decision_sleep`, or with a timer of your own.
+ * Make it with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to
+ * it, or ends the retries: `netlib_retry_options_set_retry_after_over_max`.
+ *
+ * When the limit ends the chain of requests, the error's causes are the outcomes of the requests so far, the oldest
+ * first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an `error`
+ * with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
  *
  * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
  * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
@@ -2200,10 +2457,11 @@ struct netlib_decision;
  * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
- *         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
- *         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
+ *         or `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end
+ *         before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
  *         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After
- *         that counts is neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
+ *         that counts is neither a number nor a date, unless that is ignored; `NETLIB_INVALID_UTF8` for a
+ *         Location that is not;
  *         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
  * @threads any
@@ -2291,7 +2549,8 @@ double netlib_decision_delay(const netlib_decision *decision);
 int32_t netlib_decision_delay_reason(const netlib_decision *decision);
 
 /**
- * What the wait would be without `backoff_max` or `retry_after_max`.
+ * What the wait would be without `backoff_max` or `retry_after_max`. When a response is returned because its
+ * Retry-After asks for more than `retry_after_max`, what it asks for; `netlib_decision_delay` is 0.
  *
  * @param decision the decision. May be NULL: 0 is returned.
  * @return seconds.
@@ -2301,7 +2560,8 @@ int32_t netlib_decision_delay_reason(const netlib_decision *decision);
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
 
 /**
- * Waits as long as was decided, with the Retry's sleep callback if it has one.
+ * Waits as long as was decided, with the Retry's sleep callback if it has one. When the limit ends the wait, the
+ * error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
  *
  * @param decision the decision. Not NULL.
  * @param limit what the wait must obey; borrowed. May be NULL: nothing.
@@ -2488,7 +2748,7 @@ double netlib_retry_backoff_factor(const netlib_retry *retry);
 double netlib_retry_backoff_max(const netlib_retry *retry);
 
 /**
- * How much is added to a backoff at most.
+ * How much is added to a backoff at most, with `NETLIB_JITTER_ADDITIVE`.
  *
  * @param retry the Retry. May be NULL: 0 is returned.
  * @return seconds.

@@ -13,6 +13,10 @@ const MAX_DEPTH: usize = 16;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// How many errors there may be in all: one, its causes, and theirs. A cause that is too many is kept without its own.
+/// The wide and deep trees that a caller can build of shared causes are otherwise walked in exponential time.
+const MAX_ERRORS: usize = 1024;
+
 /// What went wrong: immutable once made, cheap to share behind an `Arc`. Behind a pointer, because a result has room for its
 /// error also where all goes well, as on the way of every byte.
 #[derive(Clone, Debug)]
@@ -33,6 +37,8 @@ struct Facts {
     retry: Option<Arc<Retry>>,
     ech_retry_configs: Option<Vec<u8>>,
     depth: usize,
+    /// This one, its causes, and theirs.
+    errors: usize,
 }
 
 /// Why a peer's certificate was refused.
@@ -82,6 +88,7 @@ impl Error {
             retry: None,
             ech_retry_configs: None,
             depth: 0,
+            errors: 1,
         }))
     }
 
@@ -142,8 +149,10 @@ impl Error {
     }
 
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
-        let cause = if cause.0.depth + 1 >= MAX_DEPTH { Arc::new(cause.without_causes()) } else { cause };
+        let too_many = cause.0.depth + 1 >= MAX_DEPTH || self.0.errors.saturating_add(cause.0.errors) > MAX_ERRORS;
+        let cause = if too_many { Arc::new(cause.without_causes()) } else { cause };
         self.0.depth = self.0.depth.max(cause.0.depth + 1);
+        self.0.errors = self.0.errors.saturating_add(cause.0.errors);
         self.0.causes.push(cause);
         self
     }
@@ -167,7 +176,7 @@ impl Error {
     }
 
     fn without_causes(&self) -> Error {
-        Error(Box::new(Facts { causes: Vec::new(), retry: None, depth: 0, ..Facts::clone(&self.0) }))
+        Error(Box::new(Facts { causes: Vec::new(), retry: None, depth: 0, errors: 1, ..Facts::clone(&self.0) }))
     }
 
     /// The same error holding no Retry, itself or in a cause. A Retry's history keeps errors in this form: an
@@ -312,6 +321,21 @@ mod tests {
             (depth, at) = (depth + 1, cause);
         }
         assert!((1..=MAX_DEPTH).contains(&depth), "{depth}");
+    }
+
+    /// Every level has 16 causes that are one shared error: written out, that would be 16 to the 8.
+    #[test]
+    fn cause_trees_are_bounded() {
+        fn walk(error: &Error) -> usize {
+            1 + error.causes().iter().map(|cause| walk(cause)).sum::<usize>()
+        }
+        let mut error = Arc::new(Error::new(Status::Io, "leaf"));
+        for _ in 0..8 {
+            let wide = Error::new(Status::Io, "wide");
+            error = Arc::new((0..16).fold(wide, |wide, _| wide.with_cause(Arc::clone(&error))));
+            assert_eq!(error.causes().len(), 16);
+            assert!((17..=MAX_ERRORS).contains(&walk(&error)), "{}", walk(&error));
+        }
     }
 
     #[test]

@@ -3,39 +3,136 @@
 use crate::callback::{self, Random};
 use crate::error::Result;
 
+/// How randomness enters a backoff. With `delay = factor * 2^(n - 1)` after n failures in a row:
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum JitterKind {
+    /// urllib3's: the delay plus a random part of `jitter`, then the cap. The first retry is immediate.
+    #[default]
+    Additive = 0,
+    /// A random part of the capped delay.
+    Full = 1,
+    /// Half of the capped delay, and a random part of the other half.
+    Equal = 2,
+    /// A random number between `factor` and three times the previous backoff, then the cap.
+    Decorrelated = 3,
+    /// The capped delay. The first retry is immediate.
+    None = 4,
+}
+
+impl JitterKind {
+    pub fn from_code(code: i32) -> Option<JitterKind> {
+        use JitterKind::{Additive, Decorrelated, Equal, Full, None};
+        [Additive, Full, Equal, Decorrelated, None].into_iter().find(|kind| *kind as i32 == code)
+    }
+}
+
 /// The settings of the exponential delay, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Backoff {
     pub factor: f64,
     pub max: f64,
     pub jitter: f64,
+    pub jitter_kind: JitterKind,
+}
+
+/// A backoff in seconds, with and without its cap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct BackoffTime {
+    pub(super) seconds: f64,
+    pub(super) uncapped: f64,
+}
+
+/// The memory of decorrelated jitter. It is drawn once per counted failure, so that a Retry answers the same delay
+/// each time it is asked, and the next Retry knows the previous delay.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct DecorrelatedDraw {
+    /// The backoff before the previous request; the factor at the first failure in a row.
+    previous: f64,
+    random: f64,
 }
 
 impl Backoff {
     pub const DEFAULT_MAX: f64 = 120.0;
 
-    /// The delay before the next try after `failures` in a row, before [`Backoff::cap`] bounds it. The first retry is
-    /// immediate.
-    pub(super) fn uncapped(&self, failures: usize, random: Option<&Random>) -> Result<f64> {
-        if failures <= 1 {
-            return Ok(0.0);
+    /// The delay before the next try after `failures` in a row. `draw`: what [`Backoff::next_draw`] gave for the last
+    /// of them; without one, decorrelated jitter draws now.
+    pub(super) fn time(
+        &self,
+        failures: usize,
+        draw: Option<DecorrelatedDraw>,
+        random: Option<&Random>,
+    ) -> Result<BackoffTime> {
+        let additive = matches!(self.jitter_kind, JitterKind::Additive | JitterKind::None);
+        if failures == 0 || (failures == 1 && additive) {
+            return Ok(BackoffTime { seconds: 0.0, uncapped: 0.0 });
         }
         let delay = doubled(self.factor, failures - 1);
-        if self.jitter == 0.0 {
-            return Ok(delay);
-        }
-        Ok(delay + callback::random_unit(random)? * self.jitter)
+        Ok(match self.jitter_kind {
+            JitterKind::None => self.capped(delay),
+            JitterKind::Additive if self.jitter == 0.0 => self.capped(delay),
+            JitterKind::Additive => self.capped(delay + callback::random_unit(random)? * self.jitter),
+            // The random part of no delay is none: no number is drawn.
+            _ if self.factor == 0.0 => self.capped(0.0),
+            JitterKind::Full => {
+                let part = callback::random_unit(random)?;
+                let of = |delay| product(part, delay);
+                BackoffTime { seconds: of(self.cap(delay)), uncapped: of(delay) }
+            }
+            JitterKind::Equal => {
+                let part = callback::random_unit(random)?;
+                let of = |delay: f64| delay / 2.0 + product(part, delay / 2.0);
+                BackoffTime { seconds: of(self.cap(delay)), uncapped: of(delay) }
+            }
+            JitterKind::Decorrelated => match draw {
+                Some(draw) => self.decorrelated(draw),
+                None => self.decorrelated(self.draw_after(self.factor, random)?),
+            },
+        })
     }
 
-    pub(super) fn cap(&self, delay: f64) -> f64 {
+    /// The draw for one more failure in a row, after the one that `last` was drawn for. `None` for the kinds without
+    /// memory.
+    pub(super) fn next_draw(
+        &self,
+        last: Option<DecorrelatedDraw>,
+        random: Option<&Random>,
+    ) -> Result<Option<DecorrelatedDraw>> {
+        if self.jitter_kind != JitterKind::Decorrelated || self.factor == 0.0 {
+            return Ok(None);
+        }
+        let previous = last.map_or(self.factor, |last| self.decorrelated(last).seconds);
+        self.draw_after(previous, random).map(Some)
+    }
+
+    fn draw_after(&self, previous: f64, random: Option<&Random>) -> Result<DecorrelatedDraw> {
+        Ok(DecorrelatedDraw { previous, random: callback::random_unit(random)? })
+    }
+
+    fn decorrelated(&self, draw: DecorrelatedDraw) -> BackoffTime {
+        // The factor may have been raised since the draw, and the cap may be below it.
+        let previous = draw.previous.max(self.factor);
+        self.capped(self.factor + product(draw.random, 3.0 * previous - self.factor))
+    }
+
+    fn capped(&self, delay: f64) -> BackoffTime {
+        BackoffTime { seconds: self.cap(delay), uncapped: delay }
+    }
+
+    fn cap(&self, delay: f64) -> f64 {
         delay.min(self.max).max(0.0)
     }
 }
 
 impl Default for Backoff {
     fn default() -> Backoff {
-        Backoff { factor: 0.0, max: Backoff::DEFAULT_MAX, jitter: 0.0 }
+        Backoff { factor: 0.0, max: Backoff::DEFAULT_MAX, jitter: 0.0, jitter_kind: JitterKind::default() }
     }
+}
+
+/// `part * delay`, where 0 of an infinite delay is 0 and not NaN.
+fn product(part: f64, delay: f64) -> f64 {
+    if part == 0.0 { 0.0 } else { part * delay }
 }
 
 /// `value` times 2 to the `times`, which is infinity when it is larger than any number. Done in steps that are
@@ -57,6 +154,18 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
+    const HALF: f64 = 0.5;
+    /// The largest number below 1.
+    const NEARLY_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
+
+    fn always(value: f64) -> Random {
+        Arc::new(move || Ok(value))
+    }
+
+    fn no_random() -> Random {
+        Arc::new(|| panic!("no random number is needed"))
+    }
+
     #[test]
     fn grows_from_the_second_retry_and_is_capped() {
         let backoff = Backoff { factor: 0.5, ..Backoff::default() };
@@ -71,8 +180,8 @@ mod tests {
             (1026, f64::INFINITY, 120.0),
             (usize::MAX, f64::INFINITY, 120.0),
         ] {
-            let delay = backoff.uncapped(failures, None).unwrap();
-            assert_eq!((delay, backoff.cap(delay)), (uncapped, capped), "after {failures}");
+            let time = backoff.time(failures, None, None).unwrap();
+            assert_eq!((time.uncapped, time.seconds), (uncapped, capped), "after {failures}");
         }
     }
 
@@ -86,17 +195,103 @@ mod tests {
             (tiny, usize::MAX, f64::INFINITY),
             (f64::MAX, 2, f64::INFINITY),
         ] {
-            let backoff = Backoff { factor, max: f64::INFINITY, jitter: 0.0 };
-            let delay = backoff.uncapped(failures, None).unwrap();
-            assert_eq!(backoff.cap(delay), expected, "{factor} after {failures}");
+            let backoff = Backoff { factor, max: f64::INFINITY, ..Backoff::default() };
+            assert_eq!(backoff.time(failures, None, None).unwrap().seconds, expected, "{factor} after {failures}");
+        }
+        for jitter_kind in [JitterKind::Full, JitterKind::Equal, JitterKind::Decorrelated] {
+            for factor in [0.0, tiny, f64::MAX] {
+                for max in [0.0, 1.0, f64::INFINITY] {
+                    let backoff = Backoff { factor, max, jitter: 0.0, jitter_kind };
+                    for (random, failures) in [(0.0, 1), (0.0, usize::MAX), (NEARLY_ONE, 2), (NEARLY_ONE, usize::MAX)]
+                    {
+                        let random = always(random);
+                        let draw = backoff.next_draw(None, Some(&random)).unwrap();
+                        let time = backoff.time(failures, draw, Some(&random)).unwrap();
+                        assert!(time.seconds >= 0.0 && time.seconds <= max, "{backoff:?} {failures} {time:?}");
+                        assert!(time.uncapped >= time.seconds, "{backoff:?} {failures} {time:?}");
+                    }
+                }
+            }
         }
     }
 
     #[test]
     fn jitter_is_added_before_the_cap() {
-        let half: Random = Arc::new(|| Ok(0.5));
-        let backoff = Backoff { factor: 1.0, max: 3.0, jitter: 1.0 };
-        let at = |failures| backoff.cap(backoff.uncapped(failures, Some(&half)).unwrap());
+        let half = always(HALF);
+        let backoff = Backoff { factor: 1.0, max: 3.0, jitter: 1.0, ..Backoff::default() };
+        let at = |failures| backoff.time(failures, None, Some(&half)).unwrap().seconds;
         assert_eq!([at(1), at(2), at(3)], [0.0, 2.5, 3.0]);
+    }
+
+    /// The seconds after 0, 1, 2 ... failures in a row, from a base of 0.1 s and a cap of 1 s.
+    #[test]
+    fn each_kind_of_jitter_has_its_delays() {
+        let rows: &[(JitterKind, f64, [f64; 7])] = &[
+            (JitterKind::Additive, 0.0, [0.0, 0.0, 0.2, 0.4, 0.8, 1.0, 1.0]),
+            (JitterKind::Additive, HALF, [0.0, 0.0, 0.2 + 0.01, 0.4 + 0.01, 0.8 + 0.01, 1.0, 1.0]),
+            (JitterKind::None, HALF, [0.0, 0.0, 0.2, 0.4, 0.8, 1.0, 1.0]),
+            (JitterKind::Full, 0.0, [0.0; 7]),
+            (JitterKind::Full, HALF, [0.0, 0.05, 0.1, 0.2, 0.4, 0.5, 0.5]),
+            (JitterKind::Full, NEARLY_ONE, [0.0, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0].map(|delay| delay * NEARLY_ONE)),
+            (JitterKind::Equal, 0.0, [0.0, 0.05, 0.1, 0.2, 0.4, 0.5, 0.5]),
+            (JitterKind::Equal, HALF, [0.0, 0.05 + 0.025, 0.1 + 0.05, 0.2 + 0.1, 0.4 + 0.2, 0.75, 0.75]),
+            (
+                JitterKind::Equal,
+                NEARLY_ONE,
+                [0.0, 0.1, 0.2, 0.4, 0.8, 1.0, 1.0].map(|delay| delay / 2.0 + NEARLY_ONE * (delay / 2.0)),
+            ),
+        ];
+        for (jitter_kind, random, expected) in rows {
+            let backoff = Backoff { factor: 0.1, max: 1.0, jitter: 0.02, jitter_kind: *jitter_kind };
+            let random = always(*random);
+            let delays = [0, 1, 2, 3, 4, 5, 6].map(|n| backoff.time(n, None, Some(&random)).unwrap().seconds);
+            assert_eq!(delays, *expected, "{jitter_kind:?}");
+        }
+    }
+
+    #[test]
+    fn decorrelated_jitter_remembers_the_previous_delay() {
+        let backoff = Backoff { factor: 1.0, max: 10.0, jitter: 0.0, jitter_kind: JitterKind::Decorrelated };
+        // min(10, 1 + random * (3 * previous - 1)), beginning with a previous delay of 1.
+        for (random, expected) in [
+            (0.0, [1.0; 6]),
+            (HALF, [2.0, 3.5, 5.75, 9.125, 10.0, 10.0]),
+            (0.25, [1.5, 1.875, 2.15625, 2.3671875, 2.525390625, 2.64404296875]),
+        ] {
+            let random = always(random);
+            let mut draw = None;
+            for seconds in expected {
+                draw = backoff.next_draw(draw, Some(&random)).unwrap();
+                // The delay of a draw is asked for without another number.
+                assert_eq!(backoff.time(1, draw, Some(&no_random())).unwrap().seconds, seconds);
+            }
+        }
+        // The uncapped delay follows from the capped previous one.
+        let last = DecorrelatedDraw { previous: 10.0, random: HALF };
+        assert_eq!(backoff.time(9, Some(last), None).unwrap(), BackoffTime { seconds: 10.0, uncapped: 15.5 });
+        // Without a draw the previous delay is the factor.
+        assert_eq!(backoff.time(9, None, Some(&always(HALF))).unwrap().seconds, 2.0);
+        // Settings that changed since the draw apply.
+        let raised = Backoff { factor: 4.0, ..backoff };
+        let early = DecorrelatedDraw { previous: 1.0, random: HALF };
+        assert_eq!(raised.time(2, Some(early), None).unwrap().seconds, 8.0);
+    }
+
+    #[test]
+    fn random_numbers_are_drawn_only_where_they_count() {
+        let backoff = |factor, jitter, jitter_kind| Backoff { factor, max: 1.0, jitter, jitter_kind };
+        for backoff in [
+            backoff(1.0, 0.0, JitterKind::Additive),
+            backoff(1.0, 1.0, JitterKind::None),
+            backoff(0.0, 1.0, JitterKind::Full),
+            backoff(0.0, 1.0, JitterKind::Equal),
+            backoff(0.0, 1.0, JitterKind::Decorrelated),
+        ] {
+            for failures in [0, 1, 5] {
+                backoff.time(failures, None, Some(&no_random())).unwrap();
+            }
+            assert_eq!(backoff.next_draw(None, Some(&no_random())).unwrap(), None);
+        }
+        assert_eq!(backoff(1.0, 0.0, JitterKind::Full).next_draw(None, Some(&no_random())).unwrap(), None);
     }
 }

@@ -112,7 +112,7 @@ impl Retry {
             }
         };
         if decision.action != Action::ReturnResponse {
-            check_time(&decision.delay, &attempt, limit)?;
+            check_time(&decision.delay, limit).map_err(|error| decision.retry.history().explain(error))?;
         }
         Ok(decision)
     }
@@ -120,31 +120,37 @@ impl Retry {
     fn decide_response(self: &Arc<Retry>, attempt: &Attempt<'_>, response: &Response) -> Result<Decision> {
         let status = response.status();
         let location = redirect_location(response);
-        let has_retry_after = response.headers().get("retry-after").is_some_and(|value| !value.is_empty());
         let (counter, raises) = if location.is_some() {
             (Counter::Redirect, self.raise_on_redirect())
-        } else if self.is_retry(attempt.method, i32::from(status), has_retry_after)? {
+        } else if self.is_retry(attempt.method, i32::from(status), self.has_retry_after(response)?)? {
             (Counter::Status, self.raise_on_status())
         } else {
-            return self.give_back(attempt, Counter::None);
+            return self.give_back(attempt, Counter::None, Delay::NONE);
         };
         if self.is_disabled() {
-            return self.give_back(attempt, counter);
+            return self.give_back(attempt, counter, Delay::NONE);
         }
         let next = match self.count(attempt) {
-            Err(error) if error.status() == Status::MaxRetry && !raises => return self.give_back(attempt, counter),
+            Err(error) if error.status() == Status::MaxRetry && !raises => {
+                return self.give_back(attempt, counter, Delay::NONE);
+            }
             next => next?,
         };
-        match location {
-            Some(location) => {
-                let hop = redirect::follow(self.redirect_profile(), attempt.method, attempt.url, status, location)?;
-                let delay = next.retry_after_delay(response)?;
-                self.go_on(next, hop, delay)
+        let hop = location
+            .map(|location| redirect::follow(self.redirect_profile(), attempt.method, attempt.url, status, location))
+            .transpose()?;
+        let delay = match hop {
+            Some(_) => next.retry_after_delay(response)?,
+            None => next.planned_delay(Some(response))?,
+        };
+        match (delay, hop) {
+            (Err(wait), _) if raises => {
+                let (method, url) = (Some(attempt.method), Some(attempt.url.url()?));
+                Err(next.over_max_error(method, url, Some(response), &wait))
             }
-            None => {
-                let delay = next.delay(Some(response))?;
-                self.send_again(attempt, next, delay)
-            }
+            (Err(wait), _) => self.give_back(attempt, counter, Delay::refused(&wait)),
+            (Ok(delay), Some(hop)) => self.go_on(next, hop, delay),
+            (Ok(delay), None) => self.send_again(attempt, next, delay),
         }
     }
 
@@ -152,12 +158,12 @@ impl Retry {
         self.increment(Some(attempt.method), Some(attempt.url.url()?), attempt.response, attempt.error)
     }
 
-    fn give_back(self: &Arc<Retry>, attempt: &Attempt<'_>, counter: Counter) -> Result<Decision> {
+    fn give_back(self: &Arc<Retry>, attempt: &Attempt<'_>, counter: Counter, delay: Delay) -> Result<Decision> {
         Ok(Decision {
             action: Action::ReturnResponse,
             retry: Arc::clone(self),
             counter,
-            delay: Delay::NONE,
+            delay,
             url: attempt.url.clone(),
             method: names::copy(attempt.method)?,
             resend_body: false,
@@ -194,18 +200,9 @@ impl Retry {
 }
 
 /// Fails when the limit would end before the wait does: at once, so that nobody waits in vain.
-fn check_time(delay: &Delay, attempt: &Attempt<'_>, limit: Option<&Limit>) -> Result<()> {
+fn check_time(delay: &Delay, limit: Option<&Limit>) -> Result<()> {
     let Some(limit) = limit else { return Ok(()) };
-    let failure = || match (attempt.error, attempt.response) {
-        (Some(error), _) => Arc::clone(error),
-        (None, response) => {
-            let status = response.map_or(0, Response::status);
-            Arc::new(Error::new(Status::ResponseStatus, format!("the server answered {status}")))
-        }
-    };
-    if limit.is_cancelled() {
-        return Err(Error::new(Status::Cancelled, "the limit was cancelled").with_cause(failure()));
-    }
+    limit.check_cancelled()?;
     match limit.remaining() {
         Some(left) if left.as_secs_f64() <= delay.seconds => Err(Error::new(
             Status::DeadlineExceeded,
@@ -214,8 +211,7 @@ fn check_time(delay: &Delay, attempt: &Attempt<'_>, limit: Option<&Limit>) -> Re
                 delay.seconds,
                 left.as_secs_f64()
             ),
-        )
-        .with_cause(failure())),
+        )),
         _ => Ok(()),
     }
 }
@@ -253,6 +249,10 @@ mod tests {
     ) -> Result<Decision> {
         let error = error.map(Arc::new);
         retry.decide(Attempt { method: c"GET", url: &url(), response, error: error.as_ref() }, limit)
+    }
+
+    fn causes(error: &Error) -> Vec<&str> {
+        error.causes().iter().map(|cause| cause.message()).collect()
     }
 
     #[test]
@@ -353,13 +353,16 @@ mod tests {
         let started = std::time::Instant::now();
         let short = Limit::new(5.0).unwrap();
         let error = after(&retry, None, refused(), Some(&short)).unwrap_err();
-        assert_eq!((error.status(), error.causes()[0].message()), (Status::DeadlineExceeded, "refused"));
+        assert_eq!(
+            (error.status(), causes(&error)),
+            (Status::DeadlineExceeded, vec!["the request failed", "refused"])
+        );
         let error = after(&retry, Some(&answer(500, &[])), None, Some(&short)).unwrap_err();
-        assert_eq!(error.causes()[0].message(), "the server answered 500");
+        assert_eq!(causes(&error), ["the request failed", "the server answered 500"]);
         assert!(started.elapsed().as_secs() < 5);
         short.cancel();
         let error = after(&retry, None, refused(), Some(&short)).unwrap_err();
-        assert_eq!((error.status(), error.causes()[0].message()), (Status::Cancelled, "refused"));
+        assert_eq!((error.status(), causes(&error)), (Status::Cancelled, vec!["the request failed", "refused"]));
         // A response that is the answer needs no more time.
         let done = after(&retry, Some(&answer(200, &[])), None, Some(&short)).unwrap();
         assert_eq!(done.action(), Action::ReturnResponse);

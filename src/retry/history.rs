@@ -12,6 +12,11 @@ use crate::memory;
 use crate::retry::{Count, names};
 use crate::status::Status;
 
+/// How many outcomes of requests an error carries as causes.
+const MOST_ATTEMPTS: usize = 16;
+/// An error that has so many causes gets no more, however often it is reported.
+const MOST_CAUSES: usize = 64;
+
 /// One request that was, or may be, followed by another.
 pub struct HistoryEntry {
     /// The texts, one after the other, each with its NUL; an absent one takes no room.
@@ -83,6 +88,17 @@ impl HistoryEntry {
         self.part(2)
     }
 
+    /// What came of the request, as an error.
+    fn outcome(&self) -> Arc<Error> {
+        self.error.clone().unwrap_or_else(|| {
+            let message = match self.status {
+                Some(status) => format!("the server answered {status}"),
+                None => "the request failed".to_owned(),
+            };
+            Arc::new(Error::new(Status::ResponseStatus, message))
+        })
+    }
+
     fn part(&self, part: usize) -> Option<&CStr> {
         let start = if part == 0 { 0 } else { self.ends[part - 1] };
         CStr::from_bytes_with_nul(self.text.get(start..self.ends[part])?).ok()
@@ -142,6 +158,17 @@ impl History {
 
     pub fn iter(&self) -> impl Iterator<Item = &HistoryEntry> {
         (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// The error of a limit that ended the chain of requests, with their outcomes as causes, the oldest first; of a
+    /// long history the last ones. Any other error is left as it is.
+    pub(super) fn explain(&self, error: Error) -> Error {
+        if !matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) {
+            return error;
+        }
+        let room = MOST_CAUSES.saturating_sub(error.causes().len()).min(MOST_ATTEMPTS);
+        let attempts = self.len().saturating_sub(room)..self.len();
+        attempts.filter_map(|index| self.get(index)).fold(error, |error, entry| error.with_cause(entry.outcome()))
     }
 
     /// How many requests failed in a row up to now.

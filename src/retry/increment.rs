@@ -42,7 +42,7 @@ impl Retry {
         if let Some(error) = error
             && (self.is_disabled() || !self.may_count(error, counter, method))
         {
-            return Err((**error).clone());
+            return Err(self.history.explain((**error).clone()));
         }
         if self.is_disabled() {
             return Err(reason_of(response, ": retries are disabled"));
@@ -53,18 +53,24 @@ impl Retry {
         let location = response.and_then(redirect_location);
         let status = response.map(Response::status);
         let entry = HistoryEntry::new(method, url, error, status, location)?;
-        let next = Retry {
-            counts: self.counts.after(counter),
+        let mut next = Retry {
+            counts: self.counts.after(counter, self.policy.total_counts_redirects),
             policy: Arc::clone(&self.policy),
             history: self.history.with(entry),
             chain: self.chain,
+            backoff_draw: None,
         };
         if next.is_exhausted() {
             let reason = match error {
                 Some(error) => Arc::clone(error),
                 None => Arc::new(reason_of(response, "")),
             };
-            return Err(used_up(method, url, reason, next));
+            return Err(ended("the retries are used up", method, url, reason, next));
+        }
+        // A redirect ends the row of failures.
+        if location.is_none() {
+            let random = self.policy.callbacks.random.as_ref();
+            next.backoff_draw = self.policy.backoff.next_draw(self.backoff_draw, random)?;
         }
         Ok(next)
     }
@@ -85,8 +91,8 @@ impl Retry {
 }
 
 impl Counts {
-    /// What is left once `total` and the counter were used.
-    fn after(mut self, counter: Counter) -> Counts {
+    /// What is left once the counter was used, and `total` unless it does not count redirects.
+    fn after(mut self, counter: Counter, total_counts_redirects: bool) -> Counts {
         let used = match counter {
             Counter::None => None,
             Counter::Connect => Some(&mut self.connect),
@@ -98,7 +104,9 @@ impl Counts {
         if let Some(count) = used {
             *count = count.used_once();
         }
-        self.total = self.total.used_once();
+        if counter != Counter::Redirect || total_counts_redirects {
+            self.total = self.total.used_once();
+        }
         self
     }
 }
@@ -135,8 +143,9 @@ fn reason_of(response: Option<&Response>, why: &str) -> Error {
     }
 }
 
-fn used_up(method: Option<&CStr>, url: Option<&CStr>, reason: Arc<Error>, exhausted: Retry) -> Error {
-    let mut message = String::from("the retries are used up");
+/// `MaxRetry`: `how`, for which request, and why. It lends the Retry with the history.
+pub(super) fn ended(how: &str, method: Option<&CStr>, url: Option<&CStr>, reason: Arc<Error>, retry: Retry) -> Error {
+    let mut message = String::from(how);
     let method = method.map(text_of);
     let url = url.and_then(|url| shown(url.to_bytes()));
     if method.is_some() || url.is_some() {
@@ -148,7 +157,7 @@ fn used_up(method: Option<&CStr>, url: Option<&CStr>, reason: Arc<Error>, exhaus
     }
     message.push_str(": ");
     push_start(&mut message, reason.message());
-    Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(exhausted))
+    Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(retry))
 }
 
 /// Adds the text, or its start if it is long: a failure that is reported again and again must not grow each time.

@@ -11,6 +11,7 @@ mod http_date;
 mod increment;
 mod names;
 mod policy;
+mod preset;
 #[cfg(test)]
 mod properties;
 mod redirect;
@@ -20,7 +21,7 @@ mod sleep;
 use std::ffi::CStr;
 use std::sync::{Arc, OnceLock};
 
-pub use backoff::Backoff;
+pub use backoff::{Backoff, JitterKind};
 pub use constants::{
     DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT, RETRY_AFTER_STATUS_CODES, SENSITIVE_HEADERS,
 };
@@ -30,9 +31,11 @@ pub use history::{History, HistoryEntry};
 pub use increment::Counter;
 pub use names::NameSet;
 pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
+pub use retry_after::{OverMax, RetryAfterStatuses};
 pub use sleep::{Delay, DelayReason};
 
 use crate::error::Result;
+use backoff::DecorrelatedDraw;
 use redirect::Chain;
 
 /// The statuses that, with a Location, redirect.
@@ -45,16 +48,17 @@ pub struct Retry {
     policy: Arc<Policy>,
     history: History,
     chain: Chain,
+    backoff_draw: Option<DecorrelatedDraw>,
 }
 
 impl Retry {
     pub fn new(options: RetryOptions) -> Retry {
-        let RetryOptions { mut counts, mut policy, history, chain, .. } = options;
+        let RetryOptions { mut counts, mut policy, history, chain, backoff_draw, .. } = options;
         if counts.total == Count::False || counts.redirect == Count::False {
             counts.redirect = Count::Number(0);
             Arc::make_mut(&mut policy).raise_on_redirect = false;
         }
-        Retry { counts, policy, history, chain }
+        Retry { counts, policy, history, chain, backoff_draw }
     }
 
     /// The policy of who chose none: three retries in all.
@@ -90,10 +94,7 @@ impl Retry {
             return Ok(false);
         }
         Ok(self.policy.status_forcelist.binary_search(&status).is_ok()
-            || (self.counts.total.is_nonzero()
-                && self.policy.respect_retry_after_header
-                && has_retry_after
-                && RETRY_AFTER_STATUS_CODES.contains(&status)))
+            || (self.counts.total.is_nonzero() && has_retry_after && self.policy.retry_after.make_retryable(status)))
     }
 
     /// Nothing is retried or followed, and no retries can be used up.
@@ -124,7 +125,23 @@ impl Retry {
 
     /// Infinity when there is no bound.
     pub fn retry_after_max(&self) -> f64 {
-        self.policy.retry_after_max
+        self.policy.retry_after.max
+    }
+
+    pub fn retry_after_over_max(&self) -> OverMax {
+        self.policy.retry_after.over_max
+    }
+
+    pub fn retry_after_statuses(&self) -> &RetryAfterStatuses {
+        &self.policy.retry_after.statuses
+    }
+
+    pub fn ignore_malformed_retry_after(&self) -> bool {
+        self.policy.retry_after.ignore_malformed
+    }
+
+    pub fn total_counts_redirects(&self) -> bool {
+        self.policy.total_counts_redirects
     }
 
     pub fn raise_on_redirect(&self) -> bool {
@@ -136,7 +153,7 @@ impl Retry {
     }
 
     pub fn respect_retry_after_header(&self) -> bool {
-        self.policy.respect_retry_after_header
+        self.policy.retry_after.respect
     }
 
     pub fn remove_headers_on_redirect(&self) -> &NameSet {

@@ -8,12 +8,13 @@ use crate::callback::{Random, Sleep, WallClock};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::retry::Retry;
-use crate::retry::backoff::Backoff;
+use crate::retry::backoff::{Backoff, DecorrelatedDraw, JitterKind};
 use crate::retry::constants::{DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
 use crate::retry::count::Count;
 use crate::retry::history::{History, HistoryEntry};
 use crate::retry::names::{Case, NameSet};
 use crate::retry::redirect::{self, Chain};
+use crate::retry::retry_after::{OverMax, RetryAfterRules, RetryAfterStatuses};
 use crate::status::Status;
 
 /// How many retries of each kind are left.
@@ -119,10 +120,10 @@ pub struct Policy {
     /// Sorted, each once.
     pub(super) status_forcelist: Arc<Vec<i32>>,
     pub(super) backoff: Backoff,
-    pub(super) retry_after_max: f64,
+    pub(super) retry_after: RetryAfterRules,
+    pub(super) total_counts_redirects: bool,
     pub(super) raise_on_redirect: bool,
     pub(super) raise_on_status: bool,
-    pub(super) respect_retry_after_header: bool,
     pub(super) remove_headers_on_redirect: Arc<NameSet>,
     pub(super) keep_headers_on_redirect: Option<Arc<NameSet>>,
     pub(super) redirect_profile: RedirectProfile,
@@ -130,7 +131,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    pub const DEFAULT_RETRY_AFTER_MAX: f64 = 21_600.0;
+    pub const DEFAULT_RETRY_AFTER_MAX: f64 = RetryAfterRules::DEFAULT_MAX;
 }
 
 impl Default for Policy {
@@ -139,10 +140,10 @@ impl Default for Policy {
             methods: Methods::Only(Arc::new(NameSet::of_constants(Case::Upper, DEFAULT_ALLOWED_METHODS))),
             status_forcelist: Arc::default(),
             backoff: Backoff::default(),
-            retry_after_max: Policy::DEFAULT_RETRY_AFTER_MAX,
+            retry_after: RetryAfterRules::default(),
+            total_counts_redirects: true,
             raise_on_redirect: true,
             raise_on_status: true,
-            respect_retry_after_header: true,
             remove_headers_on_redirect: Arc::new(NameSet::of_constants(
                 Case::Lower,
                 DEFAULT_REMOVE_HEADERS_ON_REDIRECT,
@@ -168,6 +169,7 @@ pub struct RetryOptions {
     pub(super) policy: Arc<Policy>,
     pub(super) history: History,
     pub(super) chain: Chain,
+    pub(super) backoff_draw: Option<DecorrelatedDraw>,
     methods_setting: Option<MethodsSetting>,
 }
 
@@ -178,6 +180,7 @@ impl RetryOptions {
             policy: Arc::clone(&retry.policy),
             history: retry.history.clone(),
             chain: retry.chain,
+            backoff_draw: retry.backoff_draw,
             methods_setting: None,
         }
     }
@@ -236,15 +239,7 @@ impl RetryOptions {
     }
 
     pub fn set_status_forcelist(&mut self, codes: &[i32]) -> Result<()> {
-        if let Some(code) = codes.iter().find(|code| !(100..=999).contains(*code)) {
-            return Err(invalid(format!("a status code must be 100 to 999; one is {code}")));
-        }
-        let mut list = Vec::new();
-        memory::reserve(&mut list, codes.len(), "a list of status codes")?;
-        list.extend_from_slice(codes);
-        list.sort_unstable();
-        list.dedup();
-        self.policy().status_forcelist = Arc::new(list);
+        self.policy().status_forcelist = Arc::new(status_codes(codes)?);
         Ok(())
     }
 
@@ -263,9 +258,34 @@ impl RetryOptions {
         Ok(())
     }
 
+    pub fn set_jitter_kind(&mut self, kind: JitterKind) {
+        self.policy().backoff.jitter_kind = kind;
+    }
+
     pub fn set_retry_after_max(&mut self, seconds: f64) -> Result<()> {
-        self.policy().retry_after_max = bound(seconds)?;
+        self.policy().retry_after.max = bound(seconds)?;
         Ok(())
+    }
+
+    pub fn set_retry_after_over_max(&mut self, over_max: OverMax) {
+        self.policy().retry_after.over_max = over_max;
+    }
+
+    pub fn set_retry_after_statuses(&mut self, codes: &[i32]) -> Result<()> {
+        self.policy().retry_after.statuses = RetryAfterStatuses::Listed(Arc::new(status_codes(codes)?));
+        Ok(())
+    }
+
+    pub fn obey_any_retry_after(&mut self) {
+        self.policy().retry_after.statuses = RetryAfterStatuses::Retried;
+    }
+
+    pub fn set_ignore_malformed_retry_after(&mut self, ignore: bool) {
+        self.policy().retry_after.ignore_malformed = ignore;
+    }
+
+    pub fn set_total_counts_redirects(&mut self, counts: bool) {
+        self.policy().total_counts_redirects = counts;
     }
 
     pub fn set_raise_on_redirect(&mut self, raise: bool) {
@@ -277,7 +297,7 @@ impl RetryOptions {
     }
 
     pub fn set_respect_retry_after_header(&mut self, respect: bool) {
-        self.policy().respect_retry_after_header = respect;
+        self.policy().retry_after.respect = respect;
     }
 
     pub fn set_remove_headers_on_redirect<'a>(&mut self, names: impl IntoIterator<Item = &'a CStr>) -> Result<()> {
@@ -309,6 +329,8 @@ impl RetryOptions {
 
     pub fn add_history(&mut self, entry: HistoryEntry) {
         self.history = self.history.with(entry);
+        // It belongs to the last entry that was counted.
+        self.backoff_draw = None;
     }
 
     pub fn set_wall_clock(&mut self, clock: Option<WallClock>) {
@@ -322,6 +344,19 @@ impl RetryOptions {
     pub fn set_random(&mut self, random: Option<Random>) {
         self.policy().callbacks.random = random;
     }
+}
+
+/// Sorted, each once.
+fn status_codes(codes: &[i32]) -> Result<Vec<i32>> {
+    if let Some(code) = codes.iter().find(|code| !(100..=999).contains(*code)) {
+        return Err(invalid(format!("a status code must be 100 to 999; one is {code}")));
+    }
+    let mut list = Vec::new();
+    memory::reserve(&mut list, codes.len(), "a list of status codes")?;
+    list.extend_from_slice(codes);
+    list.sort_unstable();
+    list.dedup();
+    Ok(list)
 }
 
 fn not_false(count: Count) -> Result<Count> {

@@ -1,9 +1,103 @@
 //! The Retry-After header: RFC 9110 section 10.2.3.
 
+use std::sync::Arc;
+
 use crate::callback::{self, WallClock};
 use crate::error::{Error, Result};
+use crate::retry::constants::RETRY_AFTER_STATUS_CODES;
 use crate::retry::http_date;
 use crate::status::Status;
+
+/// What a Retry-After that asks for more than the maximum leads to.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OverMax {
+    /// A wait as long as the maximum.
+    #[default]
+    Clamp = 0,
+    /// The end of the retries.
+    Stop = 1,
+}
+
+impl OverMax {
+    pub fn from_code(code: i32) -> Option<OverMax> {
+        [OverMax::Clamp, OverMax::Stop].into_iter().find(|over_max| *over_max as i32 == code)
+    }
+}
+
+/// The statuses whose Retry-After is obeyed.
+#[derive(Clone, Debug)]
+pub enum RetryAfterStatuses {
+    /// Every status that is retried. A Retry-After alone makes no status one to retry.
+    Retried,
+    /// These; with a Retry-After they are retried even if `status_forcelist` lacks them. Sorted, each once.
+    Listed(Arc<Vec<i32>>),
+}
+
+impl RetryAfterStatuses {
+    pub fn listed(&self) -> &[i32] {
+        match self {
+            RetryAfterStatuses::Retried => &[],
+            RetryAfterStatuses::Listed(codes) => codes,
+        }
+    }
+}
+
+/// How the Retry-After header is obeyed.
+#[derive(Clone, Debug)]
+pub(super) struct RetryAfterRules {
+    pub(super) respect: bool,
+    pub(super) statuses: RetryAfterStatuses,
+    pub(super) max: f64,
+    pub(super) over_max: OverMax,
+    pub(super) ignore_malformed: bool,
+}
+
+impl RetryAfterRules {
+    pub(super) const DEFAULT_MAX: f64 = 21_600.0;
+
+    /// The header of a response with this status, which is being retried, is obeyed.
+    pub(super) fn apply_to(&self, status: i32) -> bool {
+        self.respect
+            && match &self.statuses {
+                RetryAfterStatuses::Retried => true,
+                RetryAfterStatuses::Listed(codes) => codes.binary_search(&status).is_ok(),
+            }
+    }
+
+    /// A response with this status is retried because it has the header.
+    pub(super) fn make_retryable(&self, status: i32) -> bool {
+        self.respect && self.statuses.listed().binary_search(&status).is_ok()
+    }
+
+    /// How long to wait when the header asks for so many seconds. `OverMax::Stop` cuts nothing.
+    pub(super) fn bounded(&self, asked: f64) -> f64 {
+        match self.over_max {
+            OverMax::Clamp => asked.min(self.max),
+            OverMax::Stop => asked,
+        }
+    }
+
+    /// The header's value where it is read for a wait: `None` if it is malformed and that is ignored.
+    pub(super) fn read(&self, value: &[u8], clock: Option<&WallClock>) -> Result<Option<f64>> {
+        match parse(value, clock) {
+            Err(error) if self.ignore_malformed && error.status() == Status::InvalidHeader => Ok(None),
+            asked => asked.map(Some),
+        }
+    }
+}
+
+impl Default for RetryAfterRules {
+    fn default() -> RetryAfterRules {
+        RetryAfterRules {
+            respect: true,
+            statuses: RetryAfterStatuses::Listed(Arc::new(RETRY_AFTER_STATUS_CODES.to_vec())),
+            max: RetryAfterRules::DEFAULT_MAX,
+            over_max: OverMax::default(),
+            ignore_malformed: false,
+        }
+    }
+}
 
 /// How many seconds from now the header's value asks to wait: a number of seconds, or a date. A moment that has
 /// passed is 0; a number too large to count is the largest that can be.
@@ -34,7 +128,6 @@ fn whole_seconds(value: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn values() {

@@ -1,11 +1,17 @@
 //! How long to wait before the next request, and waiting that long.
 
-use crate::error::Result;
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
 use crate::limit::{self, Limit};
 use crate::memory;
 use crate::response::Response;
-use crate::retry::{RETRY_AFTER_STATUS_CODES, Retry, retry_after};
+use crate::retry::backoff::BackoffTime;
+use crate::retry::increment::ended;
+use crate::retry::{OverMax, Retry, retry_after};
 use crate::socket::wait::pause;
+use crate::status::Status;
 
 /// Why there is a wait.
 #[repr(i32)]
@@ -25,8 +31,16 @@ pub struct Delay {
     pub uncapped: f64,
 }
 
+/// More than `retry_after_max`, where that ends the retries: how many seconds the server asks for.
+pub(super) struct OverMaxWait(f64);
+
 impl Delay {
     pub(super) const NONE: Delay = Delay { seconds: 0.0, reason: DelayReason::None, uncapped: 0.0 };
+
+    /// That of a response which is returned because its Retry-After is more than `retry_after_max`: no wait follows.
+    pub(super) fn refused(wait: &OverMaxWait) -> Delay {
+        Delay { seconds: 0.0, reason: DelayReason::RetryAfter, uncapped: wait.0 }
+    }
 }
 
 impl Retry {
@@ -34,33 +48,78 @@ impl Retry {
         Ok(self.backoff_delay()?.seconds)
     }
 
-    /// How many seconds from now a Retry-After value asks to wait, at most `retry_after_max`.
+    /// How many seconds from now a Retry-After value asks to wait. At most `retry_after_max`, unless a longer one ends
+    /// the retries: then the number is the server's.
     pub fn parse_retry_after(&self, value: &[u8]) -> Result<f64> {
-        Ok(self.bounded_retry_after(value)?.seconds)
+        let asked = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
+        Ok(self.policy.retry_after.bounded(asked))
     }
 
-    /// As [`Retry::parse_retry_after`] for the response's header; `None` without one.
+    /// As [`Retry::parse_retry_after`] for the response's header; `None` without one, or if it is malformed and that
+    /// is ignored.
     pub fn get_retry_after(&self, response: &Response) -> Result<Option<f64>> {
-        Ok(self.retry_after_of(response)?.map(|delay| delay.seconds))
+        Ok(self.asked_by(response)?.map(|asked| self.policy.retry_after.bounded(asked)))
     }
 
     /// How long [`Retry::sleep`] would sleep, and why. A Retry-After that asks for no wait leaves the backoff.
     pub fn delay(&self, response: Option<&Response>) -> Result<Delay> {
+        self.planned_delay(response)?.map_err(|wait| self.over_max_error(None, None, response, &wait))
+    }
+
+    /// As [`Retry::delay`], with a Retry-After that ends the retries told apart.
+    pub(super) fn planned_delay(
+        &self,
+        response: Option<&Response>,
+    ) -> Result<std::result::Result<Delay, OverMaxWait>> {
         if let Some(response) = response
-            && self.policy.respect_retry_after_header
-            && RETRY_AFTER_STATUS_CODES.contains(&i32::from(response.status()))
+            && self.policy.retry_after.apply_to(i32::from(response.status()))
         {
-            let delay = self.retry_after_delay(response)?;
-            if delay.reason == DelayReason::RetryAfter {
-                return Ok(delay);
+            match self.retry_after_delay(response)? {
+                Ok(delay) if delay.reason == DelayReason::None => {}
+                delay => return Ok(delay),
             }
         }
-        self.backoff_delay()
+        self.backoff_delay().map(Ok)
     }
 
     /// How long [`Retry::sleep_for_retry`] would sleep: what Retry-After asks for, whatever the status.
-    pub(super) fn retry_after_delay(&self, response: &Response) -> Result<Delay> {
-        Ok(self.retry_after_of(response)?.filter(|delay| delay.seconds > 0.0).unwrap_or(Delay::NONE))
+    pub(super) fn retry_after_delay(&self, response: &Response) -> Result<std::result::Result<Delay, OverMaxWait>> {
+        let Some(asked) = self.asked_by(response)?.filter(|asked| *asked > 0.0) else { return Ok(Ok(Delay::NONE)) };
+        let rules = &self.policy.retry_after;
+        if rules.over_max == OverMax::Stop && asked > rules.max {
+            return Ok(Err(OverMaxWait(asked)));
+        }
+        Ok(Ok(match rules.bounded(asked) {
+            seconds if seconds > 0.0 => Delay { seconds, reason: DelayReason::RetryAfter, uncapped: asked },
+            _ => Delay::NONE,
+        }))
+    }
+
+    /// That a Retry-After ends the retries, as `MaxRetry`. It lends this Retry.
+    pub(super) fn over_max_error(
+        &self,
+        method: Option<&CStr>,
+        url: Option<&CStr>,
+        response: Option<&Response>,
+        wait: &OverMaxWait,
+    ) -> Error {
+        let milliseconds = |seconds: f64| (seconds * 1000.0).round() / 1000.0;
+        let reason = format!(
+            "the server answered {} and asks to wait {} s, more than retry_after_max, {} s",
+            response.map_or(0, Response::status),
+            milliseconds(wait.0),
+            self.retry_after_max(),
+        );
+        let reason = Arc::new(Error::new(Status::ResponseStatus, reason));
+        ended("the retries end", method, url, reason, self.clone())
+    }
+
+    /// The response has a Retry-After that counts.
+    pub(super) fn has_retry_after(&self, response: &Response) -> Result<bool> {
+        if self.policy.retry_after.ignore_malformed {
+            return Ok(self.asked_by(response)?.is_some());
+        }
+        Ok(response.headers().get("retry-after").is_some_and(|value| !value.is_empty()))
     }
 
     pub fn sleep(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<()> {
@@ -69,20 +128,22 @@ impl Retry {
 
     /// Sleeps as long as Retry-After asks; says whether it asked for any wait.
     pub fn sleep_for_retry(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<bool> {
-        let delay = response.map_or(Ok(Delay::NONE), |response| self.retry_after_delay(response))?;
+        let delay = response.map_or(Ok(Ok(Delay::NONE)), |response| self.retry_after_delay(response))?;
+        let delay = delay.map_err(|wait| self.over_max_error(None, None, response, &wait))?;
         self.wait(delay, limit)?;
         Ok(delay.reason == DelayReason::RetryAfter)
     }
 
     fn backoff_delay(&self) -> Result<Delay> {
         let failures = self.history.consecutive_failures();
-        let uncapped = self.policy.backoff.uncapped(failures, self.policy.callbacks.random.as_ref())?;
-        let seconds = self.policy.backoff.cap(uncapped);
+        let random = self.policy.callbacks.random.as_ref();
+        let BackoffTime { seconds, uncapped } = self.policy.backoff.time(failures, self.backoff_draw, random)?;
         let reason = if seconds > 0.0 { DelayReason::Backoff } else { DelayReason::None };
         Ok(Delay { seconds, reason, uncapped })
     }
 
-    fn retry_after_of(&self, response: &Response) -> Result<Option<Delay>> {
+    /// How many seconds the Retry-After of a response asks for; `None` without one that counts.
+    fn asked_by(&self, response: &Response) -> Result<Option<f64>> {
         // Fields of one name are one list, in which a second value makes the first no number.
         let mut values = response.headers().get_all("retry-after").map(|value| value.to_bytes());
         let Some(first) = values.next() else { return Ok(None) };
@@ -94,15 +155,16 @@ impl Retry {
             joined.extend_from_slice(b", ");
             joined.extend_from_slice(value);
         }
-        self.bounded_retry_after(if joined.is_empty() { first } else { &joined }).map(Some)
+        let value = if joined.is_empty() { first } else { &joined };
+        self.policy.retry_after.read(value, self.policy.callbacks.wall_clock.as_ref())
     }
 
-    fn bounded_retry_after(&self, value: &[u8]) -> Result<Delay> {
-        let uncapped = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
-        Ok(Delay { seconds: uncapped.min(self.policy.retry_after_max), reason: DelayReason::RetryAfter, uncapped })
-    }
-
+    /// Fails as the limit does, with the attempts so far as causes.
     pub(super) fn wait(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
+        self.pause_for(delay, limit).map_err(|error| self.history.explain(error))
+    }
+
+    fn pause_for(&self, delay: Delay, limit: Option<&Limit>) -> Result<()> {
         limit.map_or(Ok(()), Limit::check)?;
         if delay.seconds <= 0.0 {
             return Ok(());
@@ -120,8 +182,6 @@ impl Retry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::Status;
-    use std::sync::Arc;
     use std::time::Duration;
 
     #[test]

@@ -12,9 +12,17 @@ const SECTIONS: &[&str] =
 /// The files of a section under `src/ffi/api`, in reading order. Its title is the first line of `<section>.rs`.
 fn parts(section: &str) -> Vec<String> {
     match section {
-        "retry" => ["retry/options.rs", "retry.rs", "retry/decision.rs", "retry/fields.rs", "retry/constants.rs"]
-            .map(String::from)
-            .to_vec(),
+        "retry" => [
+            "retry/options.rs",
+            "retry/waits.rs",
+            "retry/recommended.rs",
+            "retry.rs",
+            "retry/decision.rs",
+            "retry/fields.rs",
+            "retry/constants.rs",
+        ]
+        .map(String::from)
+        .to_vec(),
         "url" => ["url.rs", "url/readers.rs"].map(String::from).to_vec(),
         "socket" => [
             "socket/options.rs",

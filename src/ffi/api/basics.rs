@@ -375,7 +375,8 @@ pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 
 }
 
 /// How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason (and its
-/// history, see `netlib_error_retry`).
+/// history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. A cause
+/// with which an error, its causes and theirs would be more than 1,024 is kept without causes of its own.
 ///
 /// @param error the error. May be NULL: 0 is returned.
 /// @return the count.

@@ -4,6 +4,8 @@ pub mod constants;
 pub mod decision;
 pub mod fields;
 pub mod options;
+pub mod recommended;
+pub mod waits;
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -42,7 +44,8 @@ impl Handle for netlib_retry {
 
 /// Makes a Retry.
 ///
-/// @param options its settings, copied; the same options can make more. May be NULL: all defaults.
+/// @param options its settings, copied; the same options can make more. May be NULL: urllib3's defaults, see
+///        `netlib_retry_options_new`.
 /// @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
@@ -147,9 +150,11 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
 /// its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
 /// `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
-/// is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. Without an
-/// error, a `total` of `NETLIB_FALSE` fails with what would be the cause of `NETLIB_MAX_RETRY`, because no retries
-/// are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
+/// is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
+/// `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
+/// `netlib_retry_decide`. Without an error, a `total` of `NETLIB_FALSE` fails with what would be the cause of
+/// `NETLIB_MAX_RETRY`, because no retries are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS` for a redirect,
+/// else `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which stays as it is. Not NULL.
 /// @param method the request's method. May be NULL: unknown.
@@ -161,7 +166,8 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
 ///         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_FALSE`; `NETLIB_INVALID_ARGUMENT` if the method is no
-///         token.
+///         token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has
+///         no random numbers.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -186,8 +192,8 @@ pub unsafe extern "C" fn netlib_retry_increment(
 }
 
 /// Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
-/// or it is one of `NETLIB_RETRY_AFTER_STATUS_CODES` with a Retry-After header, which is to be obeyed, and `total` is
-/// a number other than 0.
+/// or it is one of `netlib_retry_options_set_retry_after_statuses` with a Retry-After header, which is to be obeyed, and
+/// `total` is a number other than 0.
 ///
 /// @param retry the Retry. Not NULL.
 /// @param method the request's method. Not NULL.
@@ -216,7 +222,7 @@ pub unsafe extern "C" fn netlib_retry_is_retry(
     })
 }
 
-/// Says whether more retries were made than one of the counts allows. What `netlib_error_retry` lends is exhausted.
+/// Says whether more retries were made than one of the counts allows.
 ///
 /// @param retry the Retry. Not NULL.
 /// @param exhausted out. Not NULL.
@@ -239,7 +245,7 @@ pub unsafe extern "C" fn netlib_retry_is_exhausted(
 
 /// The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
 /// of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
-/// each call; at most `backoff_max`.
+/// each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
 ///
 /// @param retry the Retry. Not NULL.
 /// @param seconds out: in seconds. Not NULL.
@@ -265,10 +271,12 @@ pub unsafe extern "C" fn netlib_retry_get_backoff_time(
 ///
 /// @param retry the Retry. Not NULL.
 /// @param response the response. Not NULL.
-/// @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed; -1.0 without the
-///        header. Not NULL.
+/// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_OVER_MAX_STOP` what the server asks
+///        for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is ignored. Not
+///        NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
+///         `NETLIB_CALLBACK_FAILED`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -291,7 +299,8 @@ pub unsafe extern "C" fn netlib_retry_get_retry_after(
 ///
 /// @param retry the Retry. Not NULL.
 /// @param value the header's value. Not NULL.
-/// @param seconds out: in seconds from now, at most `retry_after_max`; 0 for a date that has passed. Not NULL.
+/// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_OVER_MAX_STOP` what the value asks
+///        for; 0 for a date that has passed. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
 /// @threads any
@@ -314,7 +323,7 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 /// How long `netlib_retry_sleep` would sleep, and why, for programs that wait in their own event loop.
 ///
 /// That is what Retry-After asks for, if `respect_retry_after_header` is set and the status is one of
-/// `NETLIB_RETRY_AFTER_STATUS_CODES`; without the header, or when it asks for no wait, the backoff of
+/// `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
 /// `netlib_retry_get_backoff_time`.
 ///
 /// @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
@@ -324,8 +333,9 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 /// @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
 ///        is more than a double can hold. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date;
-///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
+/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
+///         `NETLIB_MAX_RETRY` if it asks for too much and that ends the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`
+///         if the system has no random numbers.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -355,8 +365,8 @@ pub unsafe extern "C" fn netlib_retry_delay(
 /// @param response the last response. May be NULL: there was none.
 /// @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
-///         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+/// @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
+///         requests in the history as causes; as `netlib_retry_delay` otherwise.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -379,8 +389,10 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 /// @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
 /// @param slept out: false when there is no such header or it asks for no wait. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit; `NETLIB_INVALID_HEADER` if
-///         Retry-After is neither a number nor a date; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
+/// @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
+///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
+///         unless that is ignored; `NETLIB_MAX_RETRY` if it asks for too much and that ends the retries;
+///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -399,7 +411,8 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
     })
 }
 
-/// The exhausted Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests.
+/// The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
+/// ended the retries: `NETLIB_OVER_MAX_STOP`.
 ///
 /// @param error the error. May be NULL: NULL is returned.
 /// @return borrowed from `error`; NULL for every other error.

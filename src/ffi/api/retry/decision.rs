@@ -64,7 +64,12 @@ impl Handle for netlib_decision {
 /// response is returned, and an error comes back as it is.
 ///
 /// The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
-/// Make it with `netlib_decision_sleep`, or with a timer of your own.
+/// Make it with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to
+/// it, or ends the retries: `netlib_retry_options_set_retry_after_over_max`.
+///
+/// When the limit ends the chain of requests, the error's causes are the outcomes of the requests so far, the oldest
+/// first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an `error`
+/// with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
 ///
 /// For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
 /// `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
@@ -79,10 +84,11 @@ impl Handle for netlib_decision {
 /// @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
-///         or `NETLIB_DEADLINE_EXCEEDED`, with what happened as the cause, if there is to be another request and the
-///         limit was cancelled or would end before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
+///         or `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end
+///         before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
 ///         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After
-///         that counts is neither a number nor a date, as in urllib3; `NETLIB_INVALID_UTF8` for a Location that is not;
+///         that counts is neither a number nor a date, unless that is ignored; `NETLIB_INVALID_UTF8` for a
+///         Location that is not;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
 /// @threads any
@@ -188,7 +194,8 @@ pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_de
     read(decision, 0, |decision| decision.delay().reason as i32)
 }
 
-/// What the wait would be without `backoff_max` or `retry_after_max`.
+/// What the wait would be without `backoff_max` or `retry_after_max`. When a response is returned because its
+/// Retry-After asks for more than `retry_after_max`, what it asks for; `netlib_decision_delay` is 0.
 ///
 /// @param decision the decision. May be NULL: 0 is returned.
 /// @return seconds.
@@ -199,7 +206,8 @@ pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_
     read(decision, 0.0, |decision| decision.delay().uncapped)
 }
 
-/// Waits as long as was decided, with the Retry's sleep callback if it has one.
+/// Waits as long as was decided, with the Retry's sleep callback if it has one. When the limit ends the wait, the
+/// error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
 ///
 /// @param decision the decision. Not NULL.
 /// @param limit what the wait must obey; borrowed. May be NULL: nothing.

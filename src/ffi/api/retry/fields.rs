@@ -96,7 +96,7 @@ pub unsafe extern "C" fn netlib_retry_backoff_max(retry: *const netlib_retry) ->
     read(retry, Backoff::DEFAULT_MAX, |retry| retry.backoff().max)
 }
 
-/// How much is added to a backoff at most.
+/// How much is added to a backoff at most, with `NETLIB_JITTER_ADDITIVE`.
 ///
 /// @param retry the Retry. May be NULL: 0 is returned.
 /// @return seconds.

@@ -12,9 +12,10 @@ use crate::status::Status;
 /// How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`.
 #[repr(C)]
 pub enum netlib_redirect_profile {
-    /// As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. At another origin only the
-    /// headers of `remove_headers_on_redirect` are dropped: Authorization, but neither Host nor cookies nor API keys;
-    /// for the latter two there is `netlib_retry_options_add_sensitive_headers`.
+    /// As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. A redirect from https to
+    /// http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped:
+    /// Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other origin,
+    /// over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
     NETLIB_REDIRECT_REFERENCE = 0,
     /// As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
     /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
@@ -29,8 +30,8 @@ pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
 /// `retry_after_max` unless set, in seconds: six hours.
 pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
 
-/// The settings of a `netlib_retry`: make them, set what is to differ from the defaults, and give them to
-/// `netlib_retry_new`. After each request `netlib_retry_decide` says what is next. **Single**.
+/// The settings of a `netlib_retry`: make them, set what is to differ, and give them to `netlib_retry_new`. After each
+/// request `netlib_retry_decide` says what is next. **Single**.
 pub struct netlib_retry_options {
     _private: [u8; 0],
 }
@@ -72,7 +73,9 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 /// @since 0.1.0
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
-/// Makes options that hold the defaults.
+/// Makes options that hold urllib3's defaults, which the setters below name. A new program is served better by
+/// `netlib_retry_options_new_recommended`: urllib3's defaults send the headers Cookie and X-Api-Key to every host that a
+/// redirect names, over plain http too, and retry 10 times without a wait.
 ///
 /// @return owned: free them with `netlib_retry_options_free`. Never NULL.
 /// @threads any
@@ -92,8 +95,9 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
     guard::nothing(|| handle::free(options));
 }
 
-/// How many retries in all, whatever the reasons; it goes before the other counts. Default:
-/// `NETLIB_RETRY_DEFAULT_TOTAL`. 0 fails at the first retry.
+/// How many retries in all, whatever the reasons; it goes before the other counts. Redirects count too, unless
+/// `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`. 0 fails at
+/// the first retry.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
@@ -230,8 +234,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
     });
 }
 
-/// The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row, and none
-/// before the first retry. Default: 0, no delay.
+/// The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row. The jitter kind
+/// says how randomness changes it, and whether the first retry is immediate, as it is by default. Default: 0, no delay.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more, finite.
@@ -253,8 +257,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netl
     options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
 }
 
-/// How much is added to a backoff at most: a random part of it, so that clients do not come back all at once.
-/// Default: 0.
+/// How much is added to a backoff at most: a random part of it, so that clients do not come back all at once. It
+/// counts with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more, finite.
@@ -265,8 +269,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
 }
 
-/// The longest wait that a Retry-After header can ask for; a longer one is cut to it. Default:
-/// `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
+/// The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
+/// `netlib_retry_options_set_retry_after_over_max`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -307,7 +311,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut 
     });
 }
 
-/// Whether the Retry-After header of the statuses of `NETLIB_RETRY_AFTER_STATUS_CODES` is obeyed. Default: 1.
+/// Whether the Retry-After header is obeyed, of the statuses of `netlib_retry_options_set_retry_after_statuses`.
+/// Default: 1.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param respect 0 or 1.

@@ -1,0 +1,210 @@
+//! The wait before the next request: jitter, and how Retry-After is obeyed.
+
+use crate::error::Error;
+use crate::ffi::api::retry::netlib_retry;
+use crate::ffi::api::retry::options::netlib_retry_options;
+use crate::ffi::args::{arg_bool, arg_i32s};
+use crate::ffi::options;
+use crate::ffi::strings::read;
+use crate::retry::{JitterKind, OverMax, RetryAfterStatuses};
+use crate::status::Status;
+
+/// How randomness enters a backoff. Given to `netlib_retry_options_set_jitter_kind`.
+///
+/// Clients that failed together come back together unless their waits differ. In the formulas, `delay` is
+/// `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
+/// and DECORRELATED delay the first retry too. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
+#[repr(C)]
+pub enum netlib_jitter_kind {
+    /// As urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry.
+    NETLIB_JITTER_ADDITIVE = 0,
+    /// `random * min(backoff_max, delay)`: the least load on the server.
+    NETLIB_JITTER_FULL = 1,
+    /// `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: never less than half of the delay.
+    NETLIB_JITTER_EQUAL = 2,
+    /// `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
+    /// the previous request; `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
+    /// `netlib_retry_decide` draw the random number and keep it in the Retry that they make: each question to one
+    /// Retry has one answer, and its next Retry knows the previous delay. A Retry that was not made by them (from
+    /// options with a history, for example) draws a number for each question, with `backoff_factor` as `previous`.
+    NETLIB_JITTER_DECORRELATED = 3,
+    /// `min(backoff_max, delay)`, and 0 before the first retry. `backoff_jitter` has no effect.
+    NETLIB_JITTER_NONE = 4,
+}
+
+/// What happens when a Retry-After asks for more than `retry_after_max`. Given to
+/// `netlib_retry_options_set_retry_after_over_max`.
+#[repr(C)]
+pub enum netlib_over_max {
+    /// The wait is `retry_after_max`: the request is sent again before the server wants it.
+    NETLIB_OVER_MAX_CLAMP = 0,
+    /// The retries end.
+    NETLIB_OVER_MAX_STOP = 1,
+}
+
+/// How randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param kind one of `enum netlib_jitter_kind`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(options: *mut netlib_retry_options, kind: i32) {
+    options::set(options, "netlib_retry_options_set_jitter_kind", |o| {
+        o.set_jitter_kind(JitterKind::from_code(kind).ok_or_else(|| {
+            Error::new(Status::InvalidArgument, format!("kind must be a netlib_jitter_kind; it is {kind}"))
+        })?);
+        Ok(())
+    });
+}
+
+/// Which statuses have their Retry-After header obeyed. A response with one of them and the header is retried even if
+/// `status_forcelist` lacks its status. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
+/// `netlib_retry_options_obey_any_retry_after`.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
+/// @param count how many; 0 for none.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
+    options: *mut netlib_retry_options,
+    codes: *const i32,
+    count: usize,
+) {
+    options::set(options, "netlib_retry_options_set_retry_after_statuses", |o| {
+        o.set_retry_after_statuses(arg_i32s!(codes, count))
+    });
+}
+
+/// Obeys the Retry-After header of every status that is retried, in place of a list: of those in `status_forcelist`.
+/// The header alone then makes no response one to retry. Recommended.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut netlib_retry_options) {
+    options::set(options, "netlib_retry_options_obey_any_retry_after", |o| {
+        o.obey_any_retry_after();
+        Ok(())
+    });
+}
+
+/// What happens when a Retry-After asks for more than `retry_after_max`. Default: `NETLIB_OVER_MAX_CLAMP`.
+/// Recommended: `NETLIB_OVER_MAX_STOP`.
+///
+/// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
+/// (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names what the server
+/// asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its counts need not be used up. A
+/// decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of its delay of 0, and what the
+/// server asked for in `netlib_decision_delay_uncapped`. `netlib_retry_delay`, `netlib_retry_sleep` and
+/// `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and
+/// `netlib_retry_parse_retry_after` give what the server asked for.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param over_max one of `enum netlib_over_max`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_retry_after_over_max(
+    options: *mut netlib_retry_options,
+    over_max: i32,
+) {
+    options::set(options, "netlib_retry_options_set_retry_after_over_max", |o| {
+        o.set_retry_after_over_max(OverMax::from_code(over_max).ok_or_else(|| {
+            Error::new(Status::InvalidArgument, format!("over_max must be a netlib_over_max; it is {over_max}"))
+        })?);
+        Ok(())
+    });
+}
+
+/// Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
+/// it is `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because the server's mistake says nothing
+/// about the next request.
+///
+/// `netlib_retry_parse_retry_after`, which is given the value alone, fails in either case.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param ignore 0 or 1.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
+    options: *mut netlib_retry_options,
+    ignore: i32,
+) {
+    options::set(options, "netlib_retry_options_set_ignore_malformed_retry_after", |o| {
+        o.set_ignore_malformed_retry_after(arg_bool!(ignore));
+        Ok(())
+    });
+}
+
+/// How randomness enters the backoff.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_JITTER_ADDITIVE` is returned.
+/// @return one of `enum netlib_jitter_kind`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) -> i32 {
+    read(retry, 0, |retry| retry.backoff().jitter_kind as i32)
+}
+
+/// Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
+/// means nothing.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return 1 or 0.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib_retry) -> i32 {
+    read(retry, 0, |retry| i32::from(matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried)))
+}
+
+/// How many statuses are listed as those whose Retry-After header is obeyed.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return the count.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_retry_after_status_count(retry: *const netlib_retry) -> usize {
+    read(retry, 0, |retry| retry.retry_after_statuses().listed().len())
+}
+
+/// One of the statuses whose Retry-After header is obeyed; they are sorted.
+///
+/// @param retry the Retry. May be NULL: -1 is returned.
+/// @param index 0 to count - 1; beyond, -1 is returned.
+/// @return a status code.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib_retry, index: usize) -> i32 {
+    read(retry, -1, |retry| retry.retry_after_statuses().listed().get(index).copied().unwrap_or(-1))
+}
+
+/// What happens when a Retry-After asks for more than `retry_after_max`.
+///
+/// @param retry the Retry. May be NULL: `NETLIB_OVER_MAX_CLAMP` is returned.
+/// @return one of `enum netlib_over_max`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_retry_after_over_max(retry: *const netlib_retry) -> i32 {
+    read(retry, 0, |retry| retry.retry_after_over_max() as i32)
+}
+
+/// Whether a Retry-After that is neither a number nor a date counts as absent.
+///
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return 1 or 0.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_ignore_malformed_retry_after(retry: *const netlib_retry) -> i32 {
+    read(retry, 0, |retry| i32::from(retry.ignore_malformed_retry_after()))
+}

@@ -1,0 +1,34 @@
+//! The recommended settings. The documentation of `netlib_retry_options_new_recommended` has the reason and source of
+//! each.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::retry::{Count, JitterKind, OverMax, RedirectProfile, Retry, RetryAfterStatuses, RetryOptions};
+
+impl RetryOptions {
+    pub fn recommended() -> RetryOptions {
+        let mut options = RetryOptions::default();
+        options.counts.total = Count::Number(3);
+        options.counts.other = Count::Number(0);
+        options.counts.redirect = Count::Number(10);
+        let policy = Arc::make_mut(&mut options.policy);
+        policy.total_counts_redirects = false;
+        policy.redirect_profile = RedirectProfile::Safe;
+        policy.status_forcelist = Arc::new(vec![429, 502, 503, 504]);
+        policy.backoff.factor = 0.1;
+        policy.backoff.max = 20.0;
+        policy.backoff.jitter_kind = JitterKind::Full;
+        policy.retry_after.max = 120.0;
+        policy.retry_after.over_max = OverMax::Stop;
+        policy.retry_after.statuses = RetryAfterStatuses::Retried;
+        policy.retry_after.ignore_malformed = true;
+        options
+    }
+}
+
+impl Retry {
+    pub fn recommended() -> &'static Arc<Retry> {
+        static RECOMMENDED: OnceLock<Arc<Retry>> = OnceLock::new();
+        RECOMMENDED.get_or_init(|| Arc::new(Retry::new(RetryOptions::recommended())))
+    }
+}

@@ -1,0 +1,135 @@
+//! Counting changes nothing but the Retry that it makes.
+
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use super::{Dice, answer};
+use crate::error::Error;
+use crate::retry::{
+    Count, HistoryEntry, JitterKind, MethodsSetting, NameSet, OverMax, RedirectProfile, Retry, RetryOptions,
+};
+use crate::status::Status;
+
+/// All that can be asked of a Retry, in words.
+fn everything(retry: &Retry) -> String {
+    fn listed(names: Option<&NameSet>) -> Option<Vec<&CStr>> {
+        names.map(|names| names.iter().collect())
+    }
+    let history: Vec<_> = retry
+        .history()
+        .iter()
+        .map(|e| {
+            let error = e.error().map(|error| (error.status(), error.message().to_owned(), error.causes().len()));
+            (e.method(), e.url(), error, e.status(), e.redirect_location())
+        })
+        .collect();
+    format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {} {} {} {:?} {:?} {:?} {:?} {:?} {}",
+        retry.counts(),
+        listed(retry.methods().listed()),
+        retry.status_forcelist(),
+        retry.backoff(),
+        retry.backoff_draw,
+        retry.policy.retry_after,
+        retry.total_counts_redirects(),
+        retry.raise_on_redirect(),
+        retry.raise_on_status(),
+        listed(Some(retry.remove_headers_on_redirect())),
+        listed(retry.keep_headers_on_redirect()),
+        retry.redirect_profile(),
+        retry.chain,
+        history,
+        retry.is_exhausted(),
+    )
+}
+
+fn random_retry(dice: &mut Dice) -> Retry {
+    let counts = [Count::None, Count::None, Count::None, Count::Number(0), Count::Number(2), Count::Number(7)];
+    let any_count = [&counts[..], &[Count::False]].concat();
+    let mut o = RetryOptions::default();
+    o.set_total(dice.of(&any_count));
+    o.set_connect(dice.of(&any_count));
+    o.set_read(dice.of(&any_count));
+    o.set_redirect(dice.of(&any_count));
+    o.set_status(dice.of(&counts)).unwrap();
+    o.set_other(dice.of(&counts)).unwrap();
+    match dice.below(3) {
+        0 => {}
+        1 => o.allow_any_method().unwrap(),
+        _ => o.set_allowed_methods(MethodsSetting::AllowedMethods, [c"POST"]).unwrap(),
+    }
+    let codes: Vec<i32> = (0..dice.below(4)).map(|_| 400 + dice.below(200) as i32).collect();
+    o.set_status_forcelist(&codes).unwrap();
+    o.set_backoff_factor(dice.of(&[0.0, 0.1, 3.0])).unwrap();
+    o.set_backoff_max(dice.of(&[0.0, 2.0, f64::INFINITY])).unwrap();
+    o.set_backoff_jitter(dice.of(&[0.0, 0.5])).unwrap();
+    let kinds = [JitterKind::Additive, JitterKind::Full, JitterKind::Decorrelated];
+    o.set_jitter_kind(dice.of(&kinds));
+    o.set_retry_after_max(dice.of(&[1.0, f64::INFINITY])).unwrap();
+    o.set_retry_after_over_max(dice.of(&[OverMax::Clamp, OverMax::Stop]));
+    o.set_ignore_malformed_retry_after(dice.one_in(2));
+    o.set_total_counts_redirects(dice.one_in(2));
+    o.set_raise_on_redirect(dice.one_in(2));
+    o.set_raise_on_status(dice.one_in(2));
+    o.set_respect_retry_after_header(dice.one_in(2));
+    if dice.one_in(2) {
+        o.set_remove_headers_on_redirect([c"X-A", c"Cookie"]).unwrap();
+    }
+    if dice.one_in(3) {
+        o.set_keep_headers_on_redirect([c"Accept"]).unwrap();
+    }
+    o.set_redirect_profile(dice.of(&[RedirectProfile::Reference, RedirectProfile::Safe]));
+    for _ in 0..dice.below(4) {
+        let location = dice.of(&[None, Some(c"/b")]);
+        o.add_history(HistoryEntry::new(Some(c"GET"), None, None, dice.of(&[None, Some(500)]), location).unwrap());
+    }
+    Retry::new(o)
+}
+
+#[test]
+fn increment_never_changes_the_original() {
+    let dice = &mut Dice(1);
+    let failures: Vec<Status> = Status::ALL.iter().copied().filter(|status| *status as i32 > 2).collect();
+    let (mut made, mut refused) = (0, 0);
+    for _ in 0..2_000 {
+        let mut retry = random_retry(dice);
+        for _ in 0..6 {
+            let before = everything(&retry);
+            let error = dice.one_in(2).then(|| Arc::new(Error::new(dice.of(&failures), "what failed")));
+            let response = dice.one_in(2).then(|| {
+                let status = dice.of(&[200, 301, 302, 303, 307, 308, 429, 500, 503]);
+                answer(status, dice.of(&[None, Some("/next"), Some("")]))
+            });
+            let method = dice.of(&[None, Some(c"GET"), Some(c"post"), Some(c"PATCH")]);
+            let url = dice.of(&[None, Some(c"http://user:pw@a/"), Some(c"not a url")]);
+            let outcome = retry.increment(method, url, response.as_ref(), error.as_ref());
+            assert_eq!(everything(&retry), before);
+            let next = match &outcome {
+                Ok(next) => next,
+                Err(error) => {
+                    refused += 1;
+                    let Some(exhausted) = error.retry() else { continue };
+                    exhausted
+                }
+            };
+            assert_eq!(next.history().len(), retry.history().len() + 1);
+            for (old, new) in retry.history().iter().zip(next.history().iter()) {
+                assert!(std::ptr::eq(old, new), "entries are shared");
+            }
+            let last = next.history().last().unwrap();
+            assert_eq!((last.method(), last.url()), (method, url));
+            let used = |(old, new): (Count, Count)| old != new;
+            let pairs = retry.counts().all().into_iter().zip(next.counts().all());
+            assert!(pairs.filter(|pair| used(*pair)).count() <= 2);
+            if let Ok(next) = outcome {
+                made += 1;
+                // What is made of it later does not reach back either.
+                let after = everything(&next);
+                let _ = Retry::new(next.to_options()).increment(Some(c"GET"), None, None, None);
+                assert_eq!((everything(&retry), everything(&next)), (before, after));
+                retry = next;
+            }
+        }
+    }
+    assert!(made > 2_000 && refused > 2_000, "{made} {refused}");
+}

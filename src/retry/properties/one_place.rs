@@ -1,0 +1,47 @@
+//! One place follows redirects and one makes the headers of the next request, as the sources say.
+
+/// The sources without their tests and comments.
+fn sources() -> Vec<(String, String)> {
+    fn read(directory: &std::path::Path, into: &mut Vec<(String, String)>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                read(&path, into);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or("");
+                let code: Vec<&str> = code.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
+                into.push((path.to_string_lossy().into_owned(), code.join("\n")));
+            }
+        }
+    }
+    let mut files = Vec::new();
+    read(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut files);
+    assert!(files.len() > 50);
+    files.retain(|(path, _)| !path.contains("/properties") && !path.ends_with("vectors.rs"));
+    files
+}
+
+#[test]
+fn r2_one_place_makes_the_headers_of_the_next_hop() {
+    let users = |what: &str| -> Vec<String> {
+        let files = sources();
+        let uses = files.iter().flat_map(|(path, code)| {
+            let name = path.rsplit_once("/src/").unwrap().1.to_owned();
+            std::iter::repeat_n(name, code.matches(what).count())
+        });
+        let mut uses: Vec<String> = uses.collect();
+        uses.sort();
+        uses
+    };
+    // Where headers are left out, and who asks for that.
+    assert_eq!(users(".without("), ["retry/decide.rs"]);
+    assert_eq!(
+        users("headers_to_drop("),
+        ["retry/decide.rs", "retry/decide.rs", "retry/decide.rs", "retry/redirect.rs"]
+    );
+    // Where a redirect is followed, and where a chain is told of it.
+    assert_eq!(users("redirect::follow("), ["retry/decide.rs"]);
+    assert_eq!(users("chain.after("), ["retry/decide.rs"]);
+    assert_eq!(users("resolve(location"), ["retry/redirect.rs"]);
+}

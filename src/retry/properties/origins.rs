@@ -1,0 +1,298 @@
+//! Redirects never take to another origin what must not go there.
+
+use std::ffi::{CStr, CString};
+use std::sync::Arc;
+
+use super::{Dice, answer, headers_of, names_of};
+use crate::error::Error;
+use crate::response::Response;
+use crate::retry::constants::CONTENT_HEADERS;
+use crate::retry::{Attempt, Count, Decision, RedirectProfile, Retry, RetryOptions, SENSITIVE_HEADERS};
+use crate::status::Status;
+use crate::url::Url;
+
+/// A server by what distinguishes it: scheme, host and port. The hosts' other spellings are names of the same one.
+struct Origin {
+    scheme: &'static str,
+    hosts: &'static [&'static str],
+    port: u16,
+}
+
+const fn origin(scheme: &'static str, hosts: &'static [&'static str], port: u16) -> Origin {
+    Origin { scheme, hosts, port }
+}
+
+const ORIGINS: &[Origin] = &[
+    origin("http", &["a.test", "%61.test", "a%2etest"], 80),
+    origin("https", &["a.test", "a.tes%74"], 443),
+    origin("http", &["a.test"], 443),
+    origin("https", &["a.test"], 80),
+    origin("http", &["a.test"], 8080),
+    origin("https", &["a.test"], 8443),
+    origin("http", &["x.a.test"], 80),
+    origin("https", &["x.a.test"], 443),
+    origin("http", &["b.test"], 80),
+    origin("https", &["b.test"], 443),
+    origin("http", &["ba.test"], 80),
+    origin("http", &["a.test.b.test"], 80),
+    origin("http", &["b\u{fc}cher.test", "xn--bcher-kva.test", "B\u{dc}CHER.test", "bu\u{308}cher.test"], 80),
+    origin("http", &["127.0.0.1"], 80),
+    origin("http", &["[::1]"], 80),
+    // A name of its own, whatever a resolver makes of it.
+    origin("http", &["a.test."], 80),
+    origin("https", &["a.test."], 443),
+];
+
+impl Origin {
+    /// The root of the origin, spelt in one of its ways.
+    fn spelt(&self, dice: &mut Dice) -> String {
+        let default = if self.scheme == "http" { 80 } else { 443 };
+        let port = match (self.port == default, dice.below(3)) {
+            (true, 0 | 1) => dice.of(&["", ":"]).to_owned(),
+            _ => format!(":{}{}", dice.of(&["", "", "0"]), self.port),
+        };
+        let user = dice.of(&["", "", "me@", "user:p%40ss@", "a.test:80@"]);
+        let host = dice.of(self.hosts);
+        format!("{}://{user}{}{port}", dice.cased(self.scheme), dice.cased(host))
+    }
+}
+
+/// What a chain has been through, kept beside netlib's own account of it.
+#[derive(Default)]
+struct Model {
+    left: bool,
+    body_dropped: bool,
+}
+
+/// A policy and what it says must not go to another origin.
+struct Rules {
+    safe: bool,
+    removed: Vec<String>,
+    kept: Option<Vec<String>>,
+    retry: Arc<Retry>,
+}
+
+impl Rules {
+    fn random(dice: &mut Dice) -> Rules {
+        let mut o = RetryOptions::default();
+        o.set_total(Count::None);
+        o.set_status_forcelist(&[503]).unwrap();
+        o.allow_any_method().unwrap();
+        let mut removed: Vec<String> = vec!["authorization".into()];
+        let usual = || SENSITIVE_HEADERS.iter().map(|name| name.to_str().unwrap().to_ascii_lowercase());
+        match dice.below(4) {
+            0 => {
+                let names = [dice.cased("x-mine"), dice.cased("cookie")];
+                let names = names.map(|name| CString::new(name).unwrap());
+                o.set_remove_headers_on_redirect(names.iter().map(CString::as_c_str)).unwrap();
+                removed = vec!["x-mine".into(), "cookie".into()];
+            }
+            1 => {
+                o.add_sensitive_headers().unwrap();
+                removed.extend(usual());
+            }
+            _ => {}
+        }
+        let safe = dice.one_in(2);
+        if safe {
+            o.set_redirect_profile(RedirectProfile::Safe);
+            removed.extend(usual());
+        }
+        let kept = dice.one_in(4).then(|| vec!["accept".to_owned(), "x-mine".to_owned(), "authorization".to_owned()]);
+        if let Some(kept) = &kept {
+            let cased: Vec<CString> = kept.iter().map(|name| CString::new(dice.cased(name)).unwrap()).collect();
+            o.set_keep_headers_on_redirect(cased.iter().map(CString::as_c_str)).unwrap();
+        }
+        Rules { safe, removed, kept, retry: Arc::new(Retry::new(o)) }
+    }
+
+    fn may_go(&self, model: &Model, leaves_now: bool, name: &str) -> bool {
+        let name = name.to_ascii_lowercase();
+        let describes_body =
+            CONTENT_HEADERS.iter().any(|content| content.to_bytes().eq_ignore_ascii_case(name.as_bytes()));
+        !(model.body_dropped && describes_body
+            || model.left && self.removed.contains(&name)
+            || model.left && self.kept.as_ref().is_some_and(|kept| !kept.contains(&name))
+            || leaves_now && self.safe && name == "host")
+    }
+}
+
+const REQUEST_HEADERS: &[&str] = &[
+    "authorization",
+    "cookie",
+    "proxy-authorization",
+    "x-api-key",
+    "x-mine",
+    "accept",
+    "host",
+    "content-type",
+    "content-length",
+    "transfer-encoding",
+    "expect",
+];
+
+fn decide(retry: &Arc<Retry>, method: &CStr, url: &Url, response: &Response) -> crate::error::Result<Decision> {
+    retry.decide(Attempt { method, url, response: Some(response), error: None }, None)
+}
+
+/// One chain; how many hops it took.
+fn walk(dice: &mut Dice, rules: &Rules) -> usize {
+    let mut at = dice.below(ORIGINS.len());
+    let mut url = Url::parse((ORIGINS[at].spelt(dice) + "/start").as_bytes()).unwrap();
+    let mut method = dice.of(&[c"GET", c"POST", c"PUT", c"HEAD", c"post"]).to_owned();
+    let names: Vec<String> = REQUEST_HEADERS.iter().map(|name| dice.cased(name)).collect();
+    let first = headers_of(&names);
+    let mut carried = headers_of(&names);
+    let mut retry = Arc::clone(&rules.retry);
+    let mut model = Model::default();
+    let mut trail = vec![url.url().unwrap().to_string_lossy().into_owned()];
+    for hop in 0..dice.below(8) + 1 {
+        let mut leaves_now = false;
+        let decision = match dice.below(8) {
+            0 => decide(&retry, &method, &url, &answer(503, None)).unwrap(),
+            1 => {
+                let error = Arc::new(Error::new(Status::NewConnection, "refused"));
+                let attempt = Attempt { method: &method, url: &url, response: None, error: Some(&error) };
+                retry.decide(attempt, None).unwrap()
+            }
+            2 => {
+                // The policy is varied in the middle of the chain.
+                let mut options = retry.to_options();
+                options.set_backoff_factor(hop as f64).unwrap();
+                retry = Arc::new(Retry::new(options));
+                continue;
+            }
+            _ => {
+                let next = if dice.one_in(3) { at } else { dice.below(ORIGINS.len()) };
+                let (from, to) = (&ORIGINS[at], &ORIGINS[next]);
+                let spelt = to.spelt(dice);
+                let rest = spelt.split_once(':').unwrap().1;
+                let location = match dice.below(4) {
+                    0 if next == at => dice.of(&["/p", "p?q", "?q", "../x"]).to_owned(),
+                    1 if from.scheme == to.scheme => format!("{rest}/p"),
+                    _ => format!("{spelt}/p"),
+                };
+                let status = dice.of(&[301, 302, 303, 307, 308]);
+                trail.push(format!("{status} {location}"));
+                let outcome = decide(&retry, &method, &url, &answer(status, Some(&location)));
+                if rules.safe && from.scheme == "https" && to.scheme == "http" {
+                    assert_eq!(outcome.unwrap_err().status(), Status::UnsafeRedirect, "{trail:?}");
+                    return hop;
+                }
+                let decision = outcome.unwrap_or_else(|error| panic!("{trail:?}: {error}"));
+                leaves_now = next != at;
+                model.left |= leaves_now;
+                let post = method.to_bytes().eq_ignore_ascii_case(b"POST");
+                model.body_dropped |= status == 303 || rules.safe && post && matches!(status, 301 | 302);
+                at = next;
+                decision
+            }
+        };
+        // The caller brings what the last request had, or the first request's headers again.
+        let brought = if dice.one_in(2) { &first } else { &carried };
+        let sent = decision.headers(brought).unwrap();
+        let expected: Vec<String> =
+            names_of(brought).into_iter().filter(|name| rules.may_go(&model, leaves_now, name)).collect();
+        assert_eq!(names_of(&sent), expected, "{trail:?} {method:?}");
+        for name in names_of(brought) {
+            let gone = !expected.contains(&name);
+            assert_eq!(decision.dropped_headers().contains(name.as_bytes()), gone);
+            assert!(gone || !decision.dropped_headers().named().contains(name.as_bytes()));
+        }
+        assert_eq!(decision.resend_body(), !model.body_dropped, "{trail:?}");
+        // Another request with the same Retry, at the same time: it goes elsewhere, and changes nothing here.
+        if dice.one_in(4) {
+            let elsewhere = Arc::new(Url::parse(b"http://other.test/").unwrap());
+            decide(decision.retry(), c"POST", &elsewhere, &answer(303, Some("https://third.test/"))).unwrap();
+        }
+        carried = sent;
+        method = decision.method().to_owned();
+        url = decision.url().clone();
+        retry = Arc::clone(decision.retry());
+    }
+    // The Retry that the chain began with has served another request and knows nothing of it.
+    let start = Arc::new(Url::parse(b"http://a.test/").unwrap());
+    let fresh = decide(&rules.retry, c"PUT", &start, &answer(307, Some("/again"))).unwrap();
+    assert!(fresh.resend_body());
+    assert_eq!(names_of(&fresh.headers(&first).unwrap()), names, "{trail:?}");
+    trail.len()
+}
+
+#[test]
+fn ten_thousand_chains_leak_nothing_to_another_origin() {
+    let dice = &mut Dice(2);
+    let mut hops = 0;
+    for _ in 0..10_000 {
+        let rules = Rules::random(dice);
+        hops += walk(dice, &rules);
+    }
+    assert!(hops > 30_000, "{hops}");
+}
+
+#[test]
+fn r3_any_change_of_scheme_host_or_port_strips() {
+    let dice = &mut Dice(3);
+    let schemes = ["http", "https"];
+    let hosts = ["a.test", "x.a.test", "b.test", "127.0.0.1", "[::1]", "[::2]"];
+    let ports = [80, 443, 8080, 1, 65_535];
+    let request = headers_of(&["AUTHORIZATION", "cookie", "X-api-KEY", "Accept"]);
+    let mut kinds = [0; 8];
+    for _ in 0..20_000 {
+        let profile = dice.of(&[RedirectProfile::Reference, RedirectProfile::Safe]);
+        let mut options = RetryOptions::default();
+        options.set_redirect_profile(profile);
+        options.add_sensitive_headers().unwrap();
+        let from = (dice.of(&schemes), dice.of(&hosts), dice.of(&ports));
+        // Half of the time one part changes alone: the same port from http to https is one of these.
+        let mut to = (dice.of(&schemes), dice.of(&hosts), dice.of(&ports));
+        match dice.below(6) {
+            0 => to = (to.0, from.1, from.2),
+            1 => to = (from.0, to.1, from.2),
+            2 => to = (from.0, from.1, to.2),
+            _ => {}
+        }
+        let text = |(scheme, host, port): (&str, &str, i32)| format!("{scheme}://{host}:{port}/");
+        let url = Arc::new(Url::parse(text(from).as_bytes()).unwrap());
+        let outcome = decide(&Arc::new(Retry::new(options)), c"GET", &url, &answer(302, Some(&text(to))));
+        kinds[usize::from(from.0 != to.0) + 2 * usize::from(from.1 != to.1) + 4 * usize::from(from.2 != to.2)] += 1;
+        if profile == RedirectProfile::Safe && (from.0, to.0) == ("https", "http") {
+            assert_eq!(outcome.unwrap_err().status(), Status::UnsafeRedirect);
+            continue;
+        }
+        let sent = names_of(&outcome.unwrap().headers(&request).unwrap());
+        let expected: &[&str] =
+            if from == to { &["AUTHORIZATION", "cookie", "X-api-KEY", "Accept"] } else { &["Accept"] };
+        assert_eq!(sent, expected, "{from:?} {to:?}");
+    }
+    assert!(kinds.iter().all(|times| *times > 100), "{kinds:?}");
+}
+
+/// The two ways to drop headers, from the list of names and through the decision, drop the same.
+#[test]
+fn r2_both_ways_to_drop_headers_are_equal() {
+    let dice = &mut Dice(4);
+    let all: Vec<String> = [SENSITIVE_HEADERS, CONTENT_HEADERS]
+        .concat()
+        .iter()
+        .map(|name| name.to_str().unwrap().to_owned())
+        .chain(["Host", "Accept", "X-Mine", "x"].map(str::to_owned))
+        .collect();
+    for _ in 0..500 {
+        let rules = Rules::random(dice);
+        let url = Arc::new(Url::parse(b"http://a.test/").unwrap());
+        let location = dice.of(&["/b", "http://b.test/", "https://a.test/"]);
+        let response = answer(dice.of(&[301, 303, 307]), Some(location));
+        let decision = decide(&rules.retry, c"POST", &url, &response).unwrap();
+        let names: Vec<String> = all.iter().map(|name| dice.cased(name)).collect();
+        let one = names_of(&decision.headers(&headers_of(&names)).unwrap());
+        let other: Vec<String> =
+            names.iter().filter(|name| !decision.dropped_headers().contains(name.as_bytes())).cloned().collect();
+        assert_eq!(one, other);
+        if rules.kept.is_none() {
+            let dropped = decision.dropped_headers().named();
+            let stays =
+                |name: &&String| !dropped.iter().any(|gone| gone.to_bytes().eq_ignore_ascii_case(name.as_bytes()));
+            assert_eq!(names.iter().filter(stays).cloned().collect::<Vec<_>>(), one);
+        }
+    }
+}
