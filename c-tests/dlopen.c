@@ -8,6 +8,7 @@
 #include <netdb.h>
 #include <netlib.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

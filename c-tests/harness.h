@@ -5,6 +5,7 @@
 #include <math.h>
 #include <netlib.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,6 +24,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netlib.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,14 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__size_t__len 4
 #define MAKE__size_t__count 1
 #define MAKE__netlib_status NETLIB_READ_TIMEOUT
+#define MAKE__enum_netlib_jitter_kind NETLIB_JITTER_FULL
+#define MAKE__enum_netlib_over_max NETLIB_OVER_MAX_CLAMP
+#define MAKE__enum_netlib_purpose NETLIB_PURPOSE_SERVER_AUTH
+#define MAKE__enum_netlib_redirect_profile NETLIB_REDIRECT_SAFE
+#define MAKE__enum_netlib_ssl_version NETLIB_PROTOCOL_TLS
+#define MAKE__enum_netlib_tls_version NETLIB_TLS_1_3
+#define MAKE__enum_netlib_url_reader NETLIB_URL_READER_WHATWG
+#define MAKE__enum_netlib_verify_mode NETLIB_CERT_REQUIRED
 
 /* Text: every one has at least the four bytes that MAKE__size_t__len says. */
 #define MAKE__const_char_ptr "text"
@@ -444,7 +453,6 @@ static inline int32_t make_servername_answer(void *ctx, const char *server_name,
 #define MAKE__netlib_tls_context_ptr make_tls_context()
 #define MAKE__netlib_tls_context_verify_chain__chain make_text_of(CERT_FILE)
 #define MAKE__netlib_tls_context_verify_chain__len NETLIB_NTS
-#define MAKE__netlib_tls_context_verify_chain__purpose NETLIB_PURPOSE_SERVER_AUTH
 #define MAKE__netlib_tls_context_verify_chain__name "localhost"
 #define MAKE__netlib_tls_context_verify_chain__time (&(const double){1767225600.0})
 #ifdef HAVE_netlib_certificate_parse

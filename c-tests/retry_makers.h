@@ -31,10 +31,7 @@ static inline netlib_response *response_of(int status, const char *fields) {
 }
 
 static inline bool is_exhausted(const netlib_retry *retry) {
-    netlib_error *err = NULL;
-    bool exhausted = false;
-    CHECK_OK(netlib_retry_is_exhausted(retry, &exhausted, &err));
-    return exhausted;
+    return netlib_retry_is_exhausted(retry);
 }
 
 #endif

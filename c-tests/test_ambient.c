@@ -155,7 +155,7 @@ static void the_rest(void) {
     netlib_limit *limit = NULL;
     netlib_timeout *timeout = NULL;
     netlib_response *response = response_of(200, "Content-Length: 3\r\n");
-    int32_t framing = 0;
+    enum netlib_body_framing framing = NETLIB_BODY_NONE;
     int64_t length = 0;
     double seconds = 0;
     int fd = -1;

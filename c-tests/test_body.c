@@ -41,7 +41,7 @@ static void check_length(netlib_body *body, int64_t expected) {
 static void can_be_sent_again(netlib_body *body, bool length_known) {
     netlib_error *err = NULL;
     int64_t pos = 99;
-    bool closed = true;
+    int32_t closed = 1;
     check_length(body, length_known ? 5 : -1);
     CHECK_OK(netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err));
     CHECK_INT(6, pos);
@@ -117,7 +117,7 @@ static void files(void) {
     netlib_body_free(body);
     CHECK(fcntl(fd, F_GETFD) >= 0);
     close(fd);
-    bool closed = false;
+    int32_t closed = 0;
     CHECK_OK(netlib_is_fp_closed(other, &closed, &err));
     CHECK(closed);
     int64_t pos = 99;
@@ -303,7 +303,7 @@ static void callbacks(void) {
     struct own own = {.text = "hello world", .at = 6};
     CHECK_OK(netlib_body_new(own_read, own_tell, own_seek, own_is_closed, &own, &body, &err));
     can_be_sent_again(body, false);
-    bool closed = false;
+    int32_t closed = 0;
     own.closed = 1;
     CHECK_OK(netlib_is_fp_closed(body, &closed, &err));
     CHECK(closed);
@@ -358,7 +358,7 @@ static void callbacks_are_not_believed(void) {
         netlib_status status = netlib_rewind_body(body, 0, &err);
         if (rows[i].seek != NETLIB_OK) CHECK_INT(NETLIB_CALLBACK_FAILED, netlib_error_status(netlib_error_cause(err, 0)));
         CHECK_STATUS(rows[i].seek, status);
-        bool closed = true;
+        int32_t closed = 1;
         CHECK_STATUS(rows[i].closed, netlib_is_fp_closed(body, &closed, &err));
         CHECK(!closed);
         netlib_body_free(body);
@@ -371,7 +371,7 @@ static void null_has_answers(void) {
     size_t n = 99;
     char byte;
     int64_t number = 99;
-    bool closed = true;
+    int32_t closed = 1;
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_from_memory(NULL, 1, &body, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_from_memory("", 0, NULL, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_read(NULL, &byte, 1, &n, &err));

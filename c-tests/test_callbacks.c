@@ -143,7 +143,7 @@ static netlib_status of_body_seek(netlib_error **err) {
 
 static netlib_status of_body_is_closed(netlib_error **err) {
     netlib_body *body = raising_body();
-    bool closed = true;
+    int32_t closed = 1;
     netlib_status status = netlib_is_fp_closed(body, &closed, err);
     netlib_body_free(body);
     return status;

@@ -230,7 +230,7 @@ static void delays_and_sleeps(void) {
         netlib_response *response = rows[i].status != 0 ? response_of(rows[i].status, rows[i].fields) : NULL;
         double seconds = 99;
         double uncapped = 99;
-        int32_t reason = 99;
+        enum netlib_delay_reason reason = NETLIB_DELAY_NONE;
         CHECK_OK(netlib_retry_delay(retry, response, &seconds, &reason, &uncapped, &err));
         CHECK_DOUBLE(rows[i].seconds, seconds);
         CHECK_INT(rows[i].reason, reason);
@@ -240,7 +240,7 @@ static void delays_and_sleeps(void) {
         CHECK_DOUBLE(rows[i].seconds, virtual.slept);
         CHECK_INT(rows[i].seconds > 0, virtual.calls);
         if (response != NULL) {
-            bool slept = !rows[i].slept_for_retry;
+            int32_t slept = !rows[i].slept_for_retry;
             virtual.slept = 0;
             CHECK_OK(netlib_retry_sleep_for_retry(retry, response, NULL, &slept, &err));
             CHECK(slept == rows[i].slept_for_retry);
@@ -267,7 +267,7 @@ static void limits_end_sleeps(void) {
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
     const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
     netlib_limit *limit = NULL;
-    bool slept = true;
+    int32_t slept = 1;
 
     CHECK_OK(netlib_limit_new(0.02, &limit, &err));
     double before = seconds_now();

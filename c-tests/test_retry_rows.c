@@ -209,8 +209,8 @@ static void statuses_whose_retry_after_counts(void) {
         for (int status = 200; status < 600; status++) {
             netlib_error *err = NULL;
             double seconds = -1, uncapped = -1;
-            int32_t reason = -1;
-            bool is_retry = false;
+            enum netlib_delay_reason reason = NETLIB_DELAY_NONE;
+            int32_t is_retry = 0;
             bool counts = respect && (status == 413 || status == 429 || status == 503);
             netlib_response *response = response_of(status, "Retry-After: 9\r\n");
             CHECK_OK(netlib_retry_delay(retry, response, &seconds, &reason, &uncapped, &err));

@@ -153,7 +153,7 @@ static void a_handler_cancels_a_wait(void) {
 
 static void dropped_connections(void) {
     netlib_error *err = NULL;
-    bool dropped = true;
+    int32_t dropped = 1;
     int ends[2];
     connected_pair(ends);
     CHECK_OK(netlib_is_connection_dropped(ends[0], &dropped, &err));

@@ -269,7 +269,7 @@ static netlib_status sleep_backoff(const netlib_limit *limit, netlib_error **err
 }
 
 static netlib_status sleep_retry_after(const netlib_limit *limit, netlib_error **err) {
-    bool slept = true;
+    int32_t slept = 1;
     return netlib_retry_sleep_for_retry(at.retry, at.response, limit, &slept, err);
 }
 

@@ -11,7 +11,7 @@
 static void check_look(netlib_status expected, netlib_tls_stream *stream, const char *file, int line) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_INTERNAL;
-    bool dropped = expected == NETLIB_WANT_READ;
+    int32_t dropped = expected == NETLIB_WANT_READ;
     check_status(NETLIB_OK, netlib_tls_stream_is_dropped(stream, &dropped, &why, &err), &err, file, line, "is_dropped");
     check_str(netlib_status_name(expected), netlib_status_name(why), file, line, "why");
     check_report(dropped == (expected != NETLIB_WANT_READ), file, line, "dropped");
@@ -40,7 +40,7 @@ static void tickets_are_no_drop(void) {
     struct session session = begin(unix_pair());
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
     send_raw(&session, session.tickets, session.tickets_len);
-    bool dropped = false;
+    int32_t dropped = 0;
     CHECK_OK(netlib_is_connection_dropped(session.pair.near, &dropped, &err));
     CHECK(dropped); /* which is what a descriptor alone can say */
     CHECK_LOOK(NETLIB_WANT_READ, session.near);
@@ -258,7 +258,7 @@ static void *read_until_told(void *argument) {
 static void busy(void) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_OK, status = NETLIB_OK;
-    bool dropped = true;
+    int32_t dropped = 1;
     char bytes[1000];
     struct session session = begin(unix_pair());
     send_raw(&session, session.tickets, session.tickets_len);
@@ -328,7 +328,7 @@ struct functions {
 static int32_t read_one(void *ctx, void *buf, size_t len, size_t *n) {
     struct functions *functions = ctx;
     if (functions->failure != 0) return functions->failure;
-    bool dropped = false;
+    int32_t dropped = 0;
     netlib_status why = NETLIB_OK;
     if (functions->stream != NULL) functions->inside = netlib_tls_stream_is_dropped(functions->stream, &dropped, &why, NULL);
     ssize_t got = recv(functions->fd, buf, len > 0, MSG_DONTWAIT);
@@ -347,7 +347,7 @@ static int32_t write_all(void *ctx, const void *buf, size_t len, size_t *n) {
 static void over_functions(void) {
     netlib_error *err = NULL;
     char bytes[20000];
-    bool dropped = true;
+    int32_t dropped = 1;
     netlib_status why = NETLIB_OK;
     struct session session = {.pair = unix_pair(), .far = server_engine(server)};
     struct functions functions = {session.pair.near, 0, NULL, NETLIB_OK};

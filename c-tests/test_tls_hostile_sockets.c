@@ -218,7 +218,7 @@ static void renegotiation_of_an_idle_stream(void) {
         struct session session = begin_sealed(V12, &scene);
         netlib_error *err = NULL;
         netlib_status why = NETLIB_INTERNAL;
-        bool dropped = true;
+        int32_t dropped = 1;
         char byte;
         size_t n = 0;
         send_script(&session, &scene, "s22:00000000");

@@ -30,7 +30,7 @@ SETTING(none, netlib_tls_options_set_check_hostname(o, 0); netlib_tls_options_se
 SETTING(no_name, netlib_tls_options_set_check_hostname(o, 0))
 SETTING(pin, netlib_tls_options_add_pin(o, PIN))
 SETTING(pins_replace, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_set_pins_replace_chain(o, 1))
-SETTING(strict, netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_X509_STRICT))
+SETTING(strict, netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_FLAG_X509_STRICT))
 SETTING(wall_clock, netlib_tls_options_set_wall_clock(o, right_time, NULL))
 SETTING(server_name, netlib_tls_options_set_servername_callback(o, stay, NULL))
 SETTING(protocol, netlib_tls_options_add_alpn_protocol(o, "h2"))

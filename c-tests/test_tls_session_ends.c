@@ -128,7 +128,7 @@ static void sessions_end_with_all_that_proved_them(void) {
             if (rows[i].list != NULL) {
                 snprintf(path, sizeof path, VERIFY "%s", rows[i].list);
                 netlib_tls_options_add_crl_file(options, path);
-                netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_CRL_CHECK_LEAF);
+                netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF);
             }
             netlib_tls_options_set_maximum_version(options, version);
             netlib_tls_options_set_wall_clock(options, told_time, NULL);

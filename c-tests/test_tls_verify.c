@@ -266,11 +266,11 @@ static void lists_and_flags_are_checked(void) {
          "added", 0},
         {NULL, 0x8, NETLIB_INVALID_ARGUMENT,
          "netlib_tls_options_set_verify_flags: flags has 0x8, which means something only with 0x4: see "
-         "NETLIB_VERIFY_CRL_CHECK_CHAIN", 0},
+         "NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN", 0},
         {NULL, 0x1020, NETLIB_INVALID_ARGUMENT,
          "netlib_tls_options_set_verify_flags: flags must be bits of enum netlib_verify_flag; it has 0x1000", 0},
-        {NULL, NETLIB_VERIFY_ALLOW_PROXY_CERTS, NETLIB_UNSUPPORTED,
-         "netlib_tls_options_set_verify_flags: proxy certificates (RFC 3820, NETLIB_VERIFY_ALLOW_PROXY_CERTS) are not "
+        {NULL, NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS, NETLIB_UNSUPPORTED,
+         "netlib_tls_options_set_verify_flags: proxy certificates (RFC 3820, NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS) are not "
          "accepted", 0},
         {CERTS "nonexistent.crl", 0, NETLIB_IO,
          "netlib_tls_options_add_crl_file: cannot read CRL file " CERTS "nonexistent.crl: No such file or directory", 0},
@@ -293,7 +293,7 @@ static void lists_and_flags_are_checked(void) {
         netlib_tls_context_free(context);
         netlib_tls_options_free(options);
     }
-    CHECK_INT(NETLIB_VERIFY_DEFAULT, netlib_tls_context_verify_flags(NULL));
+    CHECK_INT(NETLIB_VERIFY_FLAG_DEFAULT, netlib_tls_context_verify_flags(NULL));
     netlib_tls_options_add_crl_file(NULL, "x");
     netlib_tls_options_add_crl_data(NULL, "x", 1);
     netlib_tls_options_set_verify_flags(NULL, 0);

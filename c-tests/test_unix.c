@@ -388,7 +388,7 @@ static void waiting_and_dropping(void) {
     int server = unix_listener(path, strlen(path)), fd = -1;
     CHECK_OK(netlib_create_unix_connection(path, NETLIB_NTS, NULL, NULL, &fd, &err));
     int peer = accept(server, NULL, NULL);
-    bool dropped = true;
+    int32_t dropped = 1;
     CHECK_OK(netlib_is_connection_dropped(fd, &dropped, &err));
     CHECK(!dropped);
     CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(fd, 0.0, NULL, &err));

@@ -10,10 +10,10 @@
 #define TRUST_ISSUER "to trust that authority: netlib_tls_options_add_ca_file"
 #define TRUST_IT "to trust it: netlib_tls_options_add_ca_file"
 #define ADD_CRL "to add a current list: netlib_tls_options_add_crl_file"
-#define NOT_STRICT "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_X509_STRICT"
-#define STRICT NETLIB_VERIFY_X509_STRICT
-#define LEAF NETLIB_VERIFY_CRL_CHECK_LEAF
-#define CHAIN NETLIB_VERIFY_CRL_CHECK_CHAIN
+#define NOT_STRICT "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_FLAG_X509_STRICT"
+#define STRICT NETLIB_VERIFY_FLAG_X509_STRICT
+#define LEAF NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF
+#define CHAIN NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN
 
 /* 2026-01-01 00:00:00 UTC. */
 #define NOW 1767225600.0

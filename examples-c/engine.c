@@ -17,6 +17,7 @@
 #include <ctype.h>
 #include <netlib.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -27,6 +27,7 @@
 #include <errno.h>
 #include <netlib.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>

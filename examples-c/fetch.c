@@ -35,6 +35,7 @@
 #include "fetch/trace.h"
 
 #include <signal.h>
+#include <stdbool.h>
 
 /* What stays the same for all attempts. */
 struct client {
@@ -64,7 +65,7 @@ static netlib_status exchange(struct client *client, struct request *request, st
 /* Brings the body to the output. */
 static netlib_status deliver(struct client *client, struct http *http, const netlib_response *response,
                              netlib_error **err) {
-    int32_t framing = NETLIB_BODY_NONE;
+    enum netlib_body_framing framing = NETLIB_BODY_NONE;
     int64_t length = -1;
     netlib_status status = netlib_response_framing(response, &framing, &length, err);
     if (status != NETLIB_OK) return status;

@@ -58,8 +58,8 @@
  * NETLIB_NTS; another one is NETLIB_NULL_ARGUMENT, because bytes are missing.
  *
  * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit, NETLIB_FALSE (which is not 0) is disabled,
- * 0 fails at the first, and a negative count is an exhausted one. Truth values go in as int32_t, 0 or 1, so that any
- * other number can be refused, and come out as bool.
+ * 0 fails at the first, and a negative count is an exhausted one. Truth values are int32_t, 0 or 1, in both
+ * directions; another number that comes in is refused.
  *
  * OPTIONS. A netlib_x_options is filled by setters that return nothing; the first bad value is kept, and reported
  * with the setter's name by the function that uses the options; a later good value does not take it back. NULL options
@@ -95,7 +95,6 @@
 #ifndef NETLIB_H
 #define NETLIB_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -110,9 +109,14 @@
 /** The version of this header: compare with netlib_version_number(), the library's. */
 #define NETLIB_VERSION_NUMBER (NETLIB_VERSION_MAJOR * 1000000 + NETLIB_VERSION_MINOR * 1000 + NETLIB_VERSION_PATCH)
 
+/*
+ * Tools that read declarations only (cffi, LuaJIT's ffi.cdef, generators for ctypes) take the output of
+ * `cc -E -P -DNETLIB_PLAIN_C`, in which attributes, types of enums and assertions are left out.
+ */
+
 /** The compiler warns when the result is ignored. Define it empty to do without. */
 #ifndef NETLIB_MUST_USE
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(NETLIB_PLAIN_C)
 #define NETLIB_MUST_USE __attribute__((warn_unused_result))
 #else
 #define NETLIB_MUST_USE
@@ -121,10 +125,23 @@
 
 /** The compiler warns when an old name is used. Define it empty to do without. */
 #ifndef NETLIB_DEPRECATED_NOTE
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(NETLIB_PLAIN_C)
 #define NETLIB_DEPRECATED_NOTE(note) __attribute__((deprecated(note)))
 #else
 #define NETLIB_DEPRECATED_NOTE(note)
+#endif
+#endif
+
+/** The type of an enum, which C++11 and C23 can name. In other versions of C, an assertion below checks the size. */
+#ifndef NETLIB_INT32
+#if defined(NETLIB_PLAIN_C)
+#define NETLIB_INT32
+#elif defined(__cplusplus) && __cplusplus >= 201103L
+#define NETLIB_INT32 : int32_t
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
+#define NETLIB_INT32 : int32_t
+#else
+#define NETLIB_INT32
 #endif
 #endif
 
@@ -208,7 +225,7 @@ extern "C" {
  * ================================================================================================================== */
 
 /** Every status. A code's hundreds are its class. */
-enum netlib_status_code {
+enum netlib_status_code NETLIB_INT32 {
     /** Success. */
     NETLIB_OK = 0,
     /** More input is needed: wait until the descriptor is readable and call again. */
@@ -320,7 +337,7 @@ enum netlib_status_code {
 };
 
 /** Groups of statuses. Returned by `netlib_status_class`. */
-enum netlib_class {
+enum netlib_class NETLIB_INT32 {
     /** `NETLIB_OK`. */
     NETLIB_CLASS_SUCCESS = 0,
     /** Not an error, and no error object: more input, more output, a wait that ended, a clean end. */
@@ -346,7 +363,7 @@ enum netlib_class {
 };
 
 /** Which counter of a `netlib_retry` a failure consumes. Returned by `netlib_status_retry_kind`. */
-enum netlib_retry_kind {
+enum netlib_retry_kind NETLIB_INT32 {
     /** Not a failure of the request: never retried. `netlib_retry_increment` hands such an error back. */
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server: the `connect` counter. */
@@ -363,7 +380,7 @@ enum netlib_retry_kind {
 };
 
 /** Why a peer's certificate was refused. Returned by `netlib_error_certificate_problem`. */
-enum netlib_certificate_problem {
+enum netlib_certificate_problem NETLIB_INT32 {
     /** The error is not about a certificate. */
     NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
     /** Its validity has ended. */
@@ -407,7 +424,7 @@ enum netlib_certificate_problem {
  * foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception: a filter that
  * raises must not let anything through. Any number that is not listed here is a failure too.
  */
-enum netlib_verdict {
+enum netlib_verdict NETLIB_INT32 {
     /** The callback failed: so does the call, with `NETLIB_CALLBACK_FAILED`. */
     NETLIB_VERDICT_FAILED = 0,
     /** Go on. */
@@ -423,7 +440,7 @@ enum netlib_verdict {
  * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a value
  * that no callback may leave there, so that a callback that raised before it stored anything has failed as well.
  */
-enum netlib_outcome {
+enum netlib_outcome NETLIB_INT32 {
     /** The callback did not do it. */
     NETLIB_OUTCOME_FAILED = 0,
     /** It is done. */
@@ -491,7 +508,7 @@ const char *netlib_status_text(netlib_status status);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_status_class(netlib_status status);
+enum netlib_class netlib_status_class(netlib_status status);
 
 /**
  * Which retry counter a failure with this status consumes.
@@ -501,7 +518,7 @@ int32_t netlib_status_class(netlib_status status);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_status_retry_kind(netlib_status status);
+enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
 
 /**
  * Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
@@ -616,7 +633,7 @@ int32_t netlib_error_tls_alert(const netlib_error *error);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_error_certificate_problem(const netlib_error *error);
+enum netlib_certificate_problem netlib_error_certificate_problem(const netlib_error *error);
 
 /**
  * At which certificate of the peer's chain the problem is.
@@ -1111,21 +1128,18 @@ netlib_status netlib_url_resolve(const netlib_url *base,
  * for https, and an absent scheme is http. Letter case does not count; userinfo, path, query and fragment do not
  * either. Credentials for one origin must not go to another.
  *
- * @param a one URL. Not NULL.
- * @param b the other. Not NULL.
- * @param same out: the answer. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
+ * @param a one URL. May be NULL: 0 is returned.
+ * @param b the other. May be NULL: 0 is returned.
+ * @return 0 or 1.
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
-netlib_status netlib_url_same_origin(const netlib_url *a, const netlib_url *b, bool *same, netlib_error **err);
+int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 
 /* ---- How other programs read a URL, and in what they differ. ---- */
 
 /** A kind of program that reads URLs. */
-enum netlib_url_reader {
+enum netlib_url_reader NETLIB_INT32 {
     /**
      * It splits as RFC 3986 does, at the delimiters alone (appendix B, section 3.2): the scheme is checked, and the
      * port; but userinfo and host may hold any character, backslashes and blanks too. Userinfo ends at the last "@".
@@ -1139,7 +1153,7 @@ enum netlib_url_reader {
 };
 
 /** In what two readings of one text differ, as bits. */
-enum netlib_url_difference {
+enum netlib_url_difference NETLIB_INT32 {
     /** One finds a URL, the other none. */
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /** The schemes. */
@@ -1203,18 +1217,20 @@ void netlib_url_readings_free(netlib_url_readings *readings);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_url_readings_differences(const netlib_url_readings *readings, int32_t a, int32_t b);
+int32_t netlib_url_readings_differences(const netlib_url_readings *readings,
+                                        enum netlib_url_reader a,
+                                        enum netlib_url_reader b);
 
 /**
  * Whether a reader finds a URL in the text: a scheme or a host.
  *
- * @param readings the readings. May be NULL: false is returned.
+ * @param readings the readings. May be NULL: 0 is returned.
  * @param reader a `netlib_url_reader`.
- * @return whether; false for an unknown reader.
+ * @return 0 or 1; 0 for an unknown reader.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_url_readings_accepted(const netlib_url_readings *readings, int32_t reader);
+int32_t netlib_url_readings_accepted(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
 /**
  * The scheme that a reader sees, in lower case.
@@ -1227,7 +1243,7 @@ bool netlib_url_readings_accepted(const netlib_url_readings *readings, int32_t r
  * @since 0.1.0
  */
 const char *netlib_url_readings_scheme(const netlib_url_readings *readings,
-                                       int32_t reader,
+                                       enum netlib_url_reader reader,
                                        size_t *len);
 
 /**
@@ -1241,7 +1257,7 @@ const char *netlib_url_readings_scheme(const netlib_url_readings *readings,
  * @since 0.1.0
  */
 const char *netlib_url_readings_host(const netlib_url_readings *readings,
-                                     int32_t reader,
+                                     enum netlib_url_reader reader,
                                      size_t *len);
 
 /**
@@ -1254,7 +1270,7 @@ const char *netlib_url_readings_host(const netlib_url_readings *readings,
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_url_readings_port(const netlib_url_readings *readings, int32_t reader);
+int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
 /* ==================================================================================================================
  * timeout: Connect, read and total time limits.
@@ -1478,7 +1494,7 @@ double netlib_default_timeout(void);
 #define NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX 21600.0
 
 /** How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`. */
-enum netlib_redirect_profile {
+enum netlib_redirect_profile NETLIB_INT32 {
     /**
      * As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. A redirect from https to
      * http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped:
@@ -1800,7 +1816,7 @@ void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *opti
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, int32_t profile);
+void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, enum netlib_redirect_profile profile);
 
 /**
  * Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from
@@ -1865,7 +1881,7 @@ void netlib_retry_options_set_random(netlib_retry_options *options, netlib_rando
  * `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
  * and DECORRELATED delay the first retry too. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
-enum netlib_jitter_kind {
+enum netlib_jitter_kind NETLIB_INT32 {
     /** As urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry. */
     NETLIB_JITTER_ADDITIVE = 0,
     /** `random * min(backoff_max, delay)`: the least load on the server. */
@@ -1888,7 +1904,7 @@ enum netlib_jitter_kind {
  * What happens when a Retry-After asks for more than `retry_after_max`. Given to
  * `netlib_retry_options_set_retry_after_over_max`.
  */
-enum netlib_over_max {
+enum netlib_over_max NETLIB_INT32 {
     /** The wait is `retry_after_max`: the request is sent again before the server wants it. */
     NETLIB_OVER_MAX_CLAMP = 0,
     /** The retries end. */
@@ -1903,7 +1919,7 @@ enum netlib_over_max {
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, int32_t kind);
+void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
 /**
  * Which statuses have their Retry-After header obeyed. A response with one of them and the header is retried even if
@@ -1945,7 +1961,7 @@ void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_retry_after_over_max(netlib_retry_options *options, int32_t over_max);
+void netlib_retry_options_set_retry_after_over_max(netlib_retry_options *options, enum netlib_over_max over_max);
 
 /**
  * Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
@@ -1969,7 +1985,7 @@ void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options 
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_jitter_kind(const netlib_retry *retry);
+enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
 
 /**
  * Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
@@ -2011,7 +2027,7 @@ int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t ind
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_retry_after_over_max(const netlib_retry *retry);
+enum netlib_over_max netlib_retry_retry_after_over_max(const netlib_retry *retry);
 
 /**
  * Whether a Retry-After that is neither a number nor a date counts as absent.
@@ -2093,7 +2109,7 @@ int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
 /* ---- How often, for which failures, and after which delay a request is sent again. ---- */
 
 /** Why there is a wait before the next request. Stored by `netlib_retry_delay`. */
-enum netlib_delay_reason {
+enum netlib_delay_reason NETLIB_INT32 {
     /** There is none. */
     NETLIB_DELAY_NONE = 0,
     /** The exponential backoff. */
@@ -2232,7 +2248,7 @@ netlib_status netlib_retry_increment(const netlib_retry *retry,
  * @param method the request's method. Not NULL.
  * @param status_code the response's status.
  * @param has_retry_after 0 or 1: whether it has a Retry-After header.
- * @param is_retry out. Not NULL.
+ * @param is_retry out: 0 or 1. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
  * @threads any
@@ -2243,21 +2259,18 @@ netlib_status netlib_retry_is_retry(const netlib_retry *retry,
                                     const char *method,
                                     int32_t status_code,
                                     int32_t has_retry_after,
-                                    bool *is_retry,
+                                    int32_t *is_retry,
                                     netlib_error **err);
 
 /**
  * Says whether more retries were made than one of the counts allows.
  *
- * @param retry the Retry. Not NULL.
- * @param exhausted out. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
+ * @param retry the Retry. May be NULL: 1 is returned.
+ * @return 0 or 1.
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
-netlib_status netlib_retry_is_exhausted(const netlib_retry *retry, bool *exhausted, netlib_error **err);
+int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
 /**
  * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
@@ -2338,7 +2351,7 @@ NETLIB_MUST_USE
 netlib_status netlib_retry_delay(const netlib_retry *retry,
                                  const netlib_response *response,
                                  double *seconds,
-                                 int32_t *reason,
+                                 enum netlib_delay_reason *reason,
                                  double *uncapped,
                                  netlib_error **err);
 
@@ -2367,7 +2380,7 @@ netlib_status netlib_retry_sleep(const netlib_retry *retry,
  * @param retry the Retry. Not NULL.
  * @param response the last response. May be NULL: there was none, and nothing to wait for.
  * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
- * @param slept out: false when there is no such header or it asks for no wait. Not NULL.
+ * @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
  *         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
@@ -2380,7 +2393,7 @@ NETLIB_MUST_USE
 netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
                                            const netlib_response *response,
                                            const netlib_limit *limit,
-                                           bool *slept,
+                                           int32_t *slept,
                                            netlib_error **err);
 
 /**
@@ -2397,7 +2410,7 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
 /* ---- What to do after a request. ---- */
 
 /** What to do next. Returned by `netlib_decision_action`. */
-enum netlib_action {
+enum netlib_action NETLIB_INT32 {
     /** Nothing: give the response to whoever asked. */
     NETLIB_ACTION_RETURN_RESPONSE = 0,
     /** Send the request again. */
@@ -2407,7 +2420,7 @@ enum netlib_action {
 };
 
 /** The count that a request consumed beside `total`. Returned by `netlib_decision_counter`. */
-enum netlib_counter {
+enum netlib_counter NETLIB_INT32 {
     /** None: the response needs no further request. */
     NETLIB_COUNTER_NONE = 0,
     /** `connect`. */
@@ -2505,7 +2518,7 @@ void netlib_decision_free(netlib_decision *decision);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_decision_action(const netlib_decision *decision);
+enum netlib_action netlib_decision_action(const netlib_decision *decision);
 
 /**
  * The Retry for the next request. When a response is returned it is the one that was given.
@@ -2526,7 +2539,7 @@ const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_decision_counter(const netlib_decision *decision);
+enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
 
 /**
  * How long to wait before the next request.
@@ -2546,7 +2559,7 @@ double netlib_decision_delay(const netlib_decision *decision);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_decision_delay_reason(const netlib_decision *decision);
+enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *decision);
 
 /**
  * What the wait would be without `backoff_max` or `retry_after_max`. When a response is returned because its
@@ -2598,29 +2611,23 @@ const char *netlib_decision_method(const netlib_decision *decision, size_t *len)
 /**
  * Whether the next request carries the body again, if the last one had any: rewind it first, see `netlib_rewind_body`.
  *
- * @param decision the decision. May be NULL: false is returned.
- * @return false once a redirect has turned the request into GET, and when there is no next request.
+ * @param decision the decision. May be NULL: 0 is returned.
+ * @return 0 or 1; 0 once a redirect has turned the request into GET, and when there is no next request.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_decision_resend_body(const netlib_decision *decision);
+int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
 /**
  * Whether the next request must not carry a header: the question that `netlib_decision_headers` asks for each.
  *
- * @param decision the decision. Not NULL.
- * @param name the header's name, in any case of letters. Not NULL.
- * @param drops out. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
+ * @param decision the decision. May be NULL: 1 is returned.
+ * @param name the header's name, in any case of letters. May be NULL: 1 is returned.
+ * @return 0 or 1.
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
-netlib_status netlib_decision_drops_header(const netlib_decision *decision,
-                                           const char *name,
-                                           bool *drops,
-                                           netlib_error **err);
+int32_t netlib_decision_drops_header(const netlib_decision *decision, const char *name);
 
 /**
  * How many headers the next request must not carry, of those that are known by name. When only the headers of
@@ -2770,32 +2777,32 @@ double netlib_retry_retry_after_max(const netlib_retry *retry);
 /**
  * Whether running out of redirects is an error.
  *
- * @param retry the Retry. May be NULL: false is returned.
- * @return true: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; false: it returns the response.
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_retry_raise_on_redirect(const netlib_retry *retry);
+int32_t netlib_retry_raise_on_redirect(const netlib_retry *retry);
 
 /**
  * Whether running out of retries because of a status is an error.
  *
- * @param retry the Retry. May be NULL: false is returned.
- * @return true: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; false: it returns the response.
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_retry_raise_on_status(const netlib_retry *retry);
+int32_t netlib_retry_raise_on_status(const netlib_retry *retry);
 
 /**
  * Whether Retry-After is obeyed.
  *
- * @param retry the Retry. May be NULL: false is returned.
- * @return true or false.
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return 0 or 1.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_retry_respect_retry_after_header(const netlib_retry *retry);
+int32_t netlib_retry_respect_retry_after_header(const netlib_retry *retry);
 
 /**
  * How redirects are followed.
@@ -2805,17 +2812,17 @@ bool netlib_retry_respect_retry_after_header(const netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_redirect_profile(const netlib_retry *retry);
+enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *retry);
 
 /**
  * Whether every method may be retried; the list of allowed methods is then empty and means nothing.
  *
- * @param retry the Retry. May be NULL: false is returned.
- * @return true or false.
+ * @param retry the Retry. May be NULL: 0 is returned.
+ * @return 0 or 1.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_retry_allows_any_method(const netlib_retry *retry);
+int32_t netlib_retry_allows_any_method(const netlib_retry *retry);
 
 /**
  * How many methods are listed as allowed.
@@ -2886,12 +2893,12 @@ const char *netlib_retry_remove_header(const netlib_retry *retry, size_t index, 
  * Whether a redirect to another origin may take every header along that nothing drops: true unless
  * `netlib_retry_options_set_keep_headers_on_redirect` gave a list.
  *
- * @param retry the Retry. May be NULL: true is returned.
- * @return true or false.
+ * @param retry the Retry. May be NULL: 1 is returned.
+ * @return 0 or 1.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_retry_keeps_any_header(const netlib_retry *retry);
+int32_t netlib_retry_keeps_any_header(const netlib_retry *retry);
 
 /**
  * How many headers may follow a redirect to another origin, if only listed ones may.
@@ -3331,7 +3338,7 @@ const char *netlib_headers_wire(const netlib_headers *headers, size_t *len);
  * ================================================================================================================== */
 
 /** How the end of a body is found. Given by `netlib_response_framing`. */
-enum netlib_body_framing {
+enum netlib_body_framing NETLIB_INT32 {
     /** There is no body: the next response begins right after the head. */
     NETLIB_BODY_NONE = 0,
     /** The body has a known length. */
@@ -3527,7 +3534,7 @@ const char *netlib_response_redirect_location(const netlib_response *response,
  */
 NETLIB_MUST_USE
 netlib_status netlib_response_framing(const netlib_response *response,
-                                      int32_t *framing,
+                                      enum netlib_body_framing *framing,
                                       int64_t *length,
                                       netlib_error **err);
 
@@ -3535,17 +3542,12 @@ netlib_status netlib_response_framing(const netlib_response *response,
  * Whether the request's method is HEAD, in any case of letters, as urllib3 answers it. To find where the body ends ask
  * `netlib_response_framing`, for which only "HEAD" is HEAD.
  *
- * @param response the response. Not NULL.
- * @param is_head out: whether it is. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
+ * @param response the response. May be NULL: 0 is returned.
+ * @return 0 or 1.
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
-netlib_status netlib_is_response_to_head(const netlib_response *response,
-                                         bool *is_head,
-                                         netlib_error **err);
+int32_t netlib_is_response_to_head(const netlib_response *response);
 
 /**
  * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
@@ -3789,7 +3791,7 @@ netlib_status netlib_rewind_body(netlib_body *body,
  * Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
  *
  * @param body the body. Not NULL.
- * @param closed out: whether it is closed. Not NULL.
+ * @param closed out: 0 or 1. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
  * @threads one call at a time on the body
@@ -3797,7 +3799,7 @@ netlib_status netlib_rewind_body(netlib_body *body,
  */
 NETLIB_MUST_USE
 netlib_status netlib_is_fp_closed(netlib_body *body,
-                                  bool *closed,
+                                  int32_t *closed,
                                   netlib_error **err);
 
 /* ==================================================================================================================
@@ -3960,7 +3962,7 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
  * LOOPBACK, 2002:7f00:1:: is LOOPBACK and SPECIAL. A NAT64 prefix that is a network's own cannot be told from a global
  * address.
  */
-enum netlib_address_class {
+enum netlib_address_class NETLIB_INT32 {
     /**
      * A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254,
      * 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
@@ -4518,7 +4520,8 @@ double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
+NETLIB_MUST_USE
+netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
 /**
  * The system's number for why an attempt failed.
@@ -4643,14 +4646,14 @@ netlib_status netlib_wait_for_write(int fd,
  *
  * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
  *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
- * @param dropped out: true or false. Not NULL.
+ * @param dropped out: 0 or 1. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_IO` if the system could not say.
  * @threads any
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_is_connection_dropped(int fd, bool *dropped, netlib_error **err);
+netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);
 
 /**
  * The address family to look names up for: `AF_UNSPEC`, which finds IPv6 and IPv4 addresses, if this system can bind
@@ -4998,7 +5001,7 @@ void netlib_tls_options_set_key_password(netlib_tls_options *options,
 /* ---- What is asked of the peer's certificate beside who issued it: a name, revocation, strictness, the time. ---- */
 
 /** What is asked of the peer's certificate. The numbers are those of Python's `ssl` module. */
-enum netlib_verify_mode {
+enum netlib_verify_mode NETLIB_INT32 {
     /** Nothing: the peer may be anyone. A server does not ask for a certificate. */
     NETLIB_CERT_NONE = 0,
     /** A client: as REQUIRED, because a server always has one. A server: it asks, and refuses a wrong one. */
@@ -5011,26 +5014,26 @@ enum netlib_verify_mode {
  * Bits of `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and Python's
  * `ssl.VerifyFlags`.
  */
-enum netlib_verify_flag {
+enum netlib_verify_flag NETLIB_INT32 {
     /** Nothing more than a chain to a trusted authority. */
-    NETLIB_VERIFY_DEFAULT = 0,
+    NETLIB_VERIFY_FLAG_DEFAULT = 0,
     /** The peer's own certificate must be in no list of revoked ones, and its authority's list must be there. */
-    NETLIB_VERIFY_CRL_CHECK_LEAF = 4,
+    NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 4,
     /** The same for every certificate of the chain but the trusted authority's. */
-    NETLIB_VERIFY_CRL_CHECK_CHAIN = 12,
+    NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 12,
     /**
      * Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
      * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier,
      * critical basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with
      * digitalSignature if it has any.
      */
-    NETLIB_VERIFY_X509_STRICT = 32,
+    NETLIB_VERIFY_FLAG_X509_STRICT = 32,
     /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
-    NETLIB_VERIFY_ALLOW_PROXY_CERTS = 64,
+    NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 64,
     /** Trusted authorities are looked for before those that the peer sent. Always so. */
-    NETLIB_VERIFY_X509_TRUSTED_FIRST = 32768,
+    NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 32768,
     /** A trusted authority ends the chain, also when another one has issued it. Always so. */
-    NETLIB_VERIFY_X509_PARTIAL_CHAIN = 524288
+    NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 524288
 };
 
 /**
@@ -5044,7 +5047,7 @@ enum netlib_verify_flag {
  * @since 0.1.0
  */
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options,
-                                        int32_t mode);
+                                        enum netlib_verify_mode mode);
 
 /**
  * Whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
@@ -5105,10 +5108,10 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  * Adds revocation lists (CRLs, RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
  * load_verify_locations. Default: none; nothing is ever fetched.
  *
- * Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_CRL_CHECK_LEAF` the peer's
- * own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority has no
- * list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists of one
- * authority the newest counts. A certificate that is itself among the added authorities is not looked up.
+ * Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
+ * peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
+ * has no list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists
+ * of one authority the newest counts. A certificate that is itself among the added authorities is not looked up.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
@@ -5133,9 +5136,9 @@ void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *da
 
 /**
  * What else is asked of certificates, by clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
- * `NETLIB_VERIFY_DEFAULT`, or `NETLIB_VERIFY_CRL_CHECK_CHAIN` once revocation lists were added. A CRL flag without a
- * list makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_X509_STRICT` is off unless set; urllib3 sets it with Python
- * 3.13 or newer.
+ * `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once revocation lists were added. A CRL flag
+ * without a list makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets
+ * it with Python 3.13 or newer.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param flags bits of `enum netlib_verify_flag`.
@@ -5169,7 +5172,7 @@ void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
 /* ---- Versions, application protocols, resumption, the key log, the environment. ---- */
 
 /** TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`. */
-enum netlib_tls_version {
+enum netlib_tls_version NETLIB_INT32 {
     /** The oldest that netlib offers. */
     NETLIB_TLS_MINIMUM_SUPPORTED = -2,
     /** The newest that netlib offers. */
@@ -5192,7 +5195,7 @@ enum netlib_tls_version {
  * @since 0.1.0
  */
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options,
-                                            int32_t version);
+                                            enum netlib_tls_version version);
 
 /**
  * The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
@@ -5203,7 +5206,7 @@ void netlib_tls_options_set_minimum_version(netlib_tls_options *options,
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_maximum_version(netlib_tls_options *options, int32_t version);
+void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
 /**
  * Adds an application protocol (ALPN, RFC 7301), the most wanted first. As Python's `set_alpn_protocols`, one at a
@@ -5295,7 +5298,7 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * other bits are answered alike: accepted if they are always true or make no difference, `NETLIB_UNSUPPORTED`
  * otherwise.
  */
-enum netlib_tls_option {
+enum netlib_tls_option NETLIB_INT32 {
     /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
     NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
     /** `NETLIB_UNSUPPORTED`: the kernel's TLS is not used. */
@@ -5678,7 +5681,7 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
  * is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
  *
  * @param stream the stream. Not NULL.
- * @param dropped out: true or false. Not NULL.
+ * @param dropped out: 0 or 1. Not NULL.
  * @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
  *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
  *        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session,
@@ -5695,7 +5698,7 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream,
-                                           bool *dropped,
+                                           int32_t *dropped,
                                            netlib_status *why,
                                            netlib_error **err);
 
@@ -5846,7 +5849,7 @@ const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_stream_version(const netlib_tls_stream *stream);
+enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *stream);
 
 /**
  * The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
@@ -5878,12 +5881,12 @@ const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream
  * Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
  * proof of identity. As Python's `SSLSocket.session_reused`.
  *
- * @param stream the stream. May be NULL: false is returned.
- * @return the answer; false before the handshake is done.
+ * @param stream the stream. May be NULL: 0 is returned.
+ * @return 0 or 1; 0 before the handshake is done.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
+int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 
 /* ---- TLS streams on something else than a descriptor: another stream, functions of the program. ---- */
 
@@ -6294,7 +6297,7 @@ const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-int32_t netlib_tls_engine_version(const netlib_tls_engine *engine);
+enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engine);
 
 /**
  * As `netlib_tls_stream_cipher_suite`.
@@ -6321,12 +6324,12 @@ const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine
 /**
  * As `netlib_tls_stream_is_resumed`.
  *
- * @param engine the engine. May be NULL: false is returned.
- * @return the answer; false before the handshake is done.
+ * @param engine the engine. May be NULL: 0 is returned.
+ * @return 0 or 1; 0 before the handshake is done.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-bool netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
+int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
 /* ---- Sessions that are resumed: what a context remembers of them, and sessions in the program's own hands. ---- */
 
@@ -6385,7 +6388,7 @@ const char *netlib_tls_session_server_name(const netlib_tls_session *session, si
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_session_version(const netlib_tls_session *session);
+enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *session);
 
 /**
  * When the server gave it. As Python's `SSLSession.time`, SSL_SESSION_get_time.
@@ -6403,12 +6406,12 @@ int64_t netlib_tls_session_time(const netlib_tls_session *session);
  * is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
  * if the server has forgotten the session.
  *
- * @param session the session. May be NULL: false is returned.
+ * @param session the session. May be NULL: 0 is returned.
  * @return the answer.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_session_is_resumable(const netlib_tls_session *session);
+int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
 /**
  * Takes a session out of the context's memory: the newest that the server has given to this stream. As Python's
@@ -6508,7 +6511,7 @@ void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 /* ---- Early data: a client's first words, before the server has answered. ---- */
 
 /** What has become of a session's early data; the numbers are OpenSSL's `SSL_EARLY_DATA_…`. */
-enum netlib_early_data_status {
+enum netlib_early_data_status NETLIB_INT32 {
     /** None was written. */
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /**
@@ -6550,12 +6553,12 @@ void netlib_tls_options_set_early_data(netlib_tls_options *options,
  * Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
  * session is resumed.
  *
- * @param context the context. May be NULL: false is returned.
+ * @param context the context. May be NULL: 0 is returned.
  * @return the setting.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_context_early_data(const netlib_tls_context *context);
+int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
 
 /**
  * Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
@@ -6604,7 +6607,7 @@ netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream,
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
+enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
 
 /**
  * How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
@@ -6657,7 +6660,7 @@ netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine,
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-int32_t netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
+enum netlib_early_data_status netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
 
 /**
  * How much early data may still be written; as `netlib_tls_stream_early_data_left`.
@@ -6685,7 +6688,7 @@ size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
  * What became of Encrypted Client Hello in a session: `netlib_tls_stream_ech_status`. As OpenSSL's
  * SSL_ech_get1_status.
  */
-enum netlib_ech_status {
+enum netlib_ech_status NETLIB_INT32 {
     /** The ClientHello had no such extension. Also of every server's session. */
     NETLIB_ECH_NOT_OFFERED = 0,
     /** The ClientHello had one that means nothing: `netlib_tls_options_set_ech_grease`. */
@@ -6792,12 +6795,12 @@ const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context
 /**
  * The setting `netlib_tls_options_set_ech_grease`.
  *
- * @param context the context. May be NULL: false is returned.
+ * @param context the context. May be NULL: 0 is returned.
  * @return the setting.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_context_ech_grease(const netlib_tls_context *context);
+int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
 /**
  * What became of Encrypted Client Hello, also after a failure of the handshake.
@@ -6807,7 +6810,7 @@ bool netlib_tls_context_ech_grease(const netlib_tls_context *context);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
+enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
 
 /**
  * The same of an engine.
@@ -6817,7 +6820,7 @@ int32_t netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-int32_t netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
+enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 
 /**
  * The list to try again with, of a `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6): give it to
@@ -6839,7 +6842,7 @@ const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error,
 /* ---- Certificates as text, and fingerprints. ---- */
 
 /** What `netlib_certificate_name` gives. */
-enum netlib_certificate_name_kind {
+enum netlib_certificate_name_kind NETLIB_INT32 {
     /** The name of a host, in ASCII; the first label may be `*`. */
     NETLIB_CERTIFICATE_NAME_DNS = 1,
     /** An IP address. */
@@ -7023,7 +7026,7 @@ const char *netlib_certificate_name(const netlib_certificate *certificate,
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
+enum netlib_certificate_name_kind netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
 
 /**
  * The kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's EVP_PKEY_get0_type_name;
@@ -7076,22 +7079,22 @@ const char *netlib_certificate_signature_algorithm(const netlib_certificate *cer
  * Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
  * and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
  *
- * @param certificate the certificate. May be NULL: false is returned.
+ * @param certificate the certificate. May be NULL: 0 is returned.
  * @return what it says, which nobody has verified.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_certificate_is_ca(const netlib_certificate *certificate);
+int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
 /**
  * Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
  *
- * @param certificate the certificate. May be NULL: false is returned.
+ * @param certificate the certificate. May be NULL: 0 is returned.
  * @return what it says: the signature is not looked at.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_certificate_is_self_issued(const netlib_certificate *certificate);
+int32_t netlib_certificate_is_self_issued(const netlib_certificate *certificate);
 
 /**
  * The certificate itself.
@@ -7159,7 +7162,7 @@ netlib_status netlib_assert_fingerprint(const void *cert,
  * What a certificate is to be for. As Python's `ssl.Purpose`, with OpenSSL's numbers of X509_PURPOSE_SSL_CLIENT and
  * X509_PURPOSE_SSL_SERVER.
  */
-enum netlib_purpose {
+enum netlib_purpose NETLIB_INT32 {
     /** Its owner is the client of a session. */
     NETLIB_PURPOSE_CLIENT_AUTH = 1,
     /** Its owner is the server of a session. */
@@ -7197,7 +7200,7 @@ NETLIB_MUST_USE
 netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
                                               const void *chain,
                                               size_t len,
-                                              int32_t purpose,
+                                              enum netlib_purpose purpose,
                                               const char *name,
                                               const double *time,
                                               netlib_error **err);
@@ -7208,7 +7211,7 @@ netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
  * Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
  * `netlib_tls_context_trust_kinds`.
  */
-enum netlib_trust_kind {
+enum netlib_trust_kind NETLIB_INT32 {
     /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
     /**
@@ -7273,7 +7276,7 @@ size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
+enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
 
 /**
  * Where a source is.
@@ -7336,17 +7339,17 @@ const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *co
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_context_verify_mode(const netlib_tls_context *context);
+enum netlib_verify_mode netlib_tls_context_verify_mode(const netlib_tls_context *context);
 
 /**
  * Whether a server must prove its name.
  *
- * @param context the context. May be NULL: true is returned.
+ * @param context the context. May be NULL: 1 is returned.
  * @return the setting.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_context_check_hostname(const netlib_tls_context *context);
+int32_t netlib_tls_context_check_hostname(const netlib_tls_context *context);
 
 /**
  * How many pins there are, of which a peer's chain must have one: see `netlib_tls_options_add_pin`.
@@ -7361,17 +7364,17 @@ size_t netlib_tls_context_pin_count(const netlib_tls_context *context);
 /**
  * Whether pins take the chain's place: see `netlib_tls_options_set_pins_replace_chain`.
  *
- * @param context the context. May be NULL: false is returned.
+ * @param context the context. May be NULL: 0 is returned.
  * @return the setting.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
+int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
 
 /**
  * The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
  *
- * @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
+ * @param context the context. May be NULL: `NETLIB_VERIFY_FLAG_DEFAULT` is returned.
  * @return bits of `enum netlib_verify_flag`.
  * @threads any
  * @since 0.1.0
@@ -7387,7 +7390,7 @@ int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
+enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
 /**
  * The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
@@ -7397,7 +7400,7 @@ int32_t netlib_tls_context_minimum_version(const netlib_tls_context *context);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_context_maximum_version(const netlib_tls_context *context);
+enum netlib_tls_version netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
 /**
  * How many application protocols are offered.
@@ -7506,12 +7509,12 @@ int64_t netlib_tls_context_options(const netlib_tls_context *context);
 /**
  * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
  *
- * @param context the context. May be NULL: true is returned.
+ * @param context the context. May be NULL: 1 is returned.
  * @return the setting.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_context_resumption(const netlib_tls_context *context);
+int32_t netlib_tls_context_resumption(const netlib_tls_context *context);
 
 /**
  * The file to which the secrets of sessions are written. As Python's `keylog_filename`.
@@ -7588,7 +7591,7 @@ const char *netlib_tls_context_digest(const netlib_tls_context *context,
 /* ---- For programs that are ported from urllib3 or Python's ssl: what a new program does not need. ---- */
 
 /** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
-enum netlib_ssl_version {
+enum netlib_ssl_version NETLIB_INT32 {
     /** The newest version that both sides know. */
     NETLIB_PROTOCOL_TLS = 2,
     /** Exactly TLS 1.2. */
@@ -7653,7 +7656,8 @@ netlib_status netlib_ssl_wrap_socket(int fd,
  * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
  *
  * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
- * @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
+ * @param number out: any number, which `netlib_tls_options_set_verify_mode` checks when it is given
+ *        `(enum netlib_verify_mode)number`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  * @threads any
@@ -7668,7 +7672,8 @@ netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, n
  * a number of `enum netlib_tls_version`.
  *
  * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
- * @param number out: for `netlib_tls_options_set_ssl_version`. Not NULL.
+ * @param number out: any number, which `netlib_tls_options_set_ssl_version` checks when it is given
+ *        `(enum netlib_ssl_version)number`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  * @threads any
@@ -7685,7 +7690,7 @@ netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number,
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_tls_context_protocol(const netlib_tls_context *context);
+enum netlib_ssl_version netlib_tls_context_protocol(const netlib_tls_context *context);
 
 /**
  * Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
@@ -7713,12 +7718,12 @@ void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *opti
 /**
  * Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
  *
- * @param context the context. May be NULL: false is returned.
- * @return false.
+ * @param context the context. May be NULL: 0 is returned.
+ * @return 0.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
+int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
 
 /**
  * Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
@@ -7734,12 +7739,12 @@ void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int
 /**
  * Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
  *
- * @param context the context. May be NULL: false is returned.
- * @return false.
+ * @param context the context. May be NULL: 0 is returned.
+ * @return 0.
  * @threads any
  * @since 0.1.0
  */
-bool netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
+int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
 /* ==================================================================================================================
  * deprecated: Old names of urllib3, for programs that are ported from it.
@@ -7863,8 +7868,25 @@ netlib_status netlib_split_first(const char *text,
  */
 NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
 void netlib_tls_options_set_ssl_version(netlib_tls_options *options,
-                                        int32_t version);
+                                        enum netlib_ssl_version version);
 
+
+#if !defined(NETLIB_PLAIN_C) && !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+_Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class) == 4 &&
+               sizeof(enum netlib_retry_kind) == 4 && sizeof(enum netlib_certificate_problem) == 4 &&
+               sizeof(enum netlib_verdict) == 4 && sizeof(enum netlib_outcome) == 4 &&
+               sizeof(enum netlib_url_reader) == 4 && sizeof(enum netlib_url_difference) == 4 &&
+               sizeof(enum netlib_redirect_profile) == 4 && sizeof(enum netlib_jitter_kind) == 4 &&
+               sizeof(enum netlib_over_max) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
+               sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
+               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_class) == 4 &&
+               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
+               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_tls_option) == 4 &&
+               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
+               sizeof(enum netlib_certificate_name_kind) == 4 && sizeof(enum netlib_purpose) == 4 &&
+               sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4,
+               "an enum of netlib has four bytes: compile without -fshort-enums");
+#endif
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@ static int connected(struct peer *peer) {
 
 static bool is_dropped(int fd) {
     netlib_error *err = NULL;
-    bool dropped = false;
+    int32_t dropped = 0;
     CHECK_OK(netlib_is_connection_dropped(fd, &dropped, &err));
     return dropped;
 }

@@ -45,7 +45,7 @@ static void end(struct both *both) {
 
 /* Everything that any thread may ask or set while others read and write. */
 static bool look_at(struct both *both, netlib_tls_stream *stream) {
-    bool dropped = false;
+    int32_t dropped = 0;
     netlib_status why = NETLIB_OK;
     netlib_status status = netlib_tls_stream_is_dropped(stream, &dropped, &why, NULL);
     bool right = status == NETLIB_OK || status == NETLIB_BUSY;

@@ -22,7 +22,6 @@ static netlib_retry *from_word(const char *word, bool redirect, const netlib_ret
 
 static void answer(char *asked, vectors_out *out) {
     netlib_error *err = NULL;
-    bool exhausted = false;
     const char *retries = next_word(&asked), *redirects = next_word(&asked), *default_word = next_word(&asked);
     bool redirect = strcmp(redirects, "T") == 0 || count_of(redirects) > 0;
     netlib_retry *default_retry = strcmp(default_word, "-") == 0 ? NULL : from_word(default_word, redirect, NULL);
@@ -31,8 +30,7 @@ static void answer(char *asked, vectors_out *out) {
     put_counts(out, retry);
     put_int(out, netlib_retry_raise_on_redirect(retry));
     put_int(out, netlib_retry_raise_on_status(retry));
-    CHECK_OK(netlib_retry_is_exhausted(retry, &exhausted, &err));
-    put_int(out, exhausted);
+    put_int(out, netlib_retry_is_exhausted(retry));
     netlib_retry_free(own);
     netlib_retry_free(default_retry);
 }

@@ -10,12 +10,10 @@ static void put_sleep(vectors_out *out, const netlib_retry *retry, const netlib_
 
 static void put_state(vectors_out *out, const netlib_retry *retry) {
     netlib_error *err = NULL;
-    bool exhausted = false;
     double backoff = 0;
     put_counts(out, retry);
     put_int(out, netlib_retry_raise_on_redirect(retry));
-    CHECK_OK(netlib_retry_is_exhausted(retry, &exhausted, &err));
-    put_int(out, exhausted);
+    put_int(out, netlib_retry_is_exhausted(retry));
     CHECK_OK(netlib_retry_get_backoff_time(retry, &backoff, &err));
     put_double(out, backoff);
     put_sleep(out, retry, NULL);
@@ -48,7 +46,7 @@ static void history_is_kept(const netlib_retry *before, const netlib_retry *afte
 static void put_answered(vectors_out *out, const netlib_retry *retry, const char *method, const netlib_response *response,
                          bool has_retry_after) {
     netlib_error *err = NULL;
-    bool is_retry = false, did = false;
+    int32_t is_retry = 0, did = 0;
     double seconds = 0;
     put(out, "answered");
     if (method == NULL) {

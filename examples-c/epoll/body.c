@@ -1,6 +1,7 @@
 /* See body.h. */
 #include "body.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

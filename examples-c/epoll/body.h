@@ -11,7 +11,7 @@
 struct body {
     int64_t bytes; /* of the body itself, so far */
     int64_t left;  /* of the body, or of the chunk, still to come */
-    int32_t framing;
+    enum netlib_body_framing framing;
     enum { CHUNK_SIZE, CHUNK_DATA, CHUNK_END, TRAILER } expected; /* of a body in chunks */
     int trailers;
 };

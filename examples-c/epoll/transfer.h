@@ -11,6 +11,7 @@
 #include "body.h"
 
 #include <netlib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What all transfers share. */

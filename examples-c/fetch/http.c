@@ -5,6 +5,7 @@
 
 #include "failure.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,7 +238,7 @@ static netlib_status copy_chunks(struct http *http, http_sink sink, void *ctx, n
 
 netlib_status http_read_body(struct http *http, const netlib_response *response, http_sink sink, void *ctx,
                              netlib_error **err) {
-    int32_t framing = NETLIB_BODY_NONE;
+    enum netlib_body_framing framing = NETLIB_BODY_NONE;
     int64_t length = 0;
     netlib_status status = netlib_response_framing(response, &framing, &length, err);
     if (status != NETLIB_OK) return status;

@@ -6,6 +6,7 @@
 #include "sockets.h"
 
 #include <netlib.h>
+#include <stdbool.h>
 
 /* One exit code for each kind of failure; --help prints this list. */
 #define EXIT_CODES(X) \

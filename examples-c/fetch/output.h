@@ -3,6 +3,7 @@
 #define EXAMPLES_FETCH_OUTPUT_H
 
 #include <netlib.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct output {

@@ -1,6 +1,7 @@
 /* See report.h. */
 #include "report.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

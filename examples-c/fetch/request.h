@@ -5,6 +5,7 @@
 #include "options.h"
 
 #include <netlib.h>
+#include <stdbool.h>
 
 struct request {
     netlib_retry *retry;

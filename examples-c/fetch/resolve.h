@@ -3,6 +3,7 @@
 #define EXAMPLES_FETCH_RESOLVE_H
 
 #include <netlib.h>
+#include <stdbool.h>
 
 struct resolve {
     struct resolve_entry {

@@ -1,6 +1,7 @@
 /* See route.h. */
 #include "route.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* URLs get here with a scheme. */
@@ -70,9 +71,8 @@ static netlib_status open_proxy(struct route *route, const netlib_url *url, stru
 
 /* TLS with the server, and who it is said to be. */
 static netlib_status secure(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
-    bool is_first = false;
-    netlib_status status = netlib_url_same_origin(url, route->first, &is_first, err);
-    if (status == NETLIB_OK) status = add_tls(route, is_first ? TLS_ORIGIN : TLS_REDIRECT, url, http, err);
+    bool is_first = netlib_url_same_origin(url, route->first);
+    netlib_status status = add_tls(route, is_first ? TLS_ORIGIN : TLS_REDIRECT, url, http, err);
     if (status != NETLIB_OK) return status;
     trace_connection(route->trace, "", url, &http->connection);
     return tls_check_fingerprint(route->options, connection_tls(&http->connection), err);

@@ -5,6 +5,7 @@
 
 #include "options.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,6 +6,7 @@
 #define EXAMPLES_FETCH_SOCKETS_H
 
 #include <netlib.h>
+#include <stdbool.h>
 
 struct sockets {
     netlib_connect_options *options; /* for every connection */

@@ -2,6 +2,7 @@
 #include "trace.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
 #include "request.h"
 
 #include <netlib.h>
+#include <stdbool.h>
 
 struct trace {
     bool on;

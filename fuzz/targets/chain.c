@@ -62,7 +62,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     netlib_tls_options_add_ca_file(options, "tests/certs/verify/root.pem");
     OK(netlib_tls_context_new(options, &plain, &err));
     netlib_tls_options_add_crl_file(options, "tests/certs/verify/all.crl");
-    netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_X509_STRICT | NETLIB_VERIFY_CRL_CHECK_CHAIN);
+    netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_X509_STRICT | NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN);
     OK(netlib_tls_context_new(options, &strict, &err));
     netlib_tls_options_free(options);
     return 0;

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_tls_options_set_use_environment(options, 0);
     netlib_tls_options_add_ca_data(options, root.data, root.len);
     netlib_tls_options_add_crl_data(options, data, size);
-    netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_CRL_CHECK_LEAF);
+    netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF);
     if (ONE_OF(netlib_tls_context_new(options, &context, &err), size, NETLIB_INVALID_PEM, NETLIB_UNSUPPORTED,
                NETLIB_INVALID_ARGUMENT) == NETLIB_OK) {
         netlib_status status = verify(context, revoked);

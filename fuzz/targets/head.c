@@ -73,12 +73,12 @@ static void check_codings(const netlib_headers *headers) {
 
 static void check_framing(const netlib_response *response) {
     netlib_error *err = NULL;
-    int32_t framing = -1;
+    enum netlib_body_framing framing = NETLIB_BODY_NONE;
     int64_t length = -2;
     const char *method = netlib_response_request_method(response, NULL);
     int32_t status = netlib_response_status(response);
     if (ONE_OF(netlib_response_framing(response, &framing, &length, &err), 0, NETLIB_PROTOCOL) != NETLIB_OK) return;
-    MUST(framing >= NETLIB_BODY_NONE && framing <= NETLIB_BODY_UNTIL_CLOSE);
+    MUST(framing <= NETLIB_BODY_UNTIL_CLOSE);
     MUST(framing == NETLIB_BODY_LENGTH ? length >= 0 : length == -1);
     int no_body = status < 200 || status == 204 || status == 304 || strcmp(method, "HEAD") == 0 ||
                   (strcmp(method, "CONNECT") == 0 && status < 300);
@@ -90,7 +90,7 @@ static void check_framing(const netlib_response *response) {
 
 static void check_response(const netlib_response *response) {
     netlib_error *err = NULL;
-    int32_t reason = -1;
+    enum netlib_delay_reason reason = NETLIB_DELAY_NONE;
     double seconds = 0, uncapped = 0;
     size_t len = 0;
     MUST(netlib_response_status(response) >= 100 && netlib_response_status(response) <= 999);

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 pub mod api;
+pub mod enums;
 mod args;
 mod body_callbacks;
 mod callback;

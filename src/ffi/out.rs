@@ -10,8 +10,7 @@ use crate::ffi::handle::{self, Handle, Owned, null_argument};
 /// # Safety
 /// All-zero bytes are a valid value of the type.
 pub(crate) unsafe trait OutValue {}
-// SAFETY: zero is a number, false, or a null pointer.
-unsafe impl OutValue for bool {}
+// SAFETY: zero is a number or a null pointer.
 unsafe impl OutValue for i32 {}
 unsafe impl OutValue for i64 {}
 unsafe impl OutValue for usize {}
@@ -26,6 +25,13 @@ pub(crate) struct Out<'a, T>(&'a mut T);
 impl<T> Out<'_, T> {
     pub(crate) fn set(self, value: T) {
         *self.0 = value;
+    }
+}
+
+impl Out<'_, i32> {
+    /// Stores a truth value as 1 or 0.
+    pub(crate) fn set_bool(self, value: bool) {
+        self.set(i32::from(value));
     }
 }
 

@@ -90,6 +90,19 @@ pub(crate) unsafe fn read<H: Handle, T>(handle: *const H, fallback: T, get: impl
     })
 }
 
+/// As [`read`] for a truth value: 1 or 0.
+///
+/// # Safety
+/// As [`read`].
+pub(crate) unsafe fn read_bool<H: Handle>(
+    handle: *const H,
+    fallback: bool,
+    get: impl FnOnce(&H::Value) -> bool,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { read(handle, i32::from(fallback), |value| i32::from(get(value))) }
+}
+
 /// A constant list of strings in the form that C reads: an array of pointers.
 pub(crate) struct TextList<const N: usize>([*const c_char; N]);
 

@@ -31,7 +31,7 @@ pub mod flag {
 /// Refuses bits that mean nothing here.
 pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
     if flags & flag::ALLOW_PROXY_CERTS != 0 {
-        let message = "proxy certificates (RFC 3820, NETLIB_VERIFY_ALLOW_PROXY_CERTS) are not accepted";
+        let message = "proxy certificates (RFC 3820, NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS) are not accepted";
         return Err(Error::new(Status::Unsupported, message));
     }
     let unknown = flags & !(flag::CRL_CHECK_CHAIN | flag::X509_STRICT | flag::ALWAYS);
@@ -40,7 +40,7 @@ pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
         return Err(Error::new(Status::InvalidArgument, message));
     }
     if flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN & !flag::CRL_CHECK_LEAF {
-        let message = "flags has 0x8, which means something only with 0x4: see NETLIB_VERIFY_CRL_CHECK_CHAIN";
+        let message = "flags has 0x8, which means something only with 0x4: see NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN";
         return Err(Error::new(Status::InvalidArgument, message));
     }
     Ok(flags)

@@ -82,6 +82,7 @@ pub fn generate(root: &Path) -> String {
         .replace("@MINOR@", minor)
         .replace("@PATCH@", patch)
         .replace("@HANDLES@", handles.trim_end())
+        .replace("@ENUM_SIZES@", &enum_sizes(&sections))
         .replace("@SECTIONS@", &sections)
 }
 
@@ -107,10 +108,12 @@ fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut Str
 fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut String) {
     let source = read(file);
     let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
-    // Enums stand beside functions that take and return plain integers, so nothing refers to them; and a handle's
-    // functions may all be in other files.
+    // Rust's functions take and return numbers, so nothing refers to the enums; and a handle's functions may all be in
+    // other files.
     config.export.include = names_after(&source, "pub enum ");
     config.export.include.extend(names_after(&source, "pub struct "));
+    // src/ffi/enums.rs: what Rust calls enum_netlib_x is `enum netlib_x` in C.
+    config.export.rename.extend(enum_types(&source).map(|name| (name.to_owned(), name.replacen('_', " ", 1))));
     let mut text = Vec::new();
     cbindgen::Builder::new().with_config(config).with_src(file).generate().expect("cbindgen").write(&mut text);
     let text = String::from_utf8(text).expect("UTF-8");
@@ -142,7 +145,8 @@ fn is_must_use(line: &str) -> bool {
     line.starts_with("netlib_status netlib_") || line.strip_prefix("netlib_").is_some_and(owned)
 }
 
-/// One-line comments on one line, enums as `enum name`, so that C++ and C name them alike, and structs with their tag.
+/// Puts one-line comments on one line, writes enums as `enum name NETLIB_INT32`, so that C and C++ name them alike, and
+/// gives structs their tag.
 fn compact(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     let mut out: Vec<String> = Vec::new();
@@ -171,7 +175,7 @@ fn compact(text: &str) -> String {
         }
         match (enum_start, line.strip_prefix("} ").and_then(|rest| rest.strip_suffix(';'))) {
             (Some(start), Some(name)) => {
-                out[start] = format!("enum {name} {{");
+                out[start] = format!("enum {name} NETLIB_INT32 {{");
                 if let Some(last) = out.last_mut() {
                     *last = last.trim_end_matches(',').to_owned();
                 }
@@ -185,8 +189,27 @@ fn compact(text: &str) -> String {
     out.join("\n")
 }
 
+/// The condition of the static assertion: every enum has four bytes. At most 120 columns wide.
+fn enum_sizes(sections: &str) -> String {
+    let mut text = String::new();
+    let names = sections.lines().filter_map(|line| line.strip_prefix("enum ")?.strip_suffix(" NETLIB_INT32 {"));
+    for name in names {
+        let term = format!("sizeof(enum {name}) == 4");
+        let line = text.rsplit('\n').next().unwrap_or("").len();
+        match (text.is_empty(), line + term.len() > 100) {
+            (true, _) => {}
+            (false, false) => text.push_str(" && "),
+            (false, true) => text.push_str(" &&\n               "),
+        }
+        text.push_str(&term);
+    }
+    text
+}
+
 fn status_codes() -> String {
-    let mut text = String::from("/** Every status. A code's hundreds are its class. */\nenum netlib_status_code {\n");
+    let mut text = String::from(
+        "/** Every status. A code's hundreds are its class. */\nenum netlib_status_code NETLIB_INT32 {\n",
+    );
     for (i, status) in Status::ALL.iter().enumerate() {
         let comma = if i + 1 < Status::ALL.len() { "," } else { "" };
         let name = status.name().to_str().unwrap();
@@ -195,6 +218,12 @@ fn status_codes() -> String {
     }
     text.push_str("};\n\n");
     text
+}
+
+/// The words of a source that stand for the type of a C enum.
+fn enum_types(source: &str) -> impl Iterator<Item = &str> {
+    let words = source.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.filter(|word| word.starts_with("enum_netlib_"))
 }
 
 fn names_after(source: &str, keyword: &str) -> Vec<String> {

@@ -100,7 +100,13 @@ impl Header {
             if item == "extern \"C\" {" || item == "}" {
                 continue;
             }
-            let is_enum = item.starts_with("enum ");
+            if item.starts_with("_Static_assert(") {
+                while !item.ends_with(");") {
+                    item = lines.next().expect("an assertion ends").trim().to_owned();
+                }
+                continue;
+            }
+            let is_enum = item.starts_with("enum ") && item.ends_with('{');
             let mut enum_values = Vec::new();
             if is_enum {
                 let mut value_doc = String::new();
@@ -140,8 +146,9 @@ impl Header {
     }
 
     fn add(&mut self, item: &str, section: &str, doc: Doc, values: Vec<Item>) {
-        if let Some(name) = item.strip_prefix("enum ") {
-            self.enums.push(Enum { name: name.trim_end_matches(" {").to_owned(), doc, values });
+        if let Some(name) = item.strip_prefix("enum ").filter(|rest| rest.ends_with('{')) {
+            let name = name.split(' ').next().unwrap_or("").to_owned();
+            self.enums.push(Enum { name, doc, values });
         } else if let Some(name) = item.strip_prefix("struct ") {
             self.handles.push(Item { name: name.to_owned(), value: String::new(), doc });
         } else if item.starts_with("typedef struct ") {

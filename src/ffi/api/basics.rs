@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::ffi::args::{arg_shared_opt, arg_str};
+use crate::ffi::enums::{enum_netlib_certificate_problem, enum_netlib_class, enum_netlib_retry_kind};
 use crate::ffi::guard::computing as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
@@ -206,7 +207,7 @@ pub extern "C" fn netlib_status_text(status: netlib_status) -> *const c_char {
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub extern "C" fn netlib_status_class(status: netlib_status) -> i32 {
+pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_class {
     const UNKNOWN: StatusClass = StatusClass::System;
     guard::value(UNKNOWN as i32, || Ok(Status::from_code(status).map_or(UNKNOWN, Status::class) as i32))
 }
@@ -218,7 +219,7 @@ pub extern "C" fn netlib_status_class(status: netlib_status) -> i32 {
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> i32 {
+pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> enum_netlib_retry_kind {
     guard::value(0, || Ok(Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)))
 }
 
@@ -348,7 +349,9 @@ pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_error_certificate_problem(error: *const netlib_error) -> i32 {
+pub unsafe extern "C" fn netlib_error_certificate_problem(
+    error: *const netlib_error,
+) -> enum_netlib_certificate_problem {
     read(error, 0, |error| error.certificate_problem() as i32)
 }
 

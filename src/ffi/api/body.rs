@@ -288,7 +288,7 @@ pub unsafe extern "C" fn netlib_rewind_body(
 /// Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
 ///
 /// @param body the body. Not NULL.
-/// @param closed out: whether it is closed. Not NULL.
+/// @param closed out: 0 or 1. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
 /// @threads one call at a time on the body
@@ -296,12 +296,12 @@ pub unsafe extern "C" fn netlib_rewind_body(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_fp_closed(
     body: *mut netlib_body,
-    closed: *mut bool,
+    closed: *mut i32,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
         let closed = outs!(closed);
-        closed.set(arg_mut!(body).is_fp_closed()?);
+        closed.set_bool(arg_mut!(body).is_fp_closed()?);
         Ok(())
     })
 }

@@ -8,6 +8,7 @@ use crate::ffi::api::retry::options::netlib_retry_options;
 use crate::ffi::api::tls::netlib_tls_options;
 use crate::ffi::api::url::netlib_url;
 use crate::ffi::args::{arg_bytes, arg_cstrs};
+use crate::ffi::enums::enum_netlib_ssl_version;
 use crate::ffi::out::outs;
 use crate::ffi::strings::TextList;
 use crate::ffi::{guard, handle, options};
@@ -164,6 +165,9 @@ pub unsafe extern "C" fn netlib_split_first(
 /// @since 0.1.0
 #[deprecated(note = "use netlib_tls_options_set_minimum_version")]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_options_set_ssl_version(options: *mut netlib_tls_options, version: i32) {
+pub unsafe extern "C" fn netlib_tls_options_set_ssl_version(
+    options: *mut netlib_tls_options,
+    version: enum_netlib_ssl_version,
+) {
     options::set(options, "netlib_tls_options_set_ssl_version", |o: &mut TlsOptions| o.set_ssl_version(version));
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::headers::netlib_headers;
 use crate::ffi::args::{arg, arg_bytes, arg_method, arg_shared};
+use crate::ffi::enums::enum_netlib_body_framing;
 use crate::ffi::guard::computing as guard;
 use crate::ffi::out::{in_out, out_opt, outs};
-use crate::ffi::strings::{lend_text, read};
+use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};
 use crate::headers::assert_header_parsing;
 use crate::response::{Framing, Response, check_status};
@@ -251,7 +252,7 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_framing(
     response: *const netlib_response,
-    framing: *mut i32,
+    framing: *mut enum_netlib_body_framing,
     length: *mut i64,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
@@ -272,23 +273,13 @@ pub unsafe extern "C" fn netlib_response_framing(
 /// Whether the request's method is HEAD, in any case of letters, as urllib3 answers it. To find where the body ends ask
 /// `netlib_response_framing`, for which only "HEAD" is HEAD.
 ///
-/// @param response the response. Not NULL.
-/// @param is_head out: whether it is. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`.
+/// @param response the response. May be NULL: 0 is returned.
+/// @return 0 or 1.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_is_response_to_head(
-    response: *const netlib_response,
-    is_head: *mut bool,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let is_head = outs!(is_head);
-        is_head.set(arg!(response).is_response_to_head());
-        Ok(())
-    })
+pub unsafe extern "C" fn netlib_is_response_to_head(response: *const netlib_response) -> i32 {
+    read_bool(response, false, Response::is_response_to_head)
 }
 
 /// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after

@@ -15,8 +15,9 @@ use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::response::netlib_response;
 use crate::ffi::api::retry::options::netlib_retry_options;
 use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_opt, arg_shared_opt};
+use crate::ffi::enums::enum_netlib_delay_reason;
 use crate::ffi::out::outs;
-use crate::ffi::strings::read;
+use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{Handle, Options, Shared, guard, handle, options as ffi_options};
 use crate::retry::{Count, Retry};
 
@@ -199,7 +200,7 @@ pub unsafe extern "C" fn netlib_retry_increment(
 /// @param method the request's method. Not NULL.
 /// @param status_code the response's status.
 /// @param has_retry_after 0 or 1: whether it has a Retry-After header.
-/// @param is_retry out. Not NULL.
+/// @param is_retry out: 0 or 1. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
 /// @threads any
@@ -210,37 +211,27 @@ pub unsafe extern "C" fn netlib_retry_is_retry(
     method: *const c_char,
     status_code: i32,
     has_retry_after: i32,
-    is_retry: *mut bool,
+    is_retry: *mut i32,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
         let is_retry = outs!(is_retry);
         let retry = arg!(retry);
         let method = arg_cstr!(method);
-        is_retry.set(retry.is_retry(method, status_code, arg_bool!(has_retry_after))?);
+        is_retry.set_bool(retry.is_retry(method, status_code, arg_bool!(has_retry_after))?);
         Ok(())
     })
 }
 
 /// Says whether more retries were made than one of the counts allows.
 ///
-/// @param retry the Retry. Not NULL.
-/// @param exhausted out. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`.
+/// @param retry the Retry. May be NULL: 1 is returned.
+/// @return 0 or 1.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_is_exhausted(
-    retry: *const netlib_retry,
-    exhausted: *mut bool,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let exhausted = outs!(exhausted);
-        exhausted.set(arg!(retry).is_exhausted());
-        Ok(())
-    })
+pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -> i32 {
+    read_bool(retry, true, Retry::is_exhausted)
 }
 
 /// The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
@@ -343,7 +334,7 @@ pub unsafe extern "C" fn netlib_retry_delay(
     retry: *const netlib_retry,
     response: *const netlib_response,
     seconds: *mut f64,
-    reason: *mut i32,
+    reason: *mut enum_netlib_delay_reason,
     uncapped: *mut f64,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
@@ -387,7 +378,7 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 /// @param retry the Retry. Not NULL.
 /// @param response the last response. May be NULL: there was none, and nothing to wait for.
 /// @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
-/// @param slept out: false when there is no such header or it asks for no wait. Not NULL.
+/// @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
 ///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
@@ -400,13 +391,13 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
     retry: *const netlib_retry,
     response: *const netlib_response,
     limit: *const netlib_limit,
-    slept: *mut bool,
+    slept: *mut i32,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
         let slept = outs!(slept);
         let retry = arg!(retry);
-        slept.set(retry.sleep_for_retry(arg_opt!(response), arg_opt!(limit))?);
+        slept.set_bool(retry.sleep_for_retry(arg_opt!(response), arg_opt!(limit))?);
         Ok(())
     })
 }

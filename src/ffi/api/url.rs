@@ -450,25 +450,16 @@ pub unsafe extern "C" fn netlib_url_resolve(
 /// for https, and an absent scheme is http. Letter case does not count; userinfo, path, query and fragment do not
 /// either. Credentials for one origin must not go to another.
 ///
-/// @param a one URL. Not NULL.
-/// @param b the other. Not NULL.
-/// @param same out: the answer. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`.
+/// @param a one URL. May be NULL: 0 is returned.
+/// @param b the other. May be NULL: 0 is returned.
+/// @return 0 or 1.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_url_same_origin(
-    a: *const netlib_url,
-    b: *const netlib_url,
-    same: *mut bool,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let same = outs!(same);
+pub unsafe extern "C" fn netlib_url_same_origin(a: *const netlib_url, b: *const netlib_url) -> i32 {
+    guard::value(0, || {
         let (a, b) = (arg!(a), arg!(b));
-        same.set(a.same_origin(&b));
-        Ok(())
+        Ok(i32::from(a.same_origin(&b)))
     })
 }
 

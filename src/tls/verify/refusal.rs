@@ -22,7 +22,7 @@ pub(crate) mod advice {
     pub(crate) const ADD_PIN: &str = "to accept it, if it is known to be the right one: netlib_tls_options_add_pin";
     pub(crate) const ADD_CRL: &str = "to add a current list: netlib_tls_options_add_crl_file";
     pub(crate) const NOT_STRICT: &str =
-        "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_X509_STRICT";
+        "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_FLAG_X509_STRICT";
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! NETLIB_VERIFY_X509_STRICT: rules of RFC 5280 that authorities of the public web keep and older private ones may not.
+//! NETLIB_VERIFY_FLAG_X509_STRICT: rules of RFC 5280 that authorities of the public web keep and older private ones may not.
 
 use webpki::VerifiedPath;
 

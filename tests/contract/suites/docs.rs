@@ -85,18 +85,10 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
             {
                 problems.push(format!("parameter {}: a handle that is stored is \"out, owned\"", param.name));
             }
-            let number = [
-                "size_t*",
-                "int32_t*",
-                "netlib_status*",
-                "int64_t*",
-                "uint64_t*",
-                "int*",
-                "double*",
-                "bool*",
-                "uint8_t*",
-            ];
-            if number.contains(&param.ctype.as_str()) && !(text.starts_with("out") || text.starts_with("in/out")) {
+            let numbers =
+                ["size_t*", "int32_t*", "netlib_status*", "int64_t*", "uint64_t*", "int*", "double*", "uint8_t*"];
+            let is_number = numbers.contains(&param.ctype.as_str()) || param.ctype.starts_with("enum ");
+            if is_number && !(text.starts_with("out") || text.starts_with("in/out")) {
                 problems.push(format!("parameter {}: it begins with \"out\" or \"in/out\"", param.name));
             }
         }
@@ -130,7 +122,7 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if function.deprecated != (function.section == "deprecated") {
         problems.push("the section deprecated is of the functions with the attribute, and of no others".to_owned());
     }
-    if function.returns == "netlib_status" && !function.returns_status() && function.name != "netlib_error_status" {
+    if function.returns == "netlib_status" && !function.returns_status() && !function.name.ends_with("_status") {
         problems.push("a function that can fail takes `netlib_error **err` last".to_owned());
     }
     problems
@@ -156,8 +148,9 @@ fn unplaced_option(doc: &str) -> Option<String> {
 
 fn callback_problems(header: &Header, callback: &Function) -> Vec<String> {
     let mut problems = callable_problems(header, callback);
-    if callback.returns != "int32_t" || callback.params.first().is_none_or(|first| first.ctype != "void*") {
-        problems.push("a callback is int32_t (void *ctx, …)".to_owned());
+    let returns_number = callback.returns == "int32_t" || callback.returns.starts_with("enum ");
+    if !returns_number || callback.params.first().is_none_or(|first| first.ctype != "void*") {
+        problems.push("a callback is int32_t, or an enum, (void *ctx, …)".to_owned());
     }
     problems
 }

@@ -12,6 +12,7 @@ const GUARDS: &[&str] = &["guard::status", "guard::value", "guard::nothing"];
 const GUARDED: &[(&str, &str, &str)] = &[
     // As it is called; where it is, and its name there.
     ("read", "strings.rs", "read"),
+    ("read_bool", "strings.rs", "read_bool"),
     ("lend", "strings.rs", "lend"),
     ("lend_text", "strings.rs", "lend_text"),
     ("lend_terminated", "strings.rs", "lend_terminated"),

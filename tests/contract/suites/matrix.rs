@@ -29,7 +29,9 @@ pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, 
     let text = fs::read_to_string(include.join("netlib.h")).expect("netlib.h");
     let constants: String = Header::parse(&text)
         .constants()
-        .filter(|constant| !["NETLIB_MUST_USE", "NETLIB_DEPRECATED_NOTE"].contains(&constant.name.as_str()))
+        .filter(|constant| {
+            !["NETLIB_MUST_USE", "NETLIB_DEPRECATED_NOTE", "NETLIB_INT32"].contains(&constant.name.as_str())
+        })
         .map(|constant| match (&constant.name, &constant.value) {
             (name, list) if list.starts_with('"') && list.contains(',') => {
                 format!("    {{ static const char *const list[] = {{{name}}}; (void)list; }}\n")
@@ -82,18 +84,62 @@ pub fn check(env: &Env, include: &Path, scratch: &Path, library: Option<&Path>, 
     }) {
         report.merge(result);
     }
-    // What reads the preprocessed header (ctypes generators, cffi) asks for plain C.
-    let plain = env
-        .cc()
-        .args(["-E", "-P", "-DNETLIB_MUST_USE=", "-DNETLIB_DEPRECATED_NOTE(note)="])
-        .arg(include.join("netlib.h"))
-        .run(60);
-    let start = plain.out.find("netlib_").unwrap_or(0);
-    report.check(
-        plain.ok && !plain.out[start..].contains("__attribute__"),
-        format!(
-            "with its macros defined empty, the header has no attributes\n{}",
-            if plain.ok { "" } else { &plain.text }
-        ),
-    );
+    r35_a_value_of_another_enum_is_reported(env, include, scratch, report);
+    for version in C_VERSIONS {
+        plain(env, include, version, report);
+    }
+}
+
+/// Tools that read the preprocessed header (cffi, LuaJIT, generators for ctypes) know plain C99 only.
+fn plain(env: &Env, include: &Path, version: &str, report: &mut Report) {
+    let std = format!("-std={version}");
+    let run = env.cc().args([&std, "-E", "-P", "-DNETLIB_PLAIN_C"]).arg(include.join("netlib.h")).run(60);
+    if !report.check(run.ok, format!("the header is preprocessed with {std}\n{}", run.text)) {
+        return;
+    }
+    let declarations = &run.out[run.out.find("typedef struct netlib_").unwrap_or(0)..];
+    for extension in ["__attribute__", "_Static_assert", "int32_t {", "NETLIB_INT32"] {
+        report.check(
+            !declarations.contains(extension),
+            format!("with NETLIB_PLAIN_C and {std}, the header has no {extension}"),
+        );
+    }
+}
+
+/// A value of another enum is a warning in C and an error in C++; one of the right enum is neither.
+fn r35_a_value_of_another_enum_is_reported(env: &Env, include: &Path, scratch: &Path, report: &mut Report) {
+    let text = "#include <netlib.h>\nvoid set(netlib_tls_options *options);\n\
+                void set(netlib_tls_options *options) { netlib_tls_options_set_verify_mode(options, VALUE); }\n";
+    let compile = |compiler: &str, version: &str, extension: &str, warnings: &[&str], value: &str| {
+        let source = scratch.join(format!("enums.{extension}"));
+        fs::write(&source, text).expect("target is writable");
+        let mut build = env.command(compiler);
+        build.arg(format!("-std={version}")).args(["-fsyntax-only", "-Wextra"]).args(warnings);
+        build.arg(format!("-DVALUE={value}")).arg("-I").arg(include).arg(source).run(60)
+    };
+    for (c, cxx) in [("gcc", "g++"), ("clang", "clang++")] {
+        for (compiler, version, extension) in [(c, "c99", "c"), (c, "c17", "c"), (cxx, "c++11", "cpp")] {
+            if !has(compiler) {
+                continue;
+            }
+            let what = format!("{compiler} -std={version}");
+            let right = compile(compiler, version, extension, &["-Werror"], "NETLIB_CERT_REQUIRED");
+            report.check(right.ok, format!("{what}: a value of the right enum compiles\n{}", right.text));
+            let wrong = compile(compiler, version, extension, &[], "NETLIB_VERIFY_FLAG_DEFAULT");
+            match extension {
+                "c" => report.check(
+                    wrong.ok && wrong.text.contains("-Wenum-conversion"),
+                    format!("{what}: a value of another enum is a warning\n{}", wrong.text),
+                ),
+                _ => report.check(!wrong.ok, format!("{what}: a value of another enum is an error")),
+            };
+        }
+    }
+    if has("gcc") {
+        let short = compile("gcc", "c11", "c", &["-fshort-enums"], "NETLIB_CERT_REQUIRED");
+        report.check(
+            !short.ok && short.text.contains("an enum of netlib has four bytes"),
+            format!("gcc -fshort-enums is refused\n{}", short.text),
+        );
+    }
 }

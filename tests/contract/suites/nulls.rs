@@ -291,19 +291,10 @@ impl Sweep<'_> {
     /// What a parameter points to, if the call stores something there.
     fn output(&self, param: &Param) -> Option<String> {
         let pointed = param.ctype.strip_suffix('*')?;
-        let numbers = [
-            "size_t",
-            "int32_t",
-            "netlib_status",
-            "uint32_t",
-            "int64_t",
-            "uint64_t",
-            "int",
-            "double",
-            "bool",
-            "uint16_t",
-        ];
+        let numbers =
+            ["size_t", "int32_t", "netlib_status", "uint32_t", "int64_t", "uint64_t", "int", "double", "uint16_t"];
         let is_handle = pointed.ends_with('*') && !pointed.starts_with("const char");
-        (numbers.contains(&pointed) || is_handle || pointed == "const char*").then(|| pointed.to_owned())
+        (numbers.contains(&pointed) || pointed.starts_with("enum ") || is_handle || pointed == "const char*")
+            .then(|| pointed.to_owned())
     }
 }

@@ -10,8 +10,9 @@ use crate::ffi::api::response::netlib_response;
 use crate::ffi::api::retry::netlib_retry;
 use crate::ffi::api::url::netlib_url;
 use crate::ffi::args::{arg, arg_cstr, arg_opt, arg_shared, arg_shared_opt};
+use crate::ffi::enums::{enum_netlib_action, enum_netlib_counter, enum_netlib_delay_reason};
 use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_text, read};
+use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::retry::{Attempt, Decision};
 
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn netlib_decision_free(decision: *mut netlib_decision) {
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_decision_action(decision: *const netlib_decision) -> i32 {
+pub unsafe extern "C" fn netlib_decision_action(decision: *const netlib_decision) -> enum_netlib_action {
     read(decision, 0, |decision| decision.action() as i32)
 }
 
@@ -168,7 +169,7 @@ pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision)
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decision) -> i32 {
+pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decision) -> enum_netlib_counter {
     read(decision, 0, |decision| decision.counter() as i32)
 }
 
@@ -190,7 +191,7 @@ pub unsafe extern "C" fn netlib_decision_delay(decision: *const netlib_decision)
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_decision) -> i32 {
+pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_decision) -> enum_netlib_delay_reason {
     read(decision, 0, |decision| decision.delay().reason as i32)
 }
 
@@ -250,37 +251,25 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
 
 /// Whether the next request carries the body again, if the last one had any: rewind it first, see `netlib_rewind_body`.
 ///
-/// @param decision the decision. May be NULL: false is returned.
-/// @return false once a redirect has turned the request into GET, and when there is no next request.
+/// @param decision the decision. May be NULL: 0 is returned.
+/// @return 0 or 1; 0 once a redirect has turned the request into GET, and when there is no next request.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> bool {
-    read(decision, false, Decision::resend_body)
+pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> i32 {
+    read_bool(decision, false, Decision::resend_body)
 }
 
 /// Whether the next request must not carry a header: the question that `netlib_decision_headers` asks for each.
 ///
-/// @param decision the decision. Not NULL.
-/// @param name the header's name, in any case of letters. Not NULL.
-/// @param drops out. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`.
+/// @param decision the decision. May be NULL: 1 is returned.
+/// @param name the header's name, in any case of letters. May be NULL: 1 is returned.
+/// @return 0 or 1.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_decision_drops_header(
-    decision: *const netlib_decision,
-    name: *const c_char,
-    drops: *mut bool,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let drops = outs!(drops);
-        let decision = arg!(decision);
-        drops.set(decision.dropped_headers().contains(arg_cstr!(name).to_bytes()));
-        Ok(())
-    })
+pub unsafe extern "C" fn netlib_decision_drops_header(decision: *const netlib_decision, name: *const c_char) -> i32 {
+    guard::value(1, || Ok(i32::from(arg!(decision).dropped_headers().contains(arg_cstr!(name).to_bytes()))))
 }
 
 /// How many headers the next request must not carry, of those that are known by name. When only the headers of

@@ -4,8 +4,9 @@ use std::ffi::c_char;
 
 use crate::ffi::api::basics::netlib_error;
 use crate::ffi::api::retry::netlib_retry;
+use crate::ffi::enums::enum_netlib_redirect_profile;
 use crate::ffi::handle;
-use crate::ffi::strings::{lend_text, read};
+use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::retry::{Backoff, Count, Methods, NameSet, Policy, Retry};
 
 /// What is left of `total`.
@@ -120,35 +121,35 @@ pub unsafe extern "C" fn netlib_retry_retry_after_max(retry: *const netlib_retry
 
 /// Whether running out of redirects is an error.
 ///
-/// @param retry the Retry. May be NULL: false is returned.
-/// @return true: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; false: it returns the response.
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_raise_on_redirect(retry: *const netlib_retry) -> bool {
-    read(retry, false, Retry::raise_on_redirect)
+pub unsafe extern "C" fn netlib_retry_raise_on_redirect(retry: *const netlib_retry) -> i32 {
+    read_bool(retry, false, Retry::raise_on_redirect)
 }
 
 /// Whether running out of retries because of a status is an error.
 ///
-/// @param retry the Retry. May be NULL: false is returned.
-/// @return true: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; false: it returns the response.
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_raise_on_status(retry: *const netlib_retry) -> bool {
-    read(retry, false, Retry::raise_on_status)
+pub unsafe extern "C" fn netlib_retry_raise_on_status(retry: *const netlib_retry) -> i32 {
+    read_bool(retry, false, Retry::raise_on_status)
 }
 
 /// Whether Retry-After is obeyed.
 ///
-/// @param retry the Retry. May be NULL: false is returned.
-/// @return true or false.
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return 0 or 1.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_respect_retry_after_header(retry: *const netlib_retry) -> bool {
-    read(retry, false, Retry::respect_retry_after_header)
+pub unsafe extern "C" fn netlib_retry_respect_retry_after_header(retry: *const netlib_retry) -> i32 {
+    read_bool(retry, false, Retry::respect_retry_after_header)
 }
 
 /// How redirects are followed.
@@ -158,19 +159,19 @@ pub unsafe extern "C" fn netlib_retry_respect_retry_after_header(retry: *const n
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_redirect_profile(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_redirect_profile(retry: *const netlib_retry) -> enum_netlib_redirect_profile {
     read(retry, 0, |retry| retry.redirect_profile() as i32)
 }
 
 /// Whether every method may be retried; the list of allowed methods is then empty and means nothing.
 ///
-/// @param retry the Retry. May be NULL: false is returned.
-/// @return true or false.
+/// @param retry the Retry. May be NULL: 0 is returned.
+/// @return 0 or 1.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_allows_any_method(retry: *const netlib_retry) -> bool {
-    read(retry, false, |retry| matches!(retry.methods(), Methods::Any))
+pub unsafe extern "C" fn netlib_retry_allows_any_method(retry: *const netlib_retry) -> i32 {
+    read_bool(retry, false, |retry| matches!(retry.methods(), Methods::Any))
 }
 
 /// How many methods are listed as allowed.
@@ -255,13 +256,13 @@ pub unsafe extern "C" fn netlib_retry_remove_header(
 /// Whether a redirect to another origin may take every header along that nothing drops: true unless
 /// `netlib_retry_options_set_keep_headers_on_redirect` gave a list.
 ///
-/// @param retry the Retry. May be NULL: true is returned.
-/// @return true or false.
+/// @param retry the Retry. May be NULL: 1 is returned.
+/// @return 0 or 1.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retry) -> bool {
-    read(retry, true, |retry| retry.keep_headers_on_redirect().is_none())
+pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retry) -> i32 {
+    read_bool(retry, true, |retry| retry.keep_headers_on_redirect().is_none())
 }
 
 /// How many headers may follow a redirect to another origin, if only listed ones may.

@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_void};
 use crate::error::Error;
 use crate::ffi::api::basics::netlib_error;
 use crate::ffi::args::{arg_bool, arg_cstr_opt, arg_cstrs, arg_i32s, arg_shared_opt};
+use crate::ffi::enums::enum_netlib_redirect_profile;
 use crate::ffi::{Handle, Options, Unique, callback, guard, handle, options};
 use crate::retry::{Count, HistoryEntry, MethodsSetting, RedirectProfile, RetryOptions};
 use crate::status::Status;
@@ -402,7 +403,10 @@ pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(option
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(options: *mut netlib_retry_options, profile: i32) {
+pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
+    options: *mut netlib_retry_options,
+    profile: enum_netlib_redirect_profile,
+) {
     options::set(options, "netlib_retry_options_set_redirect_profile", |o| {
         let profile = RedirectProfile::from_code(profile).ok_or_else(|| {
             Error::new(Status::InvalidArgument, format!("profile must be a netlib_redirect_profile; it is {profile}"))

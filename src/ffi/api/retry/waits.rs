@@ -4,9 +4,10 @@ use crate::error::Error;
 use crate::ffi::api::retry::netlib_retry;
 use crate::ffi::api::retry::options::netlib_retry_options;
 use crate::ffi::args::{arg_bool, arg_i32s};
+use crate::ffi::enums::{enum_netlib_jitter_kind, enum_netlib_over_max};
 use crate::ffi::options;
-use crate::ffi::strings::read;
-use crate::retry::{JitterKind, OverMax, RetryAfterStatuses};
+use crate::ffi::strings::{read, read_bool};
+use crate::retry::{JitterKind, OverMax, Retry, RetryAfterStatuses};
 use crate::status::Status;
 
 /// How randomness enters a backoff. Given to `netlib_retry_options_set_jitter_kind`.
@@ -49,7 +50,10 @@ pub enum netlib_over_max {
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(options: *mut netlib_retry_options, kind: i32) {
+pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
+    options: *mut netlib_retry_options,
+    kind: enum_netlib_jitter_kind,
+) {
     options::set(options, "netlib_retry_options_set_jitter_kind", |o| {
         o.set_jitter_kind(JitterKind::from_code(kind).ok_or_else(|| {
             Error::new(Status::InvalidArgument, format!("kind must be a netlib_jitter_kind; it is {kind}"))
@@ -110,7 +114,7 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_retry_after_over_max(
     options: *mut netlib_retry_options,
-    over_max: i32,
+    over_max: enum_netlib_over_max,
 ) {
     options::set(options, "netlib_retry_options_set_retry_after_over_max", |o| {
         o.set_retry_after_over_max(OverMax::from_code(over_max).ok_or_else(|| {
@@ -148,7 +152,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) -> enum_netlib_jitter_kind {
     read(retry, 0, |retry| retry.backoff().jitter_kind as i32)
 }
 
@@ -161,7 +165,7 @@ pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) ->
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib_retry) -> i32 {
-    read(retry, 0, |retry| i32::from(matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried)))
+    read_bool(retry, false, |retry| matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried))
 }
 
 /// How many statuses are listed as those whose Retry-After header is obeyed.
@@ -194,7 +198,7 @@ pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_retry_after_over_max(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_retry_after_over_max(retry: *const netlib_retry) -> enum_netlib_over_max {
     read(retry, 0, |retry| retry.retry_after_over_max() as i32)
 }
 
@@ -206,5 +210,5 @@ pub unsafe extern "C" fn netlib_retry_retry_after_over_max(retry: *const netlib_
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_ignore_malformed_retry_after(retry: *const netlib_retry) -> i32 {
-    read(retry, 0, |retry| i32::from(retry.ignore_malformed_retry_after()))
+    read_bool(retry, false, Retry::ignore_malformed_retry_after)
 }

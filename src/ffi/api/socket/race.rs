@@ -368,7 +368,10 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_connect_attempt_status(connect: *const netlib_connect, index: usize) -> i32 {
+pub unsafe extern "C" fn netlib_connect_attempt_status(
+    connect: *const netlib_connect,
+    index: usize,
+) -> netlib_status {
     read(connect, Status::NullArgument as i32, |connect| {
         connect.attempts().get(index).map_or(Status::InvalidArgument, |attempt| attempt.status()) as i32
     })

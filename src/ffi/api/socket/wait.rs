@@ -65,7 +65,7 @@ pub unsafe extern "C" fn netlib_wait_for_write(
 ///
 /// @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
 ///        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
-/// @param dropped out: true or false. Not NULL.
+/// @param dropped out: 0 or 1. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_IO` if the system could not say.
 /// @threads any
@@ -73,12 +73,12 @@ pub unsafe extern "C" fn netlib_wait_for_write(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_connection_dropped(
     fd: c_int,
-    dropped: *mut bool,
+    dropped: *mut i32,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
         let dropped = outs!(dropped);
-        dropped.set(socket::is_connection_dropped(fd)?);
+        dropped.set_bool(socket::is_connection_dropped(fd)?);
         Ok(())
     })
 }

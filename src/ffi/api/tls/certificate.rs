@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::{arg_bytes, arg_cstr};
+use crate::ffi::enums::enum_netlib_certificate_name_kind;
 use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_bytes, lend_text, read};
+use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::{Certificate, fingerprint};
 
@@ -234,7 +235,10 @@ pub unsafe extern "C" fn netlib_certificate_name(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_certificate_name_kind(certificate: *const netlib_certificate, index: usize) -> i32 {
+pub unsafe extern "C" fn netlib_certificate_name_kind(
+    certificate: *const netlib_certificate,
+    index: usize,
+) -> enum_netlib_certificate_name_kind {
     read(certificate, 0, |certificate| certificate.names().get(index).map_or(0, |(kind, _)| *kind as i32))
 }
 
@@ -300,24 +304,24 @@ pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
 /// Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
 /// and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
 ///
-/// @param certificate the certificate. May be NULL: false is returned.
+/// @param certificate the certificate. May be NULL: 0 is returned.
 /// @return what it says, which nobody has verified.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> bool {
-    read(certificate, false, Certificate::is_ca)
+pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> i32 {
+    read_bool(certificate, false, Certificate::is_ca)
 }
 
 /// Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
 ///
-/// @param certificate the certificate. May be NULL: false is returned.
+/// @param certificate the certificate. May be NULL: 0 is returned.
 /// @return what it says: the signature is not looked at.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const netlib_certificate) -> bool {
-    read(certificate, false, Certificate::is_self_issued)
+pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const netlib_certificate) -> i32 {
+    read_bool(certificate, false, Certificate::is_self_issued)
 }
 
 /// The certificate itself.

@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_void};
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::args::{arg, arg_bytes, arg_f64_opt, arg_str_opt};
+use crate::ffi::enums::enum_netlib_purpose;
 use crate::ffi::guard;
 
 /// What a certificate is to be for. As Python's `ssl.Purpose`, with OpenSSL's numbers of X509_PURPOSE_SSL_CLIENT and
@@ -47,7 +48,7 @@ pub unsafe extern "C" fn netlib_tls_context_verify_chain(
     context: *const netlib_tls_context,
     chain: *const c_void,
     len: usize,
-    purpose: i32,
+    purpose: enum_netlib_purpose,
     name: *const c_char,
     time: *const f64,
     err: *mut *mut netlib_error,

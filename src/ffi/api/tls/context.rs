@@ -5,7 +5,8 @@ use std::ffi::{CString, c_char};
 use crate::ffi::api::tls::options::netlib_tls_version;
 use crate::ffi::api::tls::verify::{netlib_verify_flag, netlib_verify_mode};
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
-use crate::ffi::strings::{lend_text, read};
+use crate::ffi::enums::{enum_netlib_tls_version, enum_netlib_trust_kind, enum_netlib_verify_mode};
+use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Options, handle};
 use crate::tls::Context;
 use crate::tls::trust::Loaded;
@@ -83,7 +84,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const n
 pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
     context: *const netlib_tls_context,
     index: usize,
-) -> i32 {
+) -> enum_netlib_trust_kind {
     read(context, 0, |context| context.trust_loaded().get(index).map_or(0, Loaded::kind))
 }
 
@@ -163,19 +164,21 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_verify_mode(context: *const netlib_tls_context) -> i32 {
+pub unsafe extern "C" fn netlib_tls_context_verify_mode(
+    context: *const netlib_tls_context,
+) -> enum_netlib_verify_mode {
     read(context, netlib_verify_mode::NETLIB_CERT_REQUIRED as i32, |context| context.verify_mode() as i32)
 }
 
 /// Whether a server must prove its name.
 ///
-/// @param context the context. May be NULL: true is returned.
+/// @param context the context. May be NULL: 1 is returned.
 /// @return the setting.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_check_hostname(context: *const netlib_tls_context) -> bool {
-    read(context, true, Context::check_hostname)
+pub unsafe extern "C" fn netlib_tls_context_check_hostname(context: *const netlib_tls_context) -> i32 {
+    read_bool(context, true, Context::check_hostname)
 }
 
 /// How many pins there are, of which a peer's chain must have one: see `netlib_tls_options_add_pin`.
@@ -191,24 +194,24 @@ pub unsafe extern "C" fn netlib_tls_context_pin_count(context: *const netlib_tls
 
 /// Whether pins take the chain's place: see `netlib_tls_options_set_pins_replace_chain`.
 ///
-/// @param context the context. May be NULL: false is returned.
+/// @param context the context. May be NULL: 0 is returned.
 /// @return the setting.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_pins_replace_chain(context: *const netlib_tls_context) -> bool {
-    read(context, false, Context::pins_replace_chain)
+pub unsafe extern "C" fn netlib_tls_context_pins_replace_chain(context: *const netlib_tls_context) -> i32 {
+    read_bool(context, false, Context::pins_replace_chain)
 }
 
 /// The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
 ///
-/// @param context the context. May be NULL: `NETLIB_VERIFY_DEFAULT` is returned.
+/// @param context the context. May be NULL: `NETLIB_VERIFY_FLAG_DEFAULT` is returned.
 /// @return bits of `enum netlib_verify_flag`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
-    read(context, netlib_verify_flag::NETLIB_VERIFY_DEFAULT as i32, Context::verify_flags)
+    read(context, netlib_verify_flag::NETLIB_VERIFY_FLAG_DEFAULT as i32, Context::verify_flags)
 }
 
 /// The oldest version that can be negotiated: versions that `netlib_tls_options_set_options` excludes, or that have no
@@ -219,7 +222,9 @@ pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_minimum_version(context: *const netlib_tls_context) -> i32 {
+pub unsafe extern "C" fn netlib_tls_context_minimum_version(
+    context: *const netlib_tls_context,
+) -> enum_netlib_tls_version {
     read(context, netlib_tls_version::NETLIB_TLS_1_2 as i32, |context| context.minimum_version() as i32)
 }
 
@@ -230,7 +235,9 @@ pub unsafe extern "C" fn netlib_tls_context_minimum_version(context: *const netl
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_maximum_version(context: *const netlib_tls_context) -> i32 {
+pub unsafe extern "C" fn netlib_tls_context_maximum_version(
+    context: *const netlib_tls_context,
+) -> enum_netlib_tls_version {
     read(context, netlib_tls_version::NETLIB_TLS_1_3 as i32, |context| context.maximum_version() as i32)
 }
 
@@ -366,13 +373,13 @@ pub unsafe extern "C" fn netlib_tls_context_options(context: *const netlib_tls_c
 
 /// Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
 ///
-/// @param context the context. May be NULL: true is returned.
+/// @param context the context. May be NULL: 1 is returned.
 /// @return the setting.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tls_context) -> bool {
-    read(context, true, Context::resumption)
+pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tls_context) -> i32 {
+    read_bool(context, true, Context::resumption)
 }
 
 /// The file to which the secrets of sessions are written. As Python's `keylog_filename`.

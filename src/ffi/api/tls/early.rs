@@ -7,8 +7,9 @@ use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg, arg_bool, arg_data, arg_mut};
+use crate::ffi::enums::enum_netlib_early_data_status;
 use crate::ffi::out::outs;
-use crate::ffi::strings::read;
+use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Context, EarlyData, MemoryEngine, Stream, TlsOptions};
 
@@ -64,13 +65,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_
 /// Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
 /// session is resumed.
 ///
-/// @param context the context. May be NULL: false is returned.
+/// @param context the context. May be NULL: 0 is returned.
 /// @return the setting.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tls_context) -> bool {
-    read(context, false, Context::early_data)
+pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tls_context) -> i32 {
+    read_bool(context, false, Context::early_data)
 }
 
 /// Writes early data, as much of it as the server has allowed, on a client's stream whose handshake is not done: see
@@ -126,7 +127,9 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_early_data_status(stream: *const netlib_tls_stream) -> i32 {
+pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
+    stream: *const netlib_tls_stream,
+) -> enum_netlib_early_data_status {
     read(stream, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |stream| stream.early_data() as i32)
 }
 
@@ -189,7 +192,9 @@ pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_early_data_status(engine: *const netlib_tls_engine) -> i32 {
+pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
+    engine: *const netlib_tls_engine,
+) -> enum_netlib_early_data_status {
     read(engine, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
 }
 

@@ -8,8 +8,9 @@ use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg, arg_bool, arg_bytes, arg_bytes_opt};
+use crate::ffi::enums::enum_netlib_ech_status;
 use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_bytes, lend_text, read};
+use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
 
@@ -145,13 +146,13 @@ pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
 
 /// The setting `netlib_tls_options_set_ech_grease`.
 ///
-/// @param context the context. May be NULL: false is returned.
+/// @param context the context. May be NULL: 0 is returned.
 /// @return the setting.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tls_context) -> bool {
-    read(context, false, Context::ech_grease)
+pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tls_context) -> i32 {
+    read_bool(context, false, Context::ech_grease)
 }
 
 /// What became of Encrypted Client Hello, also after a failure of the handshake.
@@ -161,7 +162,7 @@ pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tl
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_stream) -> i32 {
+pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_stream) -> enum_netlib_ech_status {
     read(stream, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |stream: &Stream| stream.ech_status() as i32)
 }
 
@@ -172,7 +173,7 @@ pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_engine) -> i32 {
+pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_engine) -> enum_netlib_ech_status {
     read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)
 }
 

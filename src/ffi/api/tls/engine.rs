@@ -5,8 +5,9 @@ use std::ffi::{c_char, c_void};
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::args::{arg_buffer, arg_data, arg_mut, arg_shared, arg_str_opt};
+use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_bytes, lend_text, read};
+use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::tls::MemoryEngine;
 
@@ -347,7 +348,7 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> i32 {
+pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> enum_netlib_tls_version {
     read(engine, 0, |engine| engine.agreed().and_then(|agreed| agreed.version).map_or(0, |version| version as i32))
 }
 
@@ -383,11 +384,11 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
 
 /// As `netlib_tls_stream_is_resumed`.
 ///
-/// @param engine the engine. May be NULL: false is returned.
-/// @return the answer; false before the handshake is done.
+/// @param engine the engine. May be NULL: 0 is returned.
+/// @return 0 or 1; 0 before the handshake is done.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> bool {
-    read(engine, false, |engine| engine.agreed().is_some_and(|agreed| agreed.is_resumed))
+pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> i32 {
+    read_bool(engine, false, |engine| engine.agreed().is_some_and(|agreed| agreed.is_resumed))
 }

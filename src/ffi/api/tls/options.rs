@@ -4,6 +4,7 @@ use std::ffi::c_char;
 
 use crate::ffi::api::tls::netlib_tls_options;
 use crate::ffi::args::{arg_bool, arg_cstr, arg_path};
+use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::options as builder;
 use crate::tls::TlsOptions;
 
@@ -30,7 +31,10 @@ pub enum netlib_tls_version {
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(options: *mut netlib_tls_options, version: i32) {
+pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
+    options: *mut netlib_tls_options,
+    version: enum_netlib_tls_version,
+) {
     builder::set(options, "netlib_tls_options_set_minimum_version", |options: &mut TlsOptions| {
         options.set_minimum_version(version)
     });
@@ -44,7 +48,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(options: *mut ne
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(options: *mut netlib_tls_options, version: i32) {
+pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
+    options: *mut netlib_tls_options,
+    version: enum_netlib_tls_version,
+) {
     builder::set(options, "netlib_tls_options_set_maximum_version", |options: &mut TlsOptions| {
         options.set_maximum_version(version)
     });

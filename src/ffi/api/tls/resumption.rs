@@ -8,8 +8,9 @@ use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::args::{arg, arg_mut, arg_shared_opt};
+use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_text, read};
+use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::{Context, SavedSession};
 
@@ -77,7 +78,7 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> i32 {
+pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> enum_netlib_tls_version {
     read(session, 0, |session| session.version() as i32)
 }
 
@@ -97,13 +98,13 @@ pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_sess
 /// is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
 /// if the server has forgotten the session.
 ///
-/// @param session the session. May be NULL: false is returned.
+/// @param session the session. May be NULL: 0 is returned.
 /// @return the answer.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> bool {
-    read(session, false, SavedSession::is_resumable)
+pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> i32 {
+    read_bool(session, false, SavedSession::is_resumable)
 }
 
 /// Takes a session out of the context's memory: the newest that the server has given to this stream. As Python's

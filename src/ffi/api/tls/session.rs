@@ -3,7 +3,8 @@
 use std::ffi::c_char;
 
 use crate::ffi::api::tls::stream::netlib_tls_stream;
-use crate::ffi::strings::{lend_bytes, lend_text, read};
+use crate::ffi::enums::enum_netlib_tls_version;
+use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 
 /// How many certificates the peer sent; a resumed session has those of the first one.
 ///
@@ -74,7 +75,7 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> i32 {
+pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> enum_netlib_tls_version {
     read(stream, 0, |stream| stream.agreed().and_then(|agreed| agreed.version).map_or(0, |version| version as i32))
 }
 
@@ -114,11 +115,11 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
 /// Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
 /// proof of identity. As Python's `SSLSocket.session_reused`.
 ///
-/// @param stream the stream. May be NULL: false is returned.
-/// @return the answer; false before the handshake is done.
+/// @param stream the stream. May be NULL: 0 is returned.
+/// @return 0 or 1; 0 before the handshake is done.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> bool {
-    read(stream, false, |stream| stream.agreed().is_some_and(|agreed| agreed.is_resumed))
+pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> i32 {
+    read_bool(stream, false, |stream| stream.agreed().is_some_and(|agreed| agreed.is_resumed))
 }

@@ -300,7 +300,7 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 /// is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
 ///
 /// @param stream the stream. Not NULL.
-/// @param dropped out: true or false. Not NULL.
+/// @param dropped out: 0 or 1. Not NULL.
 /// @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
 ///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
 ///        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session,
@@ -317,7 +317,7 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
     stream: *mut netlib_tls_stream,
-    dropped: *mut bool,
+    dropped: *mut i32,
     why: *mut netlib_status,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
@@ -325,7 +325,7 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
         let why = out_opt!(why);
         let dropped = outs!(dropped);
         let status = arg!(stream).look()?;
-        dropped.set(status != Status::WantRead);
+        dropped.set_bool(status != Status::WantRead);
         if let Some(why) = why {
             why.set(status as netlib_status);
         }

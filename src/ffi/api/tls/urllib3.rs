@@ -8,8 +8,9 @@ use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg_bool, arg_cstrs, arg_shared_opt, arg_str_opt};
+use crate::ffi::enums::enum_netlib_ssl_version;
 use crate::ffi::out::outs;
-use crate::ffi::strings::read;
+use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Stream, TlsOptions, resolve};
 
@@ -90,7 +91,8 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
 /// module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
 ///
 /// @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
-/// @param number out: for `netlib_tls_options_set_verify_mode`. Not NULL.
+/// @param number out: any number, which `netlib_tls_options_set_verify_mode` checks when it is given
+///        `(enum netlib_verify_mode)number`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 /// @threads any
@@ -113,7 +115,8 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
 /// a number of `enum netlib_tls_version`.
 ///
 /// @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
-/// @param number out: for `netlib_tls_options_set_ssl_version`. Not NULL.
+/// @param number out: any number, which `netlib_tls_options_set_ssl_version` checks when it is given
+///        `(enum netlib_ssl_version)number`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 /// @threads any
@@ -138,7 +141,7 @@ pub unsafe extern "C" fn netlib_resolve_ssl_version(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> i32 {
+pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> enum_netlib_ssl_version {
     read(context, netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32, |_| {
         netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32
     })
@@ -182,13 +185,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
 
 /// Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
 ///
-/// @param context the context. May be NULL: false is returned.
-/// @return false.
+/// @param context the context. May be NULL: 0 is returned.
+/// @return 0.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context: *const netlib_tls_context) -> bool {
-    read(context, false, |_| false)
+pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context: *const netlib_tls_context) -> i32 {
+    read_bool(context, false, |_| false)
 }
 
 /// Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
@@ -207,11 +210,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mu
 
 /// Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
 ///
-/// @param context the context. May be NULL: false is returned.
-/// @return false.
+/// @param context the context. May be NULL: 0 is returned.
+/// @return 0.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> bool {
-    read(context, false, |_| false)
+pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> i32 {
+    read_bool(context, false, |_| false)
 }

@@ -5,6 +5,7 @@ use std::ffi::{c_char, c_void};
 use crate::ffi::api::retry::options::netlib_wall_clock_fn;
 use crate::ffi::api::tls::netlib_tls_options;
 use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_path};
+use crate::ffi::enums::enum_netlib_verify_mode;
 use crate::ffi::{callback, options as builder};
 use crate::tls::TlsOptions;
 
@@ -24,22 +25,22 @@ pub enum netlib_verify_mode {
 #[repr(C)]
 pub enum netlib_verify_flag {
     /// Nothing more than a chain to a trusted authority.
-    NETLIB_VERIFY_DEFAULT = 0,
+    NETLIB_VERIFY_FLAG_DEFAULT = 0,
     /// The peer's own certificate must be in no list of revoked ones, and its authority's list must be there.
-    NETLIB_VERIFY_CRL_CHECK_LEAF = 0x4,
+    NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 0x4,
     /// The same for every certificate of the chain but the trusted authority's.
-    NETLIB_VERIFY_CRL_CHECK_CHAIN = 0xc,
+    NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 0xc,
     /// Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
     /// number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier,
     /// critical basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with
     /// digitalSignature if it has any.
-    NETLIB_VERIFY_X509_STRICT = 0x20,
+    NETLIB_VERIFY_FLAG_X509_STRICT = 0x20,
     /// Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`.
-    NETLIB_VERIFY_ALLOW_PROXY_CERTS = 0x40,
+    NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 0x40,
     /// Trusted authorities are looked for before those that the peer sent. Always so.
-    NETLIB_VERIFY_X509_TRUSTED_FIRST = 0x8000,
+    NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 0x8000,
     /// A trusted authority ends the chain, also when another one has issued it. Always so.
-    NETLIB_VERIFY_X509_PARTIAL_CHAIN = 0x80000,
+    NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 0x80000,
 }
 
 /// What is asked of the peer's certificate. As Python's `ssl.SSLContext.verify_mode`. Default: a client requires one, a
@@ -51,7 +52,10 @@ pub enum netlib_verify_flag {
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(options: *mut netlib_tls_options, mode: i32) {
+pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
+    options: *mut netlib_tls_options,
+    mode: enum_netlib_verify_mode,
+) {
     builder::set(options, "netlib_tls_options_set_verify_mode", |options: &mut TlsOptions| {
         options.set_verify_mode(mode)
     });
@@ -125,10 +129,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
 /// Adds revocation lists (CRLs, RFC 5280) from a file, beside those of earlier calls. As curl's --crlfile and Python's
 /// load_verify_locations. Default: none; nothing is ever fetched.
 ///
-/// Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_CRL_CHECK_LEAF` the peer's
-/// own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority has no
-/// list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists of one
-/// authority the newest counts. A certificate that is itself among the added authorities is not looked up.
+/// Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
+/// peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
+/// has no list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists
+/// of one authority the newest counts. A certificate that is itself among the added authorities is not looked up.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
@@ -163,9 +167,9 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
 }
 
 /// What else is asked of certificates, by clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
-/// `NETLIB_VERIFY_DEFAULT`, or `NETLIB_VERIFY_CRL_CHECK_CHAIN` once revocation lists were added. A CRL flag without a
-/// list makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_X509_STRICT` is off unless set; urllib3 sets it with Python
-/// 3.13 or newer.
+/// `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once revocation lists were added. A CRL flag
+/// without a list makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets
+/// it with Python 3.13 or newer.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param flags bits of `enum netlib_verify_flag`.

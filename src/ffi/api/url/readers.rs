@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::arg_bytes;
+use crate::ffi::enums::enum_netlib_url_reader;
 use crate::ffi::guard::computing as guard;
 use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_text, read};
+use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};
 use crate::url::{Reader, Reading, Readings};
 
@@ -106,8 +107,8 @@ pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_read
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_differences(
     readings: *const netlib_url_readings,
-    a: i32,
-    b: i32,
+    a: enum_netlib_url_reader,
+    b: enum_netlib_url_reader,
 ) -> i32 {
     read(readings, -1, |readings| match (Reader::from_code(a), Reader::from_code(b)) {
         (Some(a), Some(b)) => readings.differences(a, b).0,
@@ -117,14 +118,17 @@ pub unsafe extern "C" fn netlib_url_readings_differences(
 
 /// Whether a reader finds a URL in the text: a scheme or a host.
 ///
-/// @param readings the readings. May be NULL: false is returned.
+/// @param readings the readings. May be NULL: 0 is returned.
 /// @param reader a `netlib_url_reader`.
-/// @return whether; false for an unknown reader.
+/// @return 0 or 1; 0 for an unknown reader.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_url_readings_accepted(readings: *const netlib_url_readings, reader: i32) -> bool {
-    read(readings, false, |readings| reading(readings, reader).is_some())
+pub unsafe extern "C" fn netlib_url_readings_accepted(
+    readings: *const netlib_url_readings,
+    reader: enum_netlib_url_reader,
+) -> i32 {
+    read_bool(readings, false, |readings| reading(readings, reader).is_some())
 }
 
 /// The scheme that a reader sees, in lower case.
@@ -138,7 +142,7 @@ pub unsafe extern "C" fn netlib_url_readings_accepted(readings: *const netlib_ur
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_scheme(
     readings: *const netlib_url_readings,
-    reader: i32,
+    reader: enum_netlib_url_reader,
     len: *mut usize,
 ) -> *const c_char {
     lend_text(readings, len, |readings| reading(readings, reader)?.scheme.as_deref())
@@ -155,7 +159,7 @@ pub unsafe extern "C" fn netlib_url_readings_scheme(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_host(
     readings: *const netlib_url_readings,
-    reader: i32,
+    reader: enum_netlib_url_reader,
     len: *mut usize,
 ) -> *const c_char {
     lend_text(readings, len, |readings| reading(readings, reader)?.host.as_deref())
@@ -170,7 +174,10 @@ pub unsafe extern "C" fn netlib_url_readings_host(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_url_readings_port(readings: *const netlib_url_readings, reader: i32) -> i32 {
+pub unsafe extern "C" fn netlib_url_readings_port(
+    readings: *const netlib_url_readings,
+    reader: enum_netlib_url_reader,
+) -> i32 {
     read(readings, -1, |readings| {
         reading(readings, reader).and_then(|reading| i32::try_from(reading.port?).ok()).unwrap_or(-1)
     })

@@ -18,7 +18,7 @@ pub(super) fn header_matrix(env: &Env, scratch: &Path, report: &mut Report) {
         ("void netlib_keyword(int class);", "g++"),
         ("enum netlib_wide {\n    NETLIB_WIDE = 99999999999\n};", "gcc"),
         ("#define NETLIB_HUGE ((double)1e999)\n", "floating constant exceeds range"),
-        ("__attribute__((deprecated)) void netlib_attribute(void);", "has no attributes"),
+        ("__attribute__((deprecated)) void netlib_attribute(void);", "has no __attribute__"),
         ("struct netlib_twice { int x; };", "redefinition"),
     ] {
         // Inside the include guard; the last one stands outside of it.

@@ -1,0 +1,26 @@
+//! The types of parameters and results that take one value of one C enum: `enum_netlib_x` here is `enum netlib_x` in
+//! netlib.h, so that C compilers see when a value of another enum is passed. Rust keeps a plain number, because C may
+//! pass any, and each function checks it.
+//!
+//! `tests/contract/header.rs` renames by this rule. Bit masks and `netlib_status` are integers in C too.
+#![allow(non_camel_case_types)]
+
+pub type enum_netlib_action = i32;
+pub type enum_netlib_body_framing = i32;
+pub type enum_netlib_certificate_name_kind = i32;
+pub type enum_netlib_certificate_problem = i32;
+pub type enum_netlib_class = i32;
+pub type enum_netlib_counter = i32;
+pub type enum_netlib_delay_reason = i32;
+pub type enum_netlib_early_data_status = i32;
+pub type enum_netlib_ech_status = i32;
+pub type enum_netlib_jitter_kind = i32;
+pub type enum_netlib_over_max = i32;
+pub type enum_netlib_purpose = i32;
+pub type enum_netlib_redirect_profile = i32;
+pub type enum_netlib_retry_kind = i32;
+pub type enum_netlib_ssl_version = i32;
+pub type enum_netlib_tls_version = i32;
+pub type enum_netlib_trust_kind = i32;
+pub type enum_netlib_url_reader = i32;
+pub type enum_netlib_verify_mode = i32;
