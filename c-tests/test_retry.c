@@ -148,6 +148,15 @@ static void every_setting_reads_back(void) {
     size_t len = 0;
     CHECK_STR("/b", netlib_retry_history_redirect_location(third, 1, &len));
     CHECK_INT(2, (long long)len);
+    CHECK_STR("/a", netlib_retry_history_redacted_url(third, 0, &len));
+    CHECK_INT(2, (long long)len);
+    CHECK_STR(NULL, netlib_retry_history_redacted_url(third, 1, &len));
+    CHECK_INT(0, (long long)len);
+    CHECK_STR(NULL, netlib_retry_history_redacted_redirect_location(third, 0, NULL));
+    CHECK_STR("/b", netlib_retry_history_redacted_redirect_location(third, 1, NULL));
+    CHECK_STR(NULL, netlib_retry_history_redacted_url(third, 2, NULL));
+    CHECK_STR(NULL, netlib_retry_history_redacted_url(NULL, 0, NULL));
+    CHECK_STR(NULL, netlib_retry_history_redacted_redirect_location(NULL, 0, NULL));
     /* Beyond the end. */
     CHECK_STR(NULL, netlib_retry_history_method(third, 2, NULL));
     CHECK(netlib_retry_history_error(third, 2) == NULL);
@@ -496,7 +505,39 @@ static void null_handles(void) {
     netlib_retry_options_add_sensitive_headers(NULL);
 }
 
+/* The history is what programs log after a failure: each URL of it is there without its secrets, too. */
+static void the_history_for_a_log(void) {
+    static const struct {
+        const char *text, *redacted;
+    } rows[] = {
+        {"https://user:password@host/path?key=secret&b=#token", "https://***@host/path?key=***&b=#***"},
+        {"/path?secret", "/path?***"},
+        {"http://[secret", "***"},
+        {"http://h/\xff", "***"},
+        {"", ""},
+    };
+    netlib_error *err = NULL;
+    netlib_retry_options *options = netlib_retry_options_new();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options_add_history(options, "GET", rows[i].text, NULL, 302, rows[i].text);
+    }
+    netlib_retry *retry = NULL;
+    CHECK_OK(netlib_retry_new(options, &retry, &err));
+    netlib_retry_options_free(options);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t len = 99;
+        const char *lent = netlib_retry_history_redacted_url(retry, i, &len);
+        CHECK_STR(rows[i].redacted, lent);
+        CHECK_INT((long long)strlen(rows[i].redacted), (long long)len);
+        CHECK(netlib_retry_history_redacted_url(retry, i, NULL) == lent);
+        CHECK_STR(rows[i].redacted, netlib_retry_history_redacted_redirect_location(retry, i, NULL));
+        CHECK_STR(rows[i].text, netlib_retry_history_url(retry, i, NULL));
+    }
+    netlib_retry_free(retry);
+}
+
 int main(void) {
+    the_history_for_a_log();
     defaults();
     constants();
     every_setting_reads_back();

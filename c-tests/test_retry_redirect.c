@@ -432,7 +432,39 @@ static void r9_no_downgrade_at_any_hop(void) {
     }
 }
 
+/* RFC 9110 section 10.2.2. The server never sees a fragment. */
+static void the_fragment_is_inherited(void) {
+    static const struct {
+        const char *from, *location, *url, *target;
+    } rows[] = {
+        {"http://a/x#f", "/y", "http://a/y#f", "/y"},
+        {"http://a/x#f", "https://b/z?q", "https://b/z?q#f", "/z?q"},
+        {"http://a/x#f", "/y#g", "http://a/y#g", "/y"},
+        {"http://a/x#f", "/y#", "http://a/y#", "/y"},
+        {"http://a/x#", "/y", "http://a/y#", "/y"},
+        {"http://a/x", "/y", "http://a/y", "/y"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_decision *decision = NULL;
+        netlib_retry *retry = retry_of(endless(NETLIB_REDIRECT_SAFE));
+        CHECK_OK(decide(retry, "GET", rows[i].from, 302, rows[i].location, &decision, &err));
+        CHECK_STR(rows[i].url, netlib_url_url(netlib_decision_url(decision), NULL));
+        CHECK_STR(rows[i].target, netlib_url_request_uri(netlib_decision_url(decision), NULL));
+        netlib_decision_free(decision);
+        netlib_retry_free(retry);
+        /* A reference as such inherits nothing: RFC 3986 section 5.2.2. */
+        netlib_url *base = NULL, *next = NULL;
+        CHECK_OK(netlib_parse_url(rows[i].from, NETLIB_NTS, &base, &err));
+        CHECK_OK(netlib_url_resolve(base, rows[i].location, NETLIB_NTS, &next, &err));
+        CHECK_STR(strchr(rows[i].location, '#') != NULL ? strchr(rows[i].location, '#') + 1 : NULL, netlib_url_fragment(next, NULL));
+        netlib_url_free(base);
+        netlib_url_free(next);
+    }
+}
+
 int main(void) {
+    the_fragment_is_inherited();
     r1_origins_and_header_casings();
     r4_stripping_is_sticky();
     r5_keys_under_any_name();

@@ -2588,7 +2588,9 @@ NETLIB_MUST_USE
 netlib_status netlib_decision_sleep(const netlib_decision *decision, const netlib_limit *limit, netlib_error **err);
 
 /**
- * The URL of the next request. For a redirect: the Location, resolved against the request's URL.
+ * The URL of the next request. For a redirect: the Location, resolved against the request's URL, whose fragment it
+ * inherits if it has none (RFC 9110 section 10.2.2). The fragment is no part of the request: `netlib_url_request_uri`
+ * leaves it out.
  *
  * @param decision the decision. May be NULL: NULL is returned.
  * @return borrowed from `decision`: clone it to keep it.
@@ -2945,8 +2947,8 @@ size_t netlib_retry_history_count(const netlib_retry *retry);
 const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * The URL of a request of the history, as it was given: it may hold a user's password. For a log, parse it and ask
- * `netlib_url_redacted`.
+ * The URL of a request of the history, as it was given: it may hold a user's password. For a log there is
+ * `netlib_retry_history_redacted_url`.
  *
  * @param retry the Retry. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -2956,6 +2958,21 @@ const char *netlib_retry_history_method(const netlib_retry *retry, size_t index,
  * @since 0.1.0
  */
 const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, size_t *len);
+
+/**
+ * The URL of a request of the history for logs, as `netlib_url_redacted` writes it: "***" stands for the userinfo, each
+ * value of the query and the fragment, and for the whole of a text that is no URL.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `retry`, NUL-terminated; NULL when no URL was given, and when there is no memory for the text.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_retry_history_redacted_url(const netlib_retry *retry,
+                                              size_t index,
+                                              size_t *len);
 
 /**
  * What failed in a request of the history.
@@ -2980,7 +2997,8 @@ const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
 /**
- * Where a request of the history was redirected to: its response's Location.
+ * Where a request of the history was redirected to: its response's Location, as it was sent. A redirect may carry a
+ * token; for a log there is `netlib_retry_history_redacted_redirect_location`.
  *
  * @param retry the Retry. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -2990,6 +3008,19 @@ int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
  * @since 0.1.0
  */
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
+
+/**
+ * Where a request of the history was redirected to, for logs: with "***" as in `netlib_retry_history_redacted_url`.
+ *
+ * @param retry the Retry. May be NULL: NULL is returned.
+ * @param index 0 to count - 1; beyond, NULL is returned.
+ * @param len out: the length in bytes without the NUL. May be NULL.
+ * @return borrowed from `retry`, NUL-terminated; NULL when it was not redirected, and when there is no memory for the
+ *         text.
+ * @threads any
+ * @since 0.1.0
+ */
+const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /* ---- The defaults of a Retry, and the statuses and headers that it knows. ---- */
 

@@ -3,14 +3,18 @@
 //! Each Retry of a chain has one entry more than the one before it, and all may live at the same time. They share
 //! their entries: a history is a list that is only added to at its end, where a Retry holds it.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::retry::{Count, names};
 use crate::status::Status;
+use crate::url::Url;
+
+/// Stands for a text that is no URL.
+const HIDDEN: &[u8] = b"***";
 
 /// How many outcomes of requests an error carries as causes.
 const MOST_ATTEMPTS: usize = 16;
@@ -25,6 +29,8 @@ pub struct HistoryEntry {
     ends: [usize; 3],
     error: Option<Arc<Error>>,
     status: Option<u16>,
+    /// The URL and the location for logs, made when they are first asked for.
+    redacted: [OnceLock<CString>; 2],
 }
 
 impl HistoryEntry {
@@ -43,7 +49,8 @@ impl HistoryEntry {
             text.extend_from_slice(part);
             text.len()
         });
-        Ok(HistoryEntry { text, ends, error: error.map(Error::without_retry), status })
+        let error = error.map(Error::without_retry);
+        Ok(HistoryEntry { text, ends, error, status, redacted: Default::default() })
     }
 
     /// As [`HistoryEntry::new`], for what a caller says: the method must be a token, the status a status code.
@@ -99,10 +106,33 @@ impl HistoryEntry {
         })
     }
 
+    /// The URL without its secrets. `None` also if there is no memory for it.
+    pub fn redacted_url(&self) -> Option<&CStr> {
+        redacted(self.url()?, &self.redacted[0])
+    }
+
+    /// The location without its secrets. `None` also if there is no memory for it.
+    pub fn redacted_redirect_location(&self) -> Option<&CStr> {
+        redacted(self.redirect_location()?, &self.redacted[1])
+    }
+
     fn part(&self, part: usize) -> Option<&CStr> {
         let start = if part == 0 { 0 } else { self.ends[part - 1] };
         CStr::from_bytes_with_nul(self.text.get(start..self.ends[part])?).ok()
     }
+}
+
+/// Any text may have been given as a URL. One that does not parse may be all secret, so nothing of it is shown.
+fn redacted<'a>(text: &CStr, made: &'a OnceLock<CString>) -> Option<&'a CStr> {
+    if let Some(made) = made.get() {
+        return Some(made);
+    }
+    let copy = match Url::parse(text.to_bytes()) {
+        Ok(url) => memory::copy_c(url.redacted().ok()?.to_bytes(), "a redacted URL").ok()?,
+        Err(error) if error.status() == Status::OutOfMemory => return None,
+        Err(_) => memory::copy_c(HIDDEN, "a redacted URL").ok()?,
+    };
+    Some(made.get_or_init(|| copy))
 }
 
 /// The entries, oldest first. Cloning it and adding to a clone copies none.
@@ -223,6 +253,46 @@ mod tests {
                     assert_eq!((entry.method(), entry.url(), entry.redirect_location()), (method, url, location));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn urls_are_lent_without_their_secrets() {
+        let rows: &[(&CStr, &CStr)] = &[
+            (c"http://user:password@host/path?key=secret#token", c"http://***@host/path?key=***#***"),
+            (c"/path?secret", c"/path?***"),
+            (c"user:password@host", c"user:///***@host"),
+            (c"http://[secret", c"***"),
+            (c"http://host/\xff", c"***"),
+            (c"secret with spaces:80:80", c"***"),
+            (c"", c""),
+        ];
+        for (text, expected) in rows {
+            let entry = HistoryEntry::new(None, Some(text), None, None, Some(text)).unwrap();
+            assert_eq!((entry.redacted_url(), entry.url()), (Some(*expected), Some(*text)));
+            assert_eq!(entry.redacted_redirect_location(), Some(*expected));
+            assert_eq!(entry.redacted_url().map(CStr::as_ptr), entry.redacted_url().map(CStr::as_ptr));
+        }
+        let entry = HistoryEntry::new(None, None, None, None, None).unwrap();
+        assert_eq!((entry.redacted_url(), entry.redacted_redirect_location()), (None, None));
+    }
+
+    /// All threads are lent the one text that stays.
+    #[test]
+    fn threads_may_ask_for_a_redacted_url_at_once() {
+        for _ in 0..50 {
+            let history = History::default().with(entry(7, Some(c"http://u:p@h/?q")));
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    let history = history.clone();
+                    let ask = move || history.last().unwrap().redacted_redirect_location().unwrap().as_ptr() as usize;
+                    std::thread::spawn(ask)
+                })
+                .collect();
+            let lent = history.last().unwrap().redacted_redirect_location().unwrap();
+            assert_eq!(lent, c"http://***@h/?***");
+            let lent = lent.as_ptr() as usize;
+            threads.into_iter().for_each(|thread| assert_eq!(thread.join().unwrap(), lent));
         }
     }
 

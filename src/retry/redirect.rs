@@ -1,10 +1,12 @@
 //! Following a redirect: RFC 9110 section 15.4. The one place that says where the next request goes, how, and which
 //! headers it must not carry.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, LazyLock};
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::retry::constants::{CONTENT_HEADERS, SENSITIVE_HEADERS};
 use crate::retry::names::{self, Case};
 use crate::retry::{NameSet, RedirectProfile, Retry};
@@ -49,7 +51,8 @@ pub(super) fn follow(
     status: u16,
     location: &CStr,
 ) -> Result<Hop> {
-    let next = url.resolve(location.to_bytes()).map_err(|error| error.prefixed("Location"))?;
+    let location = with_fragment(location.to_bytes(), url)?;
+    let next = url.resolve(location.as_ref()).map_err(|error| error.prefixed("Location"))?;
     // "http://:80/" has an empty one, which names no server either.
     if next.host().is_none_or(CStr::is_empty) && url.host().is_some() {
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
@@ -73,6 +76,21 @@ pub(super) fn follow(
         method: names::copy(if becomes_get && !is(b"HEAD") { c"GET" } else { method })?,
         drops_body: becomes_get,
     })
+}
+
+/// RFC 9110 section 10.2.2: a Location without a fragment inherits the request's. An empty fragment is one.
+fn with_fragment<'a>(location: &'a [u8], url: &Url) -> Result<Cow<'a, [u8]>> {
+    match url.fragment() {
+        Some(fragment) if !location.contains(&b'#') => {
+            let mut text = Vec::new();
+            memory::reserve(&mut text, location.len() + 1 + fragment.count_bytes(), "a location")?;
+            text.extend_from_slice(location);
+            text.push(b'#');
+            text.extend_from_slice(fragment.to_bytes());
+            Ok(text.into())
+        }
+        _ => Ok(location.into()),
+    }
 }
 
 fn check_safe(from: &Url, to: &Url) -> Result<()> {
@@ -274,6 +292,37 @@ mod tests {
         assert!(decision.headers(&request).unwrap().is_empty());
         let decision = decide(&policy(REFERENCE), c"GET", "http://a/", &response).unwrap();
         assert_eq!(decision.headers(&request).unwrap().len() + 1, request.len());
+    }
+
+    #[test]
+    fn the_fragment_is_inherited() {
+        for (from, location, expected) in [
+            ("http://a/x#f", "/y", "http://a/y#f"),
+            ("http://a/x#f", "http://b/", "http://b/#f"),
+            ("http://a/x#f", "http://b", "http://b#f"),
+            ("http://a/x?q#f", "?r", "http://a/x?r#f"),
+            ("http://a/x#f", "/y#g", "http://a/y#g"),
+            ("http://a/x#f", "/y#", "http://a/y#"),
+            ("http://a/x#f", "#", "http://a/x#"),
+            ("http://a/x#", "/y", "http://a/y#"),
+            ("http://a/x", "/y", "http://a/y"),
+            ("http://a/x#%C3%A9%23", "/y%zz", "http://a/y%25zz#%C3%A9%23"),
+            ("ftp://a/x#\u{e9} %", "http://b/", "http://b/#%C3%A9%20%25"),
+        ] {
+            let decision = decide(&policy(REFERENCE), c"GET", from, &answer(302, Some(location))).unwrap();
+            assert_eq!(decision.url().url().unwrap().to_str(), Ok(expected), "{from} to {location}");
+            let mut target = expected.split('#').next().unwrap().splitn(4, '/').nth(3).unwrap_or("").to_owned();
+            target.insert(0, '/');
+            assert_eq!(
+                decision.url().composite(crate::url::Composite::RequestUri).unwrap(),
+                Some((target + "\0").as_bytes())
+            );
+        }
+        // It stays for the chain, and is no part of what the server is asked for.
+        let first = decide(&policy(SAFE), c"GET", "http://a/#f", &answer(302, Some("/b"))).unwrap();
+        let url = first.url().url().unwrap().to_str().unwrap();
+        let second = decide(first.retry(), c"GET", url, &answer(302, Some("https://c/"))).unwrap();
+        assert_eq!(second.url().url().unwrap(), c"https://c/#f");
     }
 
     #[test]

@@ -226,7 +226,9 @@ pub unsafe extern "C" fn netlib_decision_sleep(
     guard::status(err, || arg!(decision).sleep(arg_opt!(limit)))
 }
 
-/// The URL of the next request. For a redirect: the Location, resolved against the request's URL.
+/// The URL of the next request. For a redirect: the Location, resolved against the request's URL, whose fragment it
+/// inherits if it has none (RFC 9110 section 10.2.2). The fragment is no part of the request: `netlib_url_request_uri`
+/// leaves it out.
 ///
 /// @param decision the decision. May be NULL: NULL is returned.
 /// @return borrowed from `decision`: clone it to keep it.

@@ -321,8 +321,8 @@ pub unsafe extern "C" fn netlib_retry_history_method(
     lend_text(retry, len, |retry| retry.history().get(index)?.method())
 }
 
-/// The URL of a request of the history, as it was given: it may hold a user's password. For a log, parse it and ask
-/// `netlib_url_redacted`.
+/// The URL of a request of the history, as it was given: it may hold a user's password. For a log there is
+/// `netlib_retry_history_redacted_url`.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -337,6 +337,24 @@ pub unsafe extern "C" fn netlib_retry_history_url(
     len: *mut usize,
 ) -> *const c_char {
     lend_text(retry, len, |retry| retry.history().get(index)?.url())
+}
+
+/// The URL of a request of the history for logs, as `netlib_url_redacted` writes it: "***" stands for the userinfo, each
+/// value of the query and the fragment, and for the whole of a text that is no URL.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `retry`, NUL-terminated; NULL when no URL was given, and when there is no memory for the text.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_history_redacted_url(
+    retry: *const netlib_retry,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.history().get(index)?.redacted_url())
 }
 
 /// What failed in a request of the history.
@@ -366,7 +384,8 @@ pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry,
     })
 }
 
-/// Where a request of the history was redirected to: its response's Location.
+/// Where a request of the history was redirected to: its response's Location, as it was sent. A redirect may carry a
+/// token; for a log there is `netlib_retry_history_redacted_redirect_location`.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -381,4 +400,22 @@ pub unsafe extern "C" fn netlib_retry_history_redirect_location(
     len: *mut usize,
 ) -> *const c_char {
     lend_text(retry, len, |retry| retry.history().get(index)?.redirect_location())
+}
+
+/// Where a request of the history was redirected to, for logs: with "***" as in `netlib_retry_history_redacted_url`.
+///
+/// @param retry the Retry. May be NULL: NULL is returned.
+/// @param index 0 to count - 1; beyond, NULL is returned.
+/// @param len out: the length in bytes without the NUL. May be NULL.
+/// @return borrowed from `retry`, NUL-terminated; NULL when it was not redirected, and when there is no memory for the
+///         text.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_history_redacted_redirect_location(
+    retry: *const netlib_retry,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.history().get(index)?.redacted_redirect_location())
 }
