@@ -2,10 +2,11 @@
 #ifndef NETLIB_TEST_FORKS_H
 #define NETLIB_TEST_FORKS_H
 
-#include "socket_peer.h"
+#include "harness.h"
 
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 struct child {
     pid_t process; /* 0 in the child */
@@ -13,7 +14,8 @@ struct child {
     volatile netlib_status *told;
 };
 
-enum { TOLD = 8 };
+/* A child that hangs is killed after so many seconds, which fails the test. */
+enum { TOLD = 8, CHILD_SECONDS = 20 };
 
 static inline struct child begin_child(void) {
     void *memory = mmap(NULL, TOLD * sizeof(netlib_status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -22,7 +24,7 @@ static inline struct child begin_child(void) {
     for (int i = 0; i < TOLD; i++) child.told[i] = -1;
     child.process = fork();
     if (child.process < 0) abort();
-    if (child.process == 0) alarm((unsigned)LONG);
+    if (child.process == 0) alarm(CHILD_SECONDS);
     return child;
 }
 

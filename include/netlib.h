@@ -51,6 +51,16 @@
  * ends a call that waits is netlib_limit_cancel. Callbacks return: no longjmp, pthread_exit or C++ exception leaves
  * one.
  *
+ * FORK. A child of fork(2), also of a process with threads, may use every handle of its parent except TLS streams and
+ * engines: contexts, URLs, Retries, headers, limits and connects. Each process then has its own copy: cancelling a
+ * limit in one ends no wait in the other. A netlib_tls_stream or netlib_tls_engine works only in the process that made
+ * it, because two processes would encrypt with the same key and nonce: in another process its reads, writes,
+ * handshakes and shutdowns are NETLIB_CLOSED. Freeing it there releases memory, sends nothing, and leaves the
+ * connection to the process that made it. fork waits until no thread is inside a step of a handshake: usually less
+ * than a millisecond, at most one second. After _Fork, or clone without the handlers of pthread_atfork, streams and
+ * engines are refused all the same (on Linux), but a context that another thread was using may stay locked. vfork and
+ * posix_spawn are safe.
+ *
  * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
  * otherwise. What arrives in buffers (URLs, response heads, PEM, DER) is a pointer and a length, which may be
  * NETLIB_NTS for a NUL-terminated string. Text lent to you is NUL-terminated; a `size_t *len` beside it may be NULL.
@@ -5485,6 +5495,9 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
  *
  * A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
  * `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
+ *
+ * A stream belongs to the process that made it. In a forked child every call that reads, writes, shakes hands, shuts
+ * down or changes a setting is `NETLIB_CLOSED`, and `netlib_tls_stream_free` releases memory and nothing else.
  */
 struct netlib_tls_stream;
 
@@ -6074,6 +6087,8 @@ netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
  *
  * A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68
  * KiB of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+ *
+ * An engine belongs to the process that made it: in a forked child its calls are `NETLIB_CLOSED`.
  */
 struct netlib_tls_engine;
 
@@ -6167,7 +6182,7 @@ netlib_status netlib_tls_engine_feed_end(netlib_tls_engine *engine,
  * @param len the room in bytes.
  * @param n out: how many bytes were given; 0 if there are none. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, whatever has become of the session.
+ * @return `NETLIB_OK`, whatever has become of the session; `NETLIB_CLOSED` in a forked child.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
@@ -6376,7 +6391,8 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
  *
  * A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
  * client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to
- * be stored or sent: it does not outlive the process.
+ * be stored or sent: it does not outlive the process. A forked child has a copy of each session; use a ticket in one of
+ * the two processes only.
  */
 struct netlib_tls_session;
 

@@ -7,6 +7,7 @@
 pub mod callback;
 mod digest;
 pub mod error;
+mod fork;
 pub mod limit;
 mod memory;
 pub mod status;

@@ -1,13 +1,13 @@
 //! The one way to stop waiting: an absolute deadline and a trigger that anyone may pull.
 
 use std::os::fd::RawFd;
-use std::process;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
 
 use once_cell::race::OnceBox;
 
 use crate::error::{Error, Result};
+use crate::fork::Process;
 use crate::socket::sys::Wake;
 use crate::status::Status;
 
@@ -30,14 +30,14 @@ struct Wakes(OnceBox<OwnWake>);
 #[derive(Debug)]
 struct OwnWake {
     /// Whose it is.
-    process: u32,
+    process: Process,
     wake: Wake,
     others: Wakes,
 }
 
 impl Wakes {
     /// Async-signal-safe.
-    fn of(&self, process: u32) -> Option<&Wake> {
+    fn of(&self, process: Process) -> Option<&Wake> {
         let mut entry = self.0.get();
         while let Some(other) = entry.filter(|entry| entry.process != process) {
             entry = other.others.0.get();
@@ -46,7 +46,7 @@ impl Wakes {
     }
 
     /// Of two that are added at once for one process the slower is dropped.
-    fn add(&self, process: u32, wake: Wake) -> &Wake {
+    fn add(&self, process: Process, wake: Wake) -> &Wake {
         let mut fresh = Some(Box::new(OwnWake { process, wake, others: Wakes::default() }));
         let mut end = &self.0;
         loop {
@@ -71,12 +71,13 @@ impl Limit {
         Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wakes: Wakes::default() })
     }
 
-    /// Async-signal-safe: atomic operations, getpid(2) and at most one write(2), no lock and no allocation.
+    /// Async-signal-safe: atomic operations, getpid(2) in a new process, and at most one write(2); no lock and no allocation.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
         // Pairs with the fence of `wake_fd`: either this sees the descriptor, or `wake_fd` sees the flag.
         fence(Ordering::SeqCst);
-        if let Some(wake) = self.wakes.of(process::id()) {
+        // Before the first wait there is nothing to raise, and the process may be unknown yet.
+        if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.of(Process::current())) {
             wake.raise();
         }
     }
@@ -123,7 +124,7 @@ impl Limit {
 
     /// A descriptor that becomes readable when the limit is cancelled, to be polled beside whatever is waited for.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
-        let process = process::id();
+        let process = Process::current();
         if let Some(wake) = self.wakes.of(process) {
             return Ok(wake.fd());
         }
@@ -166,14 +167,15 @@ mod tests {
     #[test]
     fn each_process_has_a_wake_of_its_own() {
         let wakes = Wakes::default();
-        assert!(wakes.of(1).is_none());
-        let fds = [1, 2, 3].map(|process| wakes.add(process, Wake::open().unwrap()).fd());
-        assert_eq!([1, 2, 3].map(|process| wakes.of(process).unwrap().fd()), fds);
+        assert!(wakes.of(Process::numbered(1)).is_none());
+        let processes = [1, 2, 3].map(Process::numbered);
+        let fds = processes.map(|process| wakes.add(process, Wake::open().unwrap()).fd());
+        assert_eq!(processes.map(|process| wakes.of(process).unwrap().fd()), fds);
         assert!(fds[0] != fds[1] && fds[1] != fds[2] && fds[0] != fds[2]);
         // The first stays.
-        assert_eq!(wakes.add(2, Wake::open().unwrap()).fd(), fds[1]);
-        assert!(wakes.of(4).is_none());
-        wakes.of(2).unwrap().raise();
+        assert_eq!(wakes.add(processes[1], Wake::open().unwrap()).fd(), fds[1]);
+        assert!(wakes.of(Process::numbered(4)).is_none());
+        wakes.of(processes[1]).unwrap().raise();
         assert_eq!(fds.map(is_readable_now), [false, true, false]);
     }
 

@@ -1,7 +1,8 @@
 //! Request and response headers: the ordered list, the shortcut that makes one, and what is wrong with a raw block.
 
 use std::ffi::{CStr, CString};
-use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
 
 use crate::error::{Error, Result};
 use crate::memory;
@@ -24,7 +25,7 @@ pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub struct Headers {
     fields: Fields,
-    wire: OnceLock<CString>,
+    wire: OnceBox<CString>,
 }
 
 /// Names and values in one buffer, each with a NUL behind it, so that a field is lent as text without a copy and a list
@@ -150,7 +151,7 @@ impl Headers {
         if self.wire.get().is_none() {
             let made = self.make_wire()?;
             // Another thread may have been faster, with the same bytes.
-            let _ = self.wire.set(made);
+            let _ = self.wire.set(Box::new(made));
         }
         Ok(self.wire.get().map_or(c"", CString::as_c_str))
     }
@@ -178,7 +179,7 @@ impl Headers {
                 kept.push(name.to_bytes(), [value.to_bytes(), b""])?;
             }
         }
-        Ok(Headers { fields: kept, wire: OnceLock::new() })
+        Ok(Headers { fields: kept, wire: OnceBox::new() })
     }
 }
 
@@ -216,7 +217,7 @@ impl HeadersBuilder {
 
 impl From<Fields> for Headers {
     fn from(fields: Fields) -> Headers {
-        Headers { fields, wire: OnceLock::new() }
+        Headers { fields, wire: OnceBox::new() }
     }
 }
 

@@ -19,7 +19,9 @@ mod retry_after;
 mod sleep;
 
 use std::ffi::CStr;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 pub use backoff::{Backoff, JitterKind};
 pub use constants::{
@@ -63,11 +65,11 @@ impl Retry {
 
     /// The policy of who chose none: three retries in all.
     pub fn default_retry() -> &'static Arc<Retry> {
-        static DEFAULT: OnceLock<Arc<Retry>> = OnceLock::new();
+        static DEFAULT: OnceBox<Arc<Retry>> = OnceBox::new();
         DEFAULT.get_or_init(|| {
             let mut options = RetryOptions::default();
             options.set_total(Count::Number(3));
-            Arc::new(Retry::new(options))
+            Box::new(Arc::new(Retry::new(options)))
         })
     }
 

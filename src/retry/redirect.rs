@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use crate::error::{Error, Result};
 use crate::memory;
@@ -106,19 +108,19 @@ fn check_safe(from: &Url, to: &Url) -> Result<()> {
 impl Retry {
     /// The headers that the next request must not carry. `hop`: it follows a redirect.
     pub(super) fn headers_to_drop(&self, hop: Option<&Hop>) -> Result<Dropped> {
-        static CONTENT: LazyLock<NameSet> = LazyLock::new(|| NameSet::of_constants(Case::Lower, CONTENT_HEADERS));
-        static HOST: LazyLock<NameSet> = LazyLock::new(|| NameSet::of_constants(Case::Lower, &[c"Host"]));
+        static CONTENT: OnceBox<NameSet> = OnceBox::new();
+        static HOST: OnceBox<NameSet> = OnceBox::new();
         let safe = self.policy.redirect_profile == RedirectProfile::Safe;
         let mut named = NameSet::empty(Case::Lower);
         if self.chain.body_dropped {
-            named.add(&CONTENT)?;
+            named.add(constant(&CONTENT, CONTENT_HEADERS))?;
         }
         if self.chain.left_origin && safe {
             named.add(sensitive_headers())?;
         }
         if hop.is_some_and(|hop| hop.leaves_origin) && safe {
             // The caller's own Host names the server that was left.
-            named.add(&HOST)?;
+            named.add(constant(&HOST, &[c"Host"]))?;
         }
         let mut all_but = None;
         if self.chain.left_origin {
@@ -129,10 +131,15 @@ impl Retry {
     }
 }
 
+/// A set that is made on first use. A cell without a lock: a forked child may find a lock held for ever.
+fn constant<'a>(cell: &'a OnceBox<NameSet>, names: &[&'static CStr]) -> &'a NameSet {
+    cell.get_or_init(|| Box::new(NameSet::of_constants(Case::Lower, names)))
+}
+
 /// `SENSITIVE_HEADERS` as a set.
 pub(super) fn sensitive_headers() -> &'static NameSet {
-    static SENSITIVE: LazyLock<NameSet> = LazyLock::new(|| NameSet::of_constants(Case::Lower, SENSITIVE_HEADERS));
-    &SENSITIVE
+    static SENSITIVE: OnceBox<NameSet> = OnceBox::new();
+    constant(&SENSITIVE, SENSITIVE_HEADERS)
 }
 
 /// The headers that a request must not carry.

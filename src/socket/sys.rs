@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -365,6 +366,55 @@ pub(crate) fn monotonic_seconds() -> f64 {
     // SAFETY: `now` is writable. The clock exists on every system that netlib builds for.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
+/* Forks. */
+
+/// A word that is 0 in every forked child, however it was forked: the kernel wipes its page (MADV_WIPEONFORK, Linux 4.14).
+/// `None` where no such page can be had.
+pub(crate) fn wiped_by_fork() -> Option<&'static AtomicU64> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: a new private mapping is zeroed, aligned for any integer, and never unmapped, so the reference stays valid for
+    // as long as the process lives. madvise(2) changes no mapping but the new one. An advice that does not exist must be
+    // refused: some versions of QEMU accept every advice and obey none.
+    unsafe {
+        const NO_ADVICE: i32 = -1;
+        let size = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).ok()?;
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let page = libc::mmap(std::ptr::null_mut(), size, access, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
+        if page == libc::MAP_FAILED {
+            return None;
+        }
+        if libc::madvise(page, size, NO_ADVICE) == 0 || libc::madvise(page, size, libc::MADV_WIPEONFORK) != 0 {
+            libc::munmap(page, size);
+            return None;
+        }
+        Some(&*page.cast::<AtomicU64>())
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    None
+}
+
+/// What runs around each fork(2) of the process, on the thread that forks.
+pub(crate) trait ForkHandler {
+    fn before();
+    fn in_parent();
+    fn in_child();
+}
+
+/// Installs a handler for good: the library is never unloaded (`-z nodelete`). False: there is no memory for it.
+pub(crate) fn at_fork<H: ForkHandler>() -> bool {
+    extern "C" fn before<H: ForkHandler>() {
+        H::before();
+    }
+    extern "C" fn in_parent<H: ForkHandler>() {
+        H::in_parent();
+    }
+    extern "C" fn in_child<H: ForkHandler>() {
+        H::in_child();
+    }
+    // SAFETY: the three functions live as long as the process.
+    unsafe { libc::pthread_atfork(Some(before::<H>), Some(in_parent::<H>), Some(in_child::<H>)) == 0 }
 }
 
 /* Files, for bodies. */

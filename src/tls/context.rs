@@ -30,6 +30,7 @@ use super::verify::peer::{Means, Notes, ServerVerifier, Times};
 use super::{crl, groups, identity, suites};
 use crate::callback::WallClock;
 use crate::error::{Error, Result};
+use crate::fork;
 use crate::status::Status;
 use configs::{Parts, nobody_trusted};
 
@@ -313,7 +314,7 @@ impl Context {
         if named {
             return Ok(Arc::clone(config));
         }
-        let nameless = self.nameless.get_or_init(|| {
+        let nameless = fork::get_or_init(&self.nameless, || {
             let mut config = ClientConfig::clone(config);
             config.resumption = Resumption::disabled();
             Arc::new(config)

@@ -17,6 +17,7 @@ use rustls_pki_types::ServerName;
 use super::verify::peer::ServerVerifier;
 use super::wording;
 use crate::error::{Error, Result};
+use crate::fork;
 use crate::status::Status;
 pub(crate) use list::ConfigList;
 
@@ -56,6 +57,7 @@ impl Ech {
         }
         // What most servers' configurations have. The key is nobody's.
         let suite = DH_KEM_X25519_HKDF_SHA256_AES_128;
+        let _delay = fork::delay();
         let (key, _) = suite.generate_key_pair().map_err(|error| {
             Error::new(Status::Internal, format!("no key could be made: {}", wording::other(&error)))
         })?;

@@ -29,6 +29,7 @@ use super::server_name;
 use super::sessions::{SavedSession, Validity};
 use super::thread::Notes;
 use crate::error::{Error, Result};
+use crate::fork;
 use crate::status::Status;
 use early::Early;
 use greeting::Greeting;
@@ -97,6 +98,7 @@ pub(crate) struct Engine {
 impl Engine {
     /// A client's side. Without a name, only if the context does not check names.
     pub(crate) fn client(context: &Arc<Context>, server_hostname: Option<&str>) -> Result<Engine> {
+        let _delay = fork::delay();
         let server_hostname = server_hostname.filter(|name| !name.is_empty());
         let name = server_hostname.map(server_name::parse).transpose()?;
         let ech = context.ech().begun(name.as_ref())?;
@@ -292,6 +294,9 @@ impl Engine {
     /// One step of the session on the incoming records: how much plaintext went into `room`; the rest is spilt. What few
     /// records of data meet is cold, so that the way of the others lies together.
     fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
+        let was_handshaking = self.is_handshaking();
+        // A handshake uses shared keys, random numbers and stores, and leaves notes that are taken below.
+        let _delay = was_handshaking.then(fork::delay);
         if let Some(step) = self.greet()? {
             self.held = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
             return Ok((0, step));
@@ -307,7 +312,6 @@ impl Engine {
                 _ => Ok(()),
             }
         };
-        let was_handshaking = self.session.state().is_handshaking();
         if was_handshaking {
             tell_time(&self.context, &self.moment);
         }

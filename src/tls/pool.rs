@@ -4,11 +4,11 @@
 use std::fmt;
 use std::hint::black_box;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_utils::atomic::AtomicCell;
 
 use crate::error::{Error, Result};
+use crate::fork::{Locked, Mutex};
 use crate::status::Status;
 
 /// Room for a socket read of 64 KiB behind a partial record, and for four full records of outgoing data (4 × 16 KiB
@@ -71,8 +71,8 @@ impl Pool {
         }
     }
 
-    fn others(&self) -> MutexGuard<'_, Vec<Bytes>> {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    fn others(&self) -> Locked<'_, Vec<Bytes>> {
+        self.others.lock()
     }
 
     #[cfg(test)]

@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString};
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustls::NamedGroup;
@@ -19,6 +19,7 @@ use rustls_pki_types::ServerName;
 use super::names::Version;
 use super::thread::{Notes, ThreadMark};
 use crate::error::{Error, Result};
+use crate::fork::{Locked, Mutex};
 use crate::status::Status;
 
 /// Of all names together, and so many names. They are few enough to be looked through.
@@ -165,8 +166,8 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    fn lock(&self) -> MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Locked<'_, Places> {
+        self.places.lock()
     }
 
     pub(crate) fn arrivals(&self) -> usize {
@@ -392,8 +393,8 @@ pub struct SavedSession {
 }
 
 impl SavedSession {
-    fn lock(&self) -> MutexGuard<'_, Option<Session>> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Locked<'_, Option<Session>> {
+        self.session.lock()
     }
 
     fn take_ticket(&self) -> Option<Tls13ClientSessionValue> {

@@ -37,6 +37,7 @@ use super::info::{Agreed, SessionInfo};
 use super::sessions::SavedSession;
 use super::thread::ThreadMark;
 use crate::error::{Error, Result};
+use crate::fork::Process;
 use crate::limit::Limit;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
@@ -74,6 +75,8 @@ impl Io {
 
 /// One thread may read and one may write at the same time.
 pub struct Stream {
+    /// Whose it is: no other process may use its keys, or wait for its lock.
+    process: Process,
     transport: Transport,
     core: Mutex<Core>,
     /// A role was given up.
@@ -210,6 +213,7 @@ impl Stream {
 
     fn new(transport: Transport, engine: Engine) -> Stream {
         Stream {
+            process: Process::current(),
             transport,
             core: Mutex::new(Core {
                 engine,
@@ -312,7 +316,9 @@ impl Stream {
         self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
     }
 
+    #[inline(always)]
     fn lock(&self) -> Result<MutexGuard<'_, Core>> {
+        self.process.check_owner("stream")?;
         self.core.lock().map_err(|_| poisoned())
     }
 }

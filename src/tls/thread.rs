@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::fork::{Locked, Mutex};
 
 /// Tells threads that live at the same time apart. std's ThreadId would allocate for a thread that C has made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,8 +65,8 @@ impl<T> Notes<T> {
         Some(note)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(ThreadMark, T)>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Locked<'_, Vec<(ThreadMark, T)>> {
+        self.notes.lock()
     }
 }
 

@@ -3,8 +3,7 @@
 //! The text begins with a copy of what was parsed. A component that is already in its final form stays there, and the
 //! delimiter after it becomes its NUL; any other is written behind the copy.
 
-use std::sync::OnceLock;
-
+use once_cell::race::OnceBox;
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
 
 use super::class::Class;
@@ -70,7 +69,7 @@ pub(crate) struct Head {
     pub(super) port: Option<u16>,
     /// Whether "//" follows the scheme's colon: a parsed URL always has it.
     pub(super) slashes: bool,
-    pub(super) composed: OnceLock<Composed>,
+    pub(super) composed: OnceBox<Composed>,
 }
 
 /// The text is allocated and cleared in such pieces: a number of bytes that is known beforehand needs no loop.
@@ -182,7 +181,7 @@ impl Unfinished {
     fn cut(self, pieces: usize) -> Option<Block> {
         let HeaderSlice { header: HeaderWithLength { header: Head { spans, port, slashes, .. }, .. }, slice } =
             &*self.0;
-        let head = Head { spans: *spans, port: *port, slashes: *slashes, composed: OnceLock::new() };
+        let head = Head { spans: *spans, port: *port, slashes: *slashes, composed: OnceBox::new() };
         ThinArc::try_from_header_and_slice(head, slice.get(..pieces)?).ok().map(Block)
     }
 
@@ -204,7 +203,7 @@ fn overflown() -> Error {
 
 impl Head {
     fn empty() -> Head {
-        Head { spans: [ABSENT; COUNT], port: None, slashes: true, composed: OnceLock::new() }
+        Head { spans: [ABSENT; COUNT], port: None, slashes: true, composed: OnceBox::new() }
     }
 }
 

@@ -1,7 +1,8 @@
 //! A URL for logs: without what is a secret, or could be one.
 
 use std::ffi::{CStr, CString};
-use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
 
 use super::normalise::percent_encoded;
 use super::{Url, reserve};
@@ -12,9 +13,9 @@ const HIDDEN: &[u8] = b"***";
 /// What is made of a URL when it is first asked for, beside the composed texts. Few URLs are ever asked.
 #[derive(Default)]
 pub(super) struct Derived {
-    pub(super) redacted: OnceLock<CString>,
-    pub(super) username: OnceLock<CString>,
-    pub(super) password: OnceLock<CString>,
+    pub(super) redacted: OnceBox<CString>,
+    pub(super) username: OnceBox<CString>,
+    pub(super) password: OnceBox<CString>,
 }
 
 impl Url {
@@ -26,7 +27,7 @@ impl Url {
             Some(redacted) => Ok(redacted),
             None => {
                 let redacted = CString::new(write(self)?).unwrap_or_default();
-                Ok(cell.get_or_init(|| redacted))
+                Ok(cell.get_or_init(|| Box::new(redacted)))
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What is composed of several components: authority, netloc, request target and the whole text.
 
 use std::ffi::CStr;
-use std::sync::OnceLock;
+
+use once_cell::race::OnceBox;
 
 use super::block::Component;
 use super::redact::Derived;
@@ -13,7 +14,7 @@ use crate::error::Result;
 pub(super) struct Composed {
     text: Vec<u8>,
     ends: [u32; 4],
-    pub(super) derived: OnceLock<Box<Derived>>,
+    pub(super) derived: OnceBox<Derived>,
 }
 
 /// In the order in which they stand in [`Composed`].
@@ -78,7 +79,7 @@ impl Url {
             Some(composed) => Ok(composed),
             None => {
                 let composed = self.compose()?;
-                Ok(cell.get_or_init(|| composed))
+                Ok(cell.get_or_init(|| Box::new(composed)))
             }
         }
     }
@@ -148,7 +149,7 @@ impl Url {
         text.push(0);
         // No text is longer than four bytes can count: the size of a block is bounded.
         let ends = [url, authority, netloc, text.len()].map(|end| end as u32);
-        Ok(Composed { text, ends, derived: OnceLock::new() })
+        Ok(Composed { text, ends, derived: OnceBox::new() })
     }
 
     /// Host and port as they stand in the whole text. Returns where the zone is that needs its "25".

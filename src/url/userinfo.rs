@@ -41,7 +41,7 @@ impl Url {
         reserve(&mut decoded, encoded.len() + 1)?;
         let decoded = decode(encoded, decoded)
             .map_err(|bad| invalid(&format!("the {name} has an encoded NUL, which would end it,"), at + bad))?;
-        Ok(Some(cell.get_or_init(|| decoded)))
+        Ok(Some(cell.get_or_init(|| Box::new(decoded))))
     }
 }
 

@@ -9,6 +9,7 @@ use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, KeyLog, ServerConfig};
 
 use crate::error::{Error, Result};
+use crate::fork;
 use crate::status::Status;
 use crate::tls::asked::{self, Asked};
 use crate::tls::early::{Allowances, Watched};
@@ -99,6 +100,7 @@ impl Parts<'_> {
             config.session_storage = Arc::new(NoServerSessionStorage {});
             config.send_tls13_tickets = 0;
         } else if sends_tickets(self.options) {
+            let _delay = fork::delay();
             config.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| internal("the keys of tickets", &error))?;
         }
         if let Some(keylog) = self.keylog() {

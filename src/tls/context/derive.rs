@@ -8,6 +8,7 @@ use rustls::crypto::CryptoProvider;
 
 use super::{Context, configs};
 use crate::error::{Error, Result};
+use crate::fork;
 use crate::status::Status;
 use crate::tls::TlsOptions;
 use crate::tls::ech::{self, ConfigList};
@@ -98,7 +99,7 @@ impl Context {
         if self.options.alpn.iter().eq([HTTP]) {
             return Arc::clone(self);
         }
-        Arc::clone(self.http.get_or_init(|| self.with_alpn(&[HTTP.to_vec()])))
+        Arc::clone(fork::get_or_init(&self.http, || self.with_alpn(&[HTTP.to_vec()])))
     }
 
     /// The same context with other application protocols for its clients. It reads no file. Its sessions are remembered

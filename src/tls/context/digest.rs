@@ -1,22 +1,24 @@
 //! What a context is, as a digest: contexts with the same one accept the same servers, show the same identity, and
 //! behave alike. What was read counts, and not where.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use rustls_pki_types::TrustAnchor;
 
 use super::Context;
 use crate::digest::{self, Digest, Settings};
 use crate::error::Result;
+use crate::fork;
 use crate::tls::TlsOptions;
 
 impl Context {
     /// Lower hex, worked out when it is first asked for.
     pub fn digest(&self) -> Result<&CStr> {
-        if self.digest.get().is_none() {
-            let _ = self.digest.set(self.settings()?.finish_text());
+        if let Some(text) = self.digest.get() {
+            return Ok(text);
         }
-        Ok(self.digest.get().map_or(c"", |text| text))
+        let text = self.settings()?.finish_text();
+        Ok(fork::get_or_init::<CString>(&self.digest, || text))
     }
 
     fn settings(&self) -> Result<Settings> {

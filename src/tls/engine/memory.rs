@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::early::EarlyData;
 use super::{Engine, Read};
 use crate::error::Result;
+use crate::fork::Process;
 use crate::tls::context::Context;
 use crate::tls::ech::EchStatus;
 use crate::tls::info::{Agreed, SessionInfo};
@@ -18,22 +19,34 @@ use crate::tls::stream::Io;
 pub const BACKLOG: usize = 256 * 1024;
 
 pub struct MemoryEngine {
+    /// Whose it is.
+    process: Process,
     engine: Engine,
     info: OnceLock<SessionInfo>,
 }
 
 impl MemoryEngine {
     pub fn client(context: &Arc<Context>, server_hostname: Option<&str>) -> Result<MemoryEngine> {
-        Ok(MemoryEngine { engine: Engine::client(context, server_hostname)?, info: OnceLock::new() })
+        Ok(MemoryEngine::new(Engine::client(context, server_hostname)?))
     }
 
     pub fn server(context: &Arc<Context>) -> Result<MemoryEngine> {
-        Ok(MemoryEngine { engine: Engine::server(context)?, info: OnceLock::new() })
+        Ok(MemoryEngine::new(Engine::server(context)?))
+    }
+
+    fn new(engine: Engine) -> MemoryEngine {
+        MemoryEngine { process: Process::current(), engine, info: OnceLock::new() }
+    }
+
+    /// The engine, in the process that it belongs to.
+    fn own(&mut self) -> Result<&mut Engine> {
+        self.process.check_owner("engine")?;
+        Ok(&mut self.engine)
     }
 
     /// Takes bytes of the network, as many as there is room for.
     pub fn feed(&mut self, data: &[u8]) -> Result<usize> {
-        self.engine.feed(data)
+        self.own()?.feed(data)
     }
 
     /// The network will give no more.
@@ -42,16 +55,17 @@ impl MemoryEngine {
     }
 
     /// Gives bytes for the network; how many.
-    pub fn drain(&mut self, buffer: &mut [u8]) -> usize {
+    pub fn drain(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let engine = self.own()?;
         let mut filled = 0;
         while let Some(room) = buffer.get_mut(filled..).filter(|room| !room.is_empty()) {
-            let Some(mut piece) = self.engine.next_output() else { break };
+            let Some(mut piece) = engine.next_output() else { break };
             let count = fill(room, piece.bytes());
             filled += count;
             piece.consume(count);
-            self.engine.return_output(piece);
+            engine.return_output(piece);
         }
-        filled
+        Ok(filled)
     }
 
     pub fn output_pending(&self) -> usize {
@@ -64,7 +78,7 @@ impl MemoryEngine {
 
     pub fn handshake(&mut self) -> Result<Io> {
         loop {
-            let done = self.engine.handshake()?;
+            let done = self.own()?.handshake()?;
             // A session has at most two: which context goes on, and what time it is.
             match self.engine.take_question() {
                 Some(question) => self.engine.answer(question.ask()),
@@ -90,7 +104,7 @@ impl MemoryEngine {
 
     /// As much as the backlog allows.
     pub fn write(&mut self, data: &[u8]) -> Result<Io> {
-        self.engine.check_sending()?;
+        self.own()?.check_sending()?;
         if let want @ Io::WantRead = self.handshake()? {
             return Ok(want);
         }
@@ -106,7 +120,7 @@ impl MemoryEngine {
 
     /// As much of it as may be sent before the server answers, and as the backlog allows.
     pub fn write_early(&mut self, data: &[u8]) -> Result<Io> {
-        self.engine.check_sending()?;
+        self.own()?.check_sending()?;
         if self.engine.early_data_left() == 0 {
             return Ok(Io::Done(0));
         }
@@ -137,19 +151,19 @@ impl MemoryEngine {
     }
 
     pub fn shutdown(&mut self) -> Result<()> {
-        self.engine.close()
+        self.own()?.close()
     }
 
     pub fn pending(&mut self) -> usize {
-        self.engine.pending()
+        self.own().map_or(0, Engine::pending)
     }
 
     pub fn take_session(&mut self) -> Result<Option<SavedSession>> {
-        self.engine.take_session()
+        self.own()?.take_session()
     }
 
     pub fn set_session(&mut self, session: Option<&Arc<SavedSession>>) -> Result<()> {
-        self.engine.set_session(session)
+        self.own()?.set_session(session)
     }
 
     /// What was agreed on; `None` before the handshake is done.

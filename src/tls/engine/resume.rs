@@ -10,6 +10,7 @@ use super::Engine;
 use super::early::Early;
 use super::questions::Moment;
 use crate::error::{Error, Result};
+use crate::fork;
 use crate::status::Status;
 use crate::tls::record::Session;
 use crate::tls::server_name;
@@ -43,6 +44,7 @@ impl Engine {
         let Some(name) = &self.name else { return Ok(()) };
         let name = server_name::parse(name)?;
         let handed = saved.map_or(Handed::Nothing, |saved| Handed::This(Arc::clone(saved)));
+        let _delay = fork::delay();
         // What this one was made with is dropped unseen.
         self.session = self.context.sessions().with(handed, || Session::client(config, name))?;
         self.note_offer();

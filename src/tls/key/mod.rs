@@ -29,6 +29,7 @@ use self::scheme::Effort;
 use self::shape::Shape;
 use super::{pem, wording, x509};
 use crate::error::{Error, Result, shown};
+use crate::fork;
 use crate::memory;
 use crate::status::Status;
 
@@ -106,6 +107,7 @@ pub(super) fn ready(mut der: Secret, what: &str, provider: &CryptoProvider) -> R
     let no_key = || Refusal::malformed("it is none of PKCS#8, PKCS#1 and SEC1").error(what);
     let shape = Shape::of(&der).ok_or_else(no_key)?;
     let unusable = shape.unusable(&der);
+    let _delay = fork::delay();
     // The provider wipes what it is given.
     let loaded = provider.key_provider.load_private_key(shape.typed(mem::take(&mut *der)));
     loaded.map_err(|error| match unusable {

@@ -32,7 +32,7 @@ impl Core {
 impl Stream {
     /// A write that leaves as one piece. `None`: it does not, or the session has failed at it; a call is to begin anew.
     pub(super) fn write_straight(&self, data: &[u8]) -> Option<Result<Io>> {
-        let mut core = self.core.lock().ok()?;
+        let mut core = self.lock().ok()?;
         let is_one_piece = !data.is_empty() && data.len() <= WRITE_SIZE;
         if !is_one_piece || !core.is_at_rest() || !self.transport.may_block() {
             return None;
@@ -70,7 +70,7 @@ impl Stream {
 
     /// A read that waits for what comes next. `None`: it need not, or must not; a call is to begin anew.
     pub(super) fn read_straight(&self, buffer: &mut [u8]) -> Option<Result<Io>> {
-        let mut core = self.core.lock().ok()?;
+        let mut core = self.lock().ok()?;
         let waits_inside = core.settings.terms().is_endless() && !core.nonblocking && self.transport.may_block();
         let is_guarded = core.throughput.is_some();
         if buffer.is_empty() || !waits_inside || is_guarded || core.engine.has_news() || !core.is_at_rest() {

@@ -21,6 +21,8 @@ use crate::tls::MemoryEngine;
 ///
 /// A failure of the session is final: every later call but drain answers with it. What the engine holds is bounded: 68
 /// KiB of input, one record of plaintext, and 321 KiB of output beside the handshake's.
+///
+/// An engine belongs to the process that made it: in a forked child its calls are `NETLIB_CLOSED`.
 pub struct netlib_tls_engine {
     _private: [u8; 0],
 }
@@ -146,7 +148,7 @@ pub unsafe extern "C" fn netlib_tls_engine_feed_end(
 /// @param len the room in bytes.
 /// @param n out: how many bytes were given; 0 if there are none. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`, whatever has become of the session.
+/// @return `NETLIB_OK`, whatever has become of the session; `NETLIB_CLOSED` in a forked child.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -159,7 +161,7 @@ pub unsafe extern "C" fn netlib_tls_engine_drain(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        n.set(arg_mut!(engine).drain(arg_buffer!(buf, len)));
+        n.set(arg_mut!(engine).drain(arg_buffer!(buf, len))?);
         Ok(())
     })
 }

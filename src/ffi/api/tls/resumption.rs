@@ -25,7 +25,8 @@ use crate::tls::{Context, SavedSession};
 ///
 /// A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
 /// client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to
-/// be stored or sent: it does not outlive the process.
+/// be stored or sent: it does not outlive the process. A forked child has a copy of each session; use a ticket in one of
+/// the two processes only.
 pub struct netlib_tls_session {
     _private: [u8; 0],
 }

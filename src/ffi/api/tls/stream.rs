@@ -25,6 +25,9 @@ use crate::tls::Stream;
 ///
 /// A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
 /// `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
+///
+/// A stream belongs to the process that made it. In a forked child every call that reads, writes, shakes hands, shuts
+/// down or changes a setting is `NETLIB_CLOSED`, and `netlib_tls_stream_free` releases memory and nothing else.
 pub struct netlib_tls_stream {
     _private: [u8; 0],
 }

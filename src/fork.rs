@@ -1,0 +1,352 @@
+//! Forks: which process this is, and what a fork waits for.
+//!
+//! A forked child has the memory of its parent and one of its threads. A lock that another thread held at the fork stays
+//! locked for ever in the child, and aws-lc aborts a child that was forked while another thread signed with the same key
+//! (`rsa_blinding_get`). So whatever a child needs is locked, or given to aws-lc, under a [`Delay`]; fork(2) waits, in a
+//! handler of pthread_atfork(3), until no thread has one. Both sides wait for a bounded time only: handlers of other
+//! libraries can make two threads wait for each other.
+//!
+//! vfork(2) and clone(2) with CLONE_VM share the memory, so both sides see every change. Handlers do not run for `_Fork`
+//! and clone(2) without CLONE_VM; there the kernel's wiped page still tells the processes apart.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::num::NonZeroU64;
+use std::process;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{MutexGuard, OnceLock, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use once_cell::race::OnceRef;
+
+use crate::error::{Error, Result};
+use crate::socket::sys::{self, ForkHandler};
+use crate::status::Status;
+
+/// A process, distinct from its ancestors and descendants even if they had the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Process(NonZeroU64);
+
+/// The current process; 0 after a fork, until it is asked for.
+static CURRENT: OnceRef<'static, AtomicU64> = OnceRef::new();
+/// In its place where the kernel wipes no page: then the handler of the child clears it.
+static UNWIPED: AtomicU64 = AtomicU64::new(0);
+
+impl Process {
+    /// Async-signal-safe once it has been called in this process or an ancestor.
+    #[inline(always)]
+    pub(crate) fn current() -> Process {
+        let known = CURRENT.get().and_then(|current| NonZeroU64::new(current.load(Ordering::Relaxed)));
+        known.map_or_else(Process::first_seen, Process)
+    }
+
+    #[cold]
+    fn first_seen() -> Process {
+        /// Ordinary memory, which a child gets a copy of: how many processes led to this one.
+        static GENERATION: AtomicU32 = AtomicU32::new(0);
+        let current = current();
+        let generation = GENERATION.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let fresh = NonZeroU64::MIN | (u64::from(process::id()) << 32 | u64::from(generation << 1));
+        match current.compare_exchange(0, fresh.get(), Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Process(fresh),
+            Err(known) => Process(NonZeroU64::new(known).unwrap_or(fresh)),
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn numbered(number: u32) -> Process {
+        Process(NonZeroU64::MIN | u64::from(number) << 32)
+    }
+
+    /// As getpid(2) numbers it.
+    pub(crate) fn id(self) -> u32 {
+        (self.0.get() >> 32) as u32
+    }
+
+    /// Refuses an object with keys in every process but the one that made it: two processes that went on from the same
+    /// state would encrypt different data with the same key and nonce.
+    #[inline(always)]
+    pub(crate) fn check_owner(self, what: &str) -> Result<()> {
+        let current = Process::current();
+        if self == current { Ok(()) } else { Err(self.not_owner(current, what)) }
+    }
+
+    #[cold]
+    fn not_owner(self, current: Process, what: &str) -> Error {
+        let message = format!(
+            "this {what} belongs to process {}, which made it; process {} is a forked child and cannot use it",
+            self.id(),
+            current.id()
+        );
+        Error::new(Status::Closed, message)
+    }
+}
+
+fn current() -> &'static AtomicU64 {
+    CURRENT.get_or_init(|| {
+        install();
+        sys::wiped_by_fork().unwrap_or(&UNWIPED)
+    })
+}
+
+/// Two threads that come at once both install the handler, so that neither goes on without it. It may run twice.
+fn install() {
+    if !INSTALLED.load(Ordering::Relaxed) && sys::at_fork::<Gate>() {
+        INSTALLED.store(true, Ordering::Relaxed);
+    }
+}
+
+static INSTALLED: AtomicBool = AtomicBool::new(false);
+
+/// Holds forks off as long as it lives, unless that takes too long. May be nested.
+#[must_use = "forks are held off as long as it lives"]
+pub(crate) struct Delay {
+    /// It counts for its thread.
+    not_send: PhantomData<*const ()>,
+}
+
+/// Holds forks off. Nothing may be waited for meanwhile but other threads that hold them off.
+pub(crate) fn delay() -> Delay {
+    let depth = DEPTH.get();
+    DEPTH.set(depth.saturating_add(1));
+    if depth == 0 {
+        Gate::enter();
+    }
+    Delay { not_send: PhantomData }
+}
+
+impl Drop for Delay {
+    fn drop(&mut self) {
+        let depth = DEPTH.get().saturating_sub(1);
+        DEPTH.set(depth);
+        if depth == 0 {
+            Gate::lane().fetch_sub(1, Ordering::Release);
+        }
+    }
+}
+
+/// How long a fork waits for other threads, and they for it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Counters on cache lines of their own, so that threads do not take one from each other.
+#[repr(align(128))]
+struct Lane(AtomicIsize);
+
+const LANE_COUNT: usize = 16;
+static LANES: [Lane; LANE_COUNT] = [const { Lane(AtomicIsize::new(0)) }; LANE_COUNT];
+/// The thread that forks; 0: none.
+static FORKING: AtomicUsize = AtomicUsize::new(0);
+/// The process before that fork.
+static FORKED_FROM: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// How many delays this thread has.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Threads with a [`Delay`] are counted in their lanes; the thread that forks keeps others out and waits for those inside.
+struct Gate;
+
+impl Gate {
+    /// Tells threads that live at the same time apart.
+    fn thread() -> usize {
+        DEPTH.with(|depth| NonNull::from(depth).addr().get())
+    }
+
+    fn lane() -> &'static AtomicIsize {
+        // Thread-local variables are as far from each other as stacks are: only high bits differ.
+        let mixed = (Gate::thread() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
+        &LANES[mixed as usize % LANE_COUNT].0
+    }
+
+    fn enter() {
+        install();
+        let lane = Gate::lane();
+        lane.fetch_add(1, Ordering::SeqCst);
+        // A thread that forks comes here if another library's handler uses netlib.
+        let is_open = || {
+            let forking = FORKING.load(Ordering::SeqCst);
+            forking == 0 || forking == Gate::thread()
+        };
+        if is_open() {
+            return;
+        }
+        lane.fetch_sub(1, Ordering::SeqCst);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let in_time = wait_until(until, is_open);
+            lane.fetch_add(1, Ordering::SeqCst);
+            if !in_time || is_open() {
+                return;
+            }
+            lane.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Whether only this thread is inside, or nobody.
+    fn is_quiet() -> bool {
+        let own = isize::from(DEPTH.get() > 0);
+        LANES.iter().map(|lane| lane.0.load(Ordering::SeqCst)).sum::<isize>() <= own
+    }
+
+    fn open() {
+        FORKING.store(0, Ordering::SeqCst);
+    }
+}
+
+impl ForkHandler for Gate {
+    fn before() {
+        let (me, until) = (Gate::thread(), Instant::now() + PATIENCE);
+        let claim = || {
+            let claimed = FORKING.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
+            claimed.is_ok() || claimed == Err(me)
+        };
+        if wait_until(until, claim) {
+            wait_until(until, Gate::is_quiet);
+        }
+        FORKED_FROM.store(current().load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    fn in_parent() {
+        if FORKING.load(Ordering::SeqCst) == Gate::thread() {
+            Gate::open();
+        }
+    }
+
+    /// Atomic operations only.
+    fn in_child() {
+        for lane in &LANES {
+            lane.0.store(0, Ordering::Relaxed);
+        }
+        Gate::lane().store(isize::from(DEPTH.get() > 0), Ordering::Relaxed);
+        // Unless a handler that ran before this one has asked for the process already.
+        let before = FORKED_FROM.load(Ordering::Relaxed);
+        let _ = current().compare_exchange(before, 0, Ordering::Relaxed, Ordering::Relaxed);
+        Gate::open();
+    }
+}
+
+/// False: it was still not so when the time came.
+fn wait_until(time: Instant, is_so: impl Fn() -> bool) -> bool {
+    for turn in 0_u32.. {
+        if is_so() {
+            return true;
+        }
+        match turn {
+            0..16 => thread::yield_now(),
+            _ if Instant::now() >= time => return false,
+            _ => thread::sleep(Duration::from_micros(50)),
+        }
+    }
+    false
+}
+
+/// A mutex that no fork finds locked. It knows no poison.
+#[derive(Debug, Default)]
+pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
+
+/// The fields are dropped in this order.
+pub(crate) struct Locked<'a, T> {
+    value: MutexGuard<'a, T>,
+    _delay: Delay,
+}
+
+impl<T> Mutex<T> {
+    pub(crate) const fn new(value: T) -> Mutex<T> {
+        Mutex(std::sync::Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> Locked<'_, T> {
+        let delay = delay();
+        Locked { value: self.0.lock().unwrap_or_else(PoisonError::into_inner), _delay: delay }
+    }
+}
+
+impl<T> std::ops::Deref for Locked<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> std::ops::DerefMut for Locked<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+/// [`OnceLock::get_or_init`] that no fork finds half done.
+pub(crate) fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    match cell.get() {
+        Some(value) => value,
+        None => {
+            let _delay = delay();
+            cell.get_or_init(make)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_keeps_its_identity() {
+        let process = Process::current();
+        assert_eq!((process.id(), Process::current()), (process::id(), process));
+        assert!(thread::spawn(Process::current).join().unwrap() == process);
+    }
+
+    #[test]
+    fn waiting_is_bounded() {
+        let began = Instant::now();
+        assert!(!wait_until(began + Duration::from_millis(5), || false));
+        assert!(wait_until(began, || true) && began.elapsed() >= Duration::from_millis(5));
+    }
+
+    #[test]
+    fn delays_nest_and_count_once() {
+        let (outer, inner) = (delay(), delay());
+        assert_eq!(DEPTH.get(), 2);
+        drop(outer);
+        assert_eq!(DEPTH.get(), 1);
+        drop(inner);
+        assert_eq!(DEPTH.get(), 0);
+    }
+
+    #[test]
+    fn a_fork_and_delays_wait_for_each_other() {
+        use std::sync::mpsc::channel;
+        const A_MOMENT: Duration = Duration::from_millis(20);
+        let ((end_delay, delay_ends), (end_fork, fork_ends)) = (channel::<()>(), channel::<()>());
+        let ((tell, told), (enter, entered)) = (channel(), channel());
+        thread::scope(|scope| {
+            let inside = channel();
+            scope.spawn(move || {
+                let _delay = delay();
+                inside.0.send(()).unwrap();
+                let _ = delay_ends.recv();
+            });
+            inside.1.recv().unwrap();
+            scope.spawn(move || {
+                Gate::before();
+                tell.send(()).unwrap();
+                let _ = fork_ends.recv();
+                Gate::in_parent();
+            });
+            assert!(told.recv_timeout(A_MOMENT).is_err());
+            drop(end_delay);
+            told.recv().unwrap();
+            scope.spawn(move || {
+                let _delay = delay();
+                enter.send(()).unwrap();
+            });
+            assert!(entered.recv_timeout(A_MOMENT).is_err());
+            drop(end_fork);
+            entered.recv().unwrap();
+        });
+    }
+}
