@@ -86,14 +86,15 @@ static netlib_status deliver(struct client *client, struct http *http, const net
 static netlib_status decide(struct client *client, const struct request *request, const netlib_response *response,
                             const netlib_error *failure, netlib_decision **decision, netlib_error **err) {
     if (failure != NULL) trace_error(&client->trace, failure);
-    return netlib_retry_decide(request->retry, request->method, request->url, response, failure, client->limit, decision,
-                               err);
+    netlib_status status = netlib_retry_decide(request->retry, request->method, request->url, response, failure,
+                                               client->limit, decision, err);
+    if (status == NETLIB_OK) trace_decision(&client->trace, request, *decision);
+    return status;
 }
 
 /* Turns the request into the next one, and waits as long as it was decided. */
 static netlib_status go_on(struct client *client, struct request *request, const netlib_decision *decision,
                            netlib_error **err) {
-    trace_decision(&client->trace, request, decision);
     netlib_status status = request_follow(request, decision, err);
     return status == NETLIB_OK ? netlib_decision_sleep(decision, client->limit, err) : status;
 }

@@ -12,22 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Each failure has a counter of its own; together they bound the loop. */
+/* The recommended settings, with the number of retries of the command line. */
 static netlib_status make_retry(int32_t retries, netlib_retry **retry, netlib_error **err) {
-    static const int32_t busy[] = {429, 502, 503, 504};
-    netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_total(options, NETLIB_NONE);
-    netlib_retry_options_set_connect(options, retries);
-    netlib_retry_options_set_read(options, retries);
-    netlib_retry_options_set_status(options, retries);
-    netlib_retry_options_set_other(options, 0); /* a bad certificate is as bad the second time */
-    netlib_retry_options_set_redirect(options, 10);
-    netlib_retry_options_set_redirect_profile(options, NETLIB_REDIRECT_SAFE);
-    netlib_retry_options_set_status_forcelist(options, busy, sizeof busy / sizeof busy[0]);
+    netlib_retry_options *options = netlib_retry_options_new_recommended();
+    netlib_retry_options_set_total(options, retries);
     netlib_retry_options_set_raise_on_status(options, 0); /* the last answer is delivered, whatever it is */
-    netlib_retry_options_set_backoff_factor(options, 0.25);
-    netlib_retry_options_set_backoff_max(options, 8.0);
-    netlib_retry_options_set_retry_after_max(options, 300.0);
     netlib_status status = netlib_retry_new(options, retry, err);
     netlib_retry_options_free(options);
     return status;

@@ -75,16 +75,18 @@ void trace_error(struct trace *to, const netlib_error *error) {
     trace_error_at(to, error, 1);
 }
 
-/* The counter's name, and what is left in it. */
+/* The counter's name. Redirects have a count of their own, all others share the total. */
 static const char *counter_of(const netlib_decision *decision, int32_t *left) {
     const netlib_retry *retry = netlib_decision_retry(decision);
-    switch (netlib_decision_counter(decision)) {
-        case NETLIB_COUNTER_CONNECT: *left = netlib_retry_connect(retry); return "connect";
-        case NETLIB_COUNTER_READ: *left = netlib_retry_read(retry); return "read";
-        case NETLIB_COUNTER_REDIRECT: *left = netlib_retry_redirect(retry); return "redirect";
-        case NETLIB_COUNTER_STATUS: *left = netlib_retry_status(retry); return "status";
-        case NETLIB_COUNTER_OTHER: *left = netlib_retry_other(retry); return "other";
-        default: *left = netlib_retry_total(retry); return "total";
+    int32_t counter = netlib_decision_counter(decision);
+    *left = counter == NETLIB_COUNTER_REDIRECT ? netlib_retry_redirect(retry) : netlib_retry_total(retry);
+    switch (counter) {
+        case NETLIB_COUNTER_CONNECT: return "connect";
+        case NETLIB_COUNTER_READ: return "read";
+        case NETLIB_COUNTER_REDIRECT: return "redirect";
+        case NETLIB_COUNTER_STATUS: return "status";
+        case NETLIB_COUNTER_OTHER: return "other";
+        default: return "total";
     }
 }
 
@@ -111,7 +113,18 @@ static void trace_dropped(struct trace *to, const struct request *request, const
     if (request->body != NULL && !netlib_decision_resend_body(decision)) trace(to, "     drops the body");
 }
 
+/* A Retry-After above the maximum ends the retries. */
+static void trace_end(struct trace *to, const netlib_decision *decision) {
+    if (netlib_decision_delay_reason(decision) != NETLIB_DELAY_RETRY_AFTER) return;
+    trace(to, "  -> no retry: the server asks to wait %g s, more than %g s", netlib_decision_delay_uncapped(decision),
+          netlib_retry_retry_after_max(netlib_decision_retry(decision)));
+}
+
 void trace_decision(struct trace *to, const struct request *request, const netlib_decision *decision) {
+    if (netlib_decision_action(decision) == NETLIB_ACTION_RETURN_RESPONSE) {
+        trace_end(to, decision);
+        return;
+    }
     int32_t left = 0;
     const char *counter = counter_of(decision, &left);
     bool redirect = netlib_decision_action(decision) == NETLIB_ACTION_REDIRECT;

@@ -208,13 +208,32 @@ const HTTP: &[Case] = &[
     },
     // There is no point in waiting for what --max-time does not allow.
     fails(
-        "come-back-tomorrow",
-        &["--max-time", "9", "https://localhost:{https}/come-back-tomorrow"],
+        "come-back-in-a-minute",
+        &["--max-time", "9", "https://localhost:{https}/come-back-in-a-minute"],
         13,
         &["fetch: --max-time: "],
     )
     .within(5.0),
-    fails("bad-retry-after", &["https://localhost:{https}/bad-retry-after"], 14, &["fetch: ", "etry-"]),
+    // Nor in asking before the server wants it.
+    Case {
+        body: Some("busy\n"),
+        ..fails(
+            "come-back-tomorrow",
+            &["-v", "https://localhost:{https}/come-back-tomorrow"],
+            22,
+            &["no retry: the server asks to wait 86400 s, more than 120 s", "fetch: the server answered 503\n"],
+        )
+    }
+    .within(5.0),
+    Case {
+        body: Some("busy\n"),
+        ..fails(
+            "bad-retry-after",
+            &["-v", "https://localhost:{https}/bad-retry-after"],
+            22,
+            &["attempt 4: ", ": exponential backoff", "fetch: the server answered 503\n"],
+        )
+    },
     Case { body: Some("none\n"), ..fails("missing", &["http://localhost:{http}/missing"], 22, &["answered 404"]) },
     // A body that broke is never taken for a whole one.
     Case {
