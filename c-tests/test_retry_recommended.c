@@ -290,10 +290,19 @@ static void decisions_about_responses(void) {
     netlib_response_free(response);
     netlib_retry_free(retry);
 
-    /* A malformed header that is ignored makes no status one to retry. */
+    /* A malformed header that is ignored makes no status one to retry. A clock that fails is not malformed, and is
+     * not asked where nothing depends on it. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_ignore_malformed_retry_after(options, 1);
+    netlib_retry_options_set_wall_clock(options, constant_random, &(double){NAN});
     retry = retry_of(options);
+    for (int i = 0; i < 2; i++) {
+        response = response_of(i == 0 ? 200 : 503, "Retry-After: Sun, 06 Nov 1994 08:49:47 GMT\r\n");
+        CHECK_STATUS(i == 0 ? NETLIB_OK : NETLIB_CALLBACK_FAILED,
+                     netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err));
+        netlib_decision_free(decision);
+        netlib_response_free(response);
+    }
     for (int i = 0; i < 2; i++) {
         response = response_of(503, i == 0 ? "Retry-After: soon\r\n" : "Retry-After: 5\r\n");
         CHECK_OK(netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err));

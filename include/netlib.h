@@ -14,17 +14,32 @@
  *     #include <netlib.h>
  *     #include <stdio.h>
  *
+ *     // The server answered 503. Is the request sent again, and when?
  *     int main(void) {
+ *         static const char head[] = "HTTP/1.1 503 Service Unavailable\r\n\r\n";
  *         netlib_url *url = NULL;
+ *         netlib_response *response = NULL;
+ *         netlib_decision *decision = NULL;
  *         netlib_error *err = NULL;
- *         if (netlib_parse_url("HTTPS://Example.com:443/a/../b?q#f", NETLIB_NTS, &url, &err) != NETLIB_OK) {
- *             fprintf(stderr, "%s\n", netlib_error_message(err, NULL));
- *             netlib_error_free(err);
- *             return 1;
+ *         size_t used = 0;
+ *         netlib_status status = netlib_parse_url("https://example.com/report", NETLIB_NTS, &url, &err);
+ *         if (status == NETLIB_OK) {
+ *             status = netlib_response_parse("GET", head, NETLIB_NTS, NULL, &response, &used, &err);
  *         }
- *         printf("%s port %d\n", netlib_url_host(url, NULL), (int)netlib_url_port(url));
+ *         if (status == NETLIB_OK) {
+ *             const netlib_retry *retry = netlib_retry_recommended();
+ *             status = netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err);
+ *         }
+ *         if (status != NETLIB_OK) {
+ *             fprintf(stderr, "%s\n", err != NULL ? netlib_error_message(err, NULL) : netlib_status_text(status));
+ *         } else if (netlib_decision_action(decision) == NETLIB_ACTION_RETRY) {
+ *             printf("%s again in %.3f s\n", netlib_url_host(url, NULL), netlib_decision_delay(decision));
+ *         }
+ *         netlib_error_free(err);
+ *         netlib_decision_free(decision);
+ *         netlib_response_free(response);
  *         netlib_url_free(url);
- *         return 0;
+ *         return status != NETLIB_OK;
  *     }
  *
  * OWNERSHIP. What a function stores through a `netlib_x **` parameter, or returns as a non-const `netlib_x *`, is
@@ -75,6 +90,13 @@
  * with the setter's name by the function that uses the options; a later good value does not take it back. NULL options
  * are all defaults.
  *
+ * RETRIES. netlib_retry_recommended, and netlib_retry_options_new_recommended to change some settings, are for new
+ * programs: at most 3 retries; a random backoff below 0.1, 0.2 and 0.4 seconds, never above 20; 429, 502, 503 and 504
+ * are retried; a Retry-After is obeyed up to 120 seconds, ends the retries above that, and is ignored if it is
+ * malformed; at most 10 redirects, never from https to http, with credentials and Host kept at their origin.
+ * netlib_retry_new(NULL, ...) has the defaults of urllib3: 10 retries without a wait; Cookie, X-Api-Key,
+ * Proxy-Authorization and Host are sent to every origin that a redirect names, over plain http too.
+ *
  * A REQUEST, and the calls that make it:
  *     where to     netlib_parse_url, or netlib_parse_url_strict if somebody else chose the URL; netlib_url_host,
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
@@ -88,8 +110,9 @@
  *     send         netlib_make_headers, netlib_headers_wire; netlib_set_file_position to record where a body
  *                  begins, netlib_body_read for its bytes
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
- *     and then     netlib_retry_decide, whatever happened: netlib_decision_action says what is next, for which
- *                  netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare;
+ *     and then     netlib_retry_decide with netlib_retry_recommended, whatever happened: netlib_decision_action says
+ *                  what is next, for which netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep
+ *                  prepare;
  *                  netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
  *                  netlib_connection_key says for which requests it may be
  *

@@ -114,9 +114,11 @@ impl Retry {
         ended("the retries end", method, url, reason, self.clone())
     }
 
-    /// The response has a Retry-After that counts.
+    /// The response has a Retry-After. A malformed one that is ignored is none. It is read only where it decides about
+    /// a retry, because a date needs the clock, which may fail.
     pub(super) fn has_retry_after(&self, response: &Response) -> Result<bool> {
-        if self.policy.retry_after.ignore_malformed {
+        let rules = &self.policy.retry_after;
+        if rules.ignore_malformed && rules.make_retryable(i32::from(response.status())) {
             return Ok(self.asked_by(response)?.is_some());
         }
         Ok(response.headers().get("retry-after").is_some_and(|value| !value.is_empty()))

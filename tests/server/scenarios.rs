@@ -142,10 +142,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ),
     (
         "/come-back-in-a-minute",
-        &[Say(
-            "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 60\r\nContent-Length: 5\r\n\r\nbusy\n",
-            End::Close,
-        )],
+        &[Say("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 60\r\nContent-Length: 5\r\n\r\nbusy\n", End::Close)],
     ),
     (
         "/bad-retry-after",
