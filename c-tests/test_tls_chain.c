@@ -67,6 +67,8 @@ static void check_said(const struct row *row, netlib_status status, const netlib
     CHECK_INT(-1, netlib_error_tls_alert(err));
     CHECK_STR(row->message, message != NULL ? message : "");
     CHECK_STR(row->advice, advice != NULL ? advice : "");
+    /* Never to switch verification off. */
+    CHECK(advice == NULL || (strstr(advice, "set_verify_mode") == NULL && strstr(advice, "set_check_hostname") == NULL));
     if (status != row->status) fprintf(stderr, "    of %s\n", row->sent);
 }
 

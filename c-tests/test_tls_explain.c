@@ -11,8 +11,6 @@
 #define PROTOCOLS "to offer others: netlib_tls_options_add_alpn_protocol"
 #define A_CERTIFICATE "to present one: netlib_tls_options_set_identity"
 #define IDENTITY "to present another certificate: netlib_tls_options_set_identity"
-#define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
-
 struct bytes {
     unsigned char at[200000];
     size_t len;

@@ -114,8 +114,6 @@ static void names_as_they_are_written(void) {
     netlib_tls_context_free(server);
 }
 
-#define ACCEPT_ANY "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE"
-
 static void refused_certificates_explain_themselves(void) {
     static const struct {
         const char *identity;
@@ -125,14 +123,14 @@ static void refused_certificates_explain_themselves(void) {
         const char *says[2], *advice;
     } rows[] = {
         {"expired", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_EXPIRED, 45,
-         {"2021-01-01 00:00:00 UTC", "localhost"}, ACCEPT_ANY},
+         {"2021-01-01 00:00:00 UTC", "localhost"}, NULL},
         {"future", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID, 45,
-         {"2110-01-01 00:00:00 UTC", "localhost"}, ACCEPT_ANY},
+         {"2110-01-01 00:00:00 UTC", "localhost"}, NULL},
         {"wrong-name", NETLIB_HOSTNAME_MISMATCH, NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, 42,
          {"other.test", "more.test"},
-         "to accept any name: netlib_tls_options_set_check_hostname with 0"},
+         "to accept it under one of its own names, if that is the peer that is meant: other.test, more.test"},
         {"wrong-purpose", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 43,
-         {"purpose", "serverAuth"}, ACCEPT_ANY},
+         {"purpose", "serverAuth"}, NULL},
         {"self-signed", NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED, 48,
          {"self-signed", "CN=localhost"}, "to trust it: netlib_tls_options_add_ca_file"},
     };
@@ -189,7 +187,7 @@ static void refused_certificates_explain_themselves(void) {
         server_start(&peer);
         netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
         netlib_status status = netlib_tls_stream_handshake(stream, &err);
-        CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, netlib_error_certificate_problem(err));
+        CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, netlib_error_certificate_problem(err));
         CHECK(strstr(netlib_error_message(err, NULL), "netlib test CA") != NULL);
         CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
         netlib_tls_stream_free(stream);

@@ -420,7 +420,10 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
     /** Its validity has not begun. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
-    /** No trusted certificate issued the last one of its chain: a private authority that was not added. */
+    /**
+     * No trusted certificate issued the last one of its chain: a private authority that was not added. The advice names
+     * it.
+     */
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
     /** It names other hosts than the one asked for. */
     NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
@@ -436,7 +439,11 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
     /** It is its own issuer, and was not added as trusted. */
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
-    /** The peer did not send the certificate between its own and an authority's. */
+    /**
+     * The peer did not send the certificate between its own and an authority's. netlib reports this if the issuer's
+     * certificate is missing and something says that the chain goes on: the peer sent others that do not belong to it,
+     * or its certificate says where its issuer's can be downloaded (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
+     */
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
     /** An authority's own certificate (CA:TRUE) where a server's or a client's belongs. */
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
@@ -449,7 +456,20 @@ enum netlib_certificate_problem NETLIB_INT32 {
     /** The peer sent none. */
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
     /** No pin that was set is its own or of its chain: see `netlib_tls_options_add_pin`. */
-    NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17
+    NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
+    /** It is for a name that an authority above it may not certify (nameConstraints). */
+    NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
+    /** More authorities stand below one of its chain than that one allows (the pathlen of its basicConstraints). */
+    NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
+    /** It, or another one of its chain, has a critical extension that netlib does not understand. */
+    NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
+    /** Its chain is too long, or takes too much work to verify. */
+    NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
+    /**
+     * It has issued another one of the chain, or is a trusted one at the chain's end, and is not an authority's: it
+     * says CA:FALSE or nothing about that, or its keyUsage lacks keyCertSign.
+     */
+    NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22
 };
 
 /**
@@ -617,8 +637,12 @@ netlib_status netlib_error_status(const netlib_error *error);
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
 /**
- * The one setting that would change the outcome, for whoever writes the program: "to trust that authority:
- * netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else.
+ * The one setting that would change the outcome, for whoever writes the program: "to trust it:
+ * netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else. It never
+ * recommends to switch verification off.
+ *
+ * For a certificate of an unknown issuer it names the authority to add. For a wrong name it lists the names that the
+ * certificate is for, at most eight. Both come from the peer, who may be anybody: neither is a reason to trust it.
  *
  * @param error the error. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -4902,8 +4926,17 @@ void netlib_tls_context_free(netlib_tls_context *context);
  * Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile, curl's --cacert. Default:
  * none. Once one is added, the system's are not trusted: see `netlib_tls_options_set_system_trust`.
  *
- * A peer's own certificate may be in the file too, whoever issued it and also if it says CA:TRUE, as `openssl req
- * -x509` makes them: it is then accepted itself, if its time, its name, its purpose and its key are right.
+ * A certificate in the file may be an authority's or a peer's own. It allows what `openssl verify -partial_chain`
+ * allows:
+ *
+ * - As an authority it may issue certificates for any name, within its own limits: its validity, pathlen,
+ *   extendedKeyUsage, keyUsage and nameConstraints. It is an authority if its basicConstraints say CA:TRUE, if it has
+ *   no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is none if its
+ *   keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
+ * - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue another.
+ * - A peer may present a certificate of the file, whoever issued it and also if it says CA:TRUE, as `openssl req -x509`
+ *   makes them. It is accepted if its validity, name, purpose and key are right. Prefer one with CA:FALSE for that: the
+ *   holder of the key of one with CA:TRUE can issue certificates for any name.
  *
  * A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
  * OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
@@ -4915,7 +4948,8 @@ void netlib_tls_context_free(netlib_tls_context *context);
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *path);
+void netlib_tls_options_add_ca_file(netlib_tls_options *options,
+                                    const char *path);
 
 /**
  * Trusts the authorities in the files of a directory, beside those of earlier calls. As OpenSSL's CApath, but all is
@@ -4951,7 +4985,8 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
  * Whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other authorities
  * were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
  * `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
- * none, those built into netlib take their place.
+ * none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
+ * those of `netlib_tls_options_add_ca_file`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
@@ -4980,6 +5015,9 @@ void netlib_tls_options_set_server_only(netlib_tls_options *options,
  * Whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every machine,
  * and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where the system
  * has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
+ *
+ * Of each netlib has the name, the key and the nameConstraints, and no certificate. So their validity is not checked,
+ * and none of them is accepted as a peer's own.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
@@ -5086,7 +5124,7 @@ enum netlib_verify_flag NETLIB_INT32 {
     /** The same for every certificate of the chain but the trusted authority's. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 12,
     /**
-     * Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
+     * Every certificate of the chain, the trusted one too, must keep more rules of RFC 5280: a positive serial
      * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier,
      * critical basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with
      * digitalSignature if it has any.
@@ -5175,7 +5213,8 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  * Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
  * peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
  * has no list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists
- * of one authority the newest counts. A certificate that is itself among the added authorities is not looked up.
+ * of one authority the newest counts. A list is used only if its issuer may sign CRLs: its keyUsage, if it has one,
+ * must have cRLSign, that of a trusted certificate too. A certificate that is itself trusted is not looked up.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It

@@ -64,6 +64,11 @@ pub enum CertificateProblem {
     RevocationUnknown = 15,
     Missing = 16,
     NotPinned = 17,
+    NameConstraints = 18,
+    PathLength = 19,
+    UnknownCriticalExtension = 20,
+    TooComplex = 21,
+    NotCa = 22,
 }
 
 impl Error {

@@ -26,6 +26,7 @@ use super::pool::Pool;
 use super::sessions::Sessions;
 use super::trust::{self, Environment};
 use super::verify::Policy;
+use super::verify::anchor::may_use_crl;
 use super::verify::peer::{Means, Notes, ServerVerifier, Times};
 use super::{crl, groups, identity, suites};
 use crate::callback::WallClock;
@@ -106,8 +107,9 @@ impl Context {
             embedded: options.embedded_trust,
         };
         let trust = trust::load(&asked, &environment)?;
-        let (trust_sources, trust_anchors) = (trust.sources, trust.roots.len());
-        let crls = crl::load(&options.crls)?;
+        let (trust_sources, trust_anchors) = (trust.sources, trust.anchors.len());
+        let algorithms = provider.signature_verification_algorithms;
+        let crls = crl::load(&options.crls, &|issuer, der| may_use_crl(&trust.anchors, &algorithms, issuer, der))?;
         let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
         if options.pins_replace_chain && options.pins.is_empty() {
             let error = Error::new(Status::InvalidArgument, "there is no pin to take the chain's place");
@@ -117,21 +119,16 @@ impl Context {
         let policy = Policy {
             verifies_chain: options.verifies_chain(),
             pins: Pins::new(&options.pins, &trust.custom)?,
-            roots: Arc::new(trust.roots),
-            custom: trust.custom,
+            anchors: trust.anchors,
             crls,
             flags: verify_flags,
-            algorithms: provider.signature_verification_algorithms,
+            algorithms,
         };
         options.check_early_data()?;
         let allowances = options.early_data.then(|| Arc::new(Allowances::default()));
         let notes = Arc::new(Notes::default());
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
-        let means = Means {
-            algorithms: provider.signature_verification_algorithms,
-            times: times.clone(),
-            notes: Arc::clone(&notes),
-        };
+        let means = Means { algorithms, times: times.clone(), notes: Arc::clone(&notes) };
         // Last, so that a context that cannot be made leaves no file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
@@ -383,7 +380,7 @@ impl Context {
 
     /// What chains are judged by; an error when none could ever be accepted.
     pub(super) fn policy_for(&self, verifies_chain: bool) -> Result<&Policy> {
-        if verifies_chain && self.policy.roots.is_empty() {
+        if verifies_chain && self.policy.anchors.is_empty() {
             return Err(nobody_trusted(&self.options, "certificates"));
         }
         Ok(&self.policy)

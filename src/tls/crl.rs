@@ -73,18 +73,23 @@ pub(crate) struct Crl {
     this_update: i64,
     pub(crate) next_update: i64,
     pub(crate) digest: Digest,
+    /// Its issuer may sign CRLs, or is not among the trusted certificates.
+    pub(crate) is_usable: bool,
 }
 
+/// Whether the CRL of an issuer, by the content of its name, may be used. The second argument is the CRL's DER.
+type MayUse<'a> = &'a dyn Fn(&[u8], &[u8]) -> bool;
+
 /// All lists, the newest first: of several of one authority the first counts.
-pub(crate) fn load(sources: &[Source]) -> Result<Vec<Crl>> {
+pub(crate) fn load(sources: &[Source], may_use: MayUse<'_>) -> Result<Vec<Crl>> {
     let mut crls = Vec::new();
     for source in sources {
         match source {
             Source::File(path) => pem::read_file(path, "CRL file")
-                .and_then(|bytes| read(&bytes, &format!("CRL file {}", path.display()), &mut crls))
+                .and_then(|bytes| read(&bytes, &format!("CRL file {}", path.display()), may_use, &mut crls))
                 .map_err(|error| error.prefixed(setter::CRL_FILE))?,
             Source::Data(bytes) => {
-                read(bytes, "CRL data", &mut crls).map_err(|error| error.prefixed(setter::CRL_DATA))?;
+                read(bytes, "CRL data", may_use, &mut crls).map_err(|error| error.prefixed(setter::CRL_DATA))?;
             }
         }
     }
@@ -99,7 +104,7 @@ const IN_MEMORY: usize = 16;
 const SMALL: usize = 64 * 1024;
 
 /// PEM, where other sections are passed over, or DER, one after the other.
-fn read(bytes: &[u8], what: &str, crls: &mut Vec<Crl>) -> Result<()> {
+fn read(bytes: &[u8], what: &str, may_use: MayUse<'_>, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     if bytes.len() > SMALL {
         memory::probe(bytes.len().saturating_mul(IN_MEMORY), "lists of revoked certificates")?;
@@ -122,7 +127,9 @@ fn read(bytes: &[u8], what: &str, crls: &mut Vec<Crl>) -> Result<()> {
             Error::new(status, format!("{what}: list {index} {}", wording::webpki(&error)))
         })?;
         let (this_update, next_update) = updates(der).ok_or_else(|| bad("has a list without its times"))?;
-        crls.push(Crl { list: list.into(), this_update, next_update, digest: digest::of(der) });
+        let list = CertRevocationList::from(list);
+        let is_usable = may_use(list.issuer(), der);
+        crls.push(Crl { list, this_update, next_update, digest: digest::of(der), is_usable });
     }
     Ok(())
 }
@@ -159,7 +166,7 @@ mod tests {
     const CA: &[u8] = include_bytes!("../../tests/certs/ca.pem");
 
     fn loaded(inputs: &[&[u8]]) -> Result<Vec<Crl>> {
-        load(&inputs.iter().map(|bytes| Source::Data(Arc::new(bytes.to_vec()))).collect::<Vec<_>>())
+        load(&inputs.iter().map(|bytes| Source::Data(Arc::new(bytes.to_vec()))).collect::<Vec<_>>(), &|_, _| true)
     }
 
     #[test]
@@ -168,7 +175,7 @@ mod tests {
         assert_eq!(loaded(&[ALL]).unwrap().len(), 4);
         assert_eq!(loaded(&[&[DER, DER].concat()]).unwrap().len(), 2);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certs/verify/root-and-crls.pem");
-        assert_eq!(load(&[Source::File(path.into())]).unwrap().len(), 4);
+        assert_eq!(load(&[Source::File(path.into())], &|_, _| true).unwrap().len(), 4);
         let both = loaded(&[EXPIRED, DER]).unwrap();
         let times: Vec<_> = both.iter().map(|crl| (crl.this_update, crl.next_update)).collect();
         assert_eq!(times, [(1_577_836_800, 4_733_510_400), (1_546_300_800, 1_609_459_200)]);
@@ -188,7 +195,7 @@ mod tests {
             let error = loaded(&[bytes]).err().unwrap();
             assert_eq!((error.status(), error.message()), (Status::InvalidPem, message));
         }
-        let missing = load(&[Source::File("/nonexistent".into())]).err().unwrap();
+        let missing = load(&[Source::File("/nonexistent".into())], &|_, _| true).err().unwrap();
         assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
         // Every cut and every flipped bit of a list: an error or a list, never a panic.
         for at in 0..DER.len() {

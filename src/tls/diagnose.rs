@@ -143,8 +143,7 @@ impl Situation<'_> {
                 if !self.is_server {
                     return missing;
                 }
-                let optional = "to do without: netlib_tls_options_set_verify_mode with NETLIB_CERT_OPTIONAL";
-                missing.with_tls_alert(u8::from(AlertDescription::CertificateRequired)).with_advice(Some(optional))
+                missing.with_tls_alert(u8::from(AlertDescription::CertificateRequired))
             }
             TlsError::InvalidMessage(
                 InvalidMessage::InvalidContentType

@@ -109,8 +109,7 @@ impl Engine {
             }
             None if context.check_hostname() => {
                 let message = "server_hostname is missing: a server that proves no name proves nothing";
-                return Err(Error::new(Status::InvalidArgument, message)
-                    .with_advice(Some("to do without: netlib_tls_options_set_check_hostname with 0")));
+                return Err(Error::new(Status::InvalidArgument, message));
             }
             None => {
                 // rustls wants some name; an address is not sent to the server.

@@ -17,6 +17,7 @@ pub mod resolve;
 pub mod sessions;
 pub mod stream;
 
+mod anchors;
 mod asked;
 mod chain;
 mod ciphers;

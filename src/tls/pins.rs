@@ -108,6 +108,11 @@ impl Pins {
         self.pins.is_empty()
     }
 
+    /// Digests of keys, as far as they are pinned by their certificates.
+    pub(crate) fn anchors(&self) -> impl Iterator<Item = Digest> {
+        self.anchors.iter().copied()
+    }
+
     fn have(&self, digest: &Digest, is_key: bool) -> bool {
         self.pins.iter().any(|pin| pin.digest == *digest && (is_key || !pin.of_key_alone))
     }

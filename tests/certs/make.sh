@@ -199,3 +199,4 @@ describe version1
 
 # The chains that verification refuses.
 sh verify/make.sh
+sh trust/make.sh

@@ -68,7 +68,8 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
     /// Its validity has not begun.
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
-    /// No trusted certificate issued the last one of its chain: a private authority that was not added.
+    /// No trusted certificate issued the last one of its chain: a private authority that was not added. The advice names
+    /// it.
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
     /// It names other hosts than the one asked for.
     NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
@@ -84,7 +85,9 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
     /// It is its own issuer, and was not added as trusted.
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
-    /// The peer did not send the certificate between its own and an authority's.
+    /// The peer did not send the certificate between its own and an authority's. netlib reports this if the issuer's
+    /// certificate is missing and something says that the chain goes on: the peer sent others that do not belong to it,
+    /// or its certificate says where its issuer's can be downloaded (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
     /// An authority's own certificate (CA:TRUE) where a server's or a client's belongs.
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
@@ -98,6 +101,17 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
     /// No pin that was set is its own or of its chain: see `netlib_tls_options_add_pin`.
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
+    /// It is for a name that an authority above it may not certify (nameConstraints).
+    NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
+    /// More authorities stand below one of its chain than that one allows (the pathlen of its basicConstraints).
+    NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
+    /// It, or another one of its chain, has a critical extension that netlib does not understand.
+    NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
+    /// Its chain is too long, or takes too much work to verify.
+    NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
+    /// It has issued another one of the chain, or is a trusted one at the chain's end, and is not an authority's: it
+    /// says CA:FALSE or nothing about that, or its keyUsage lacks keyCertSign.
+    NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22,
 }
 
 /// What a callback that decides returns: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 is the failure because many
@@ -296,8 +310,12 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
     lend_text(error, len, |error| Some(error.message_c()))
 }
 
-/// The one setting that would change the outcome, for whoever writes the program: "to trust that authority:
-/// netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else.
+/// The one setting that would change the outcome, for whoever writes the program: "to trust it:
+/// netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else. It never
+/// recommends to switch verification off.
+///
+/// For a certificate of an unknown issuer it names the authority to add. For a wrong name it lists the names that the
+/// certificate is for, at most eight. Both come from the peer, who may be anybody: neither is a reason to trust it.
 ///
 /// @param error the error. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.

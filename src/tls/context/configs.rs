@@ -39,7 +39,7 @@ impl Parts<'_> {
         if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {
             return Ok(None);
         }
-        if self.policy.verifies_chain && self.policy.roots.is_empty() {
+        if self.policy.verifies_chain && self.policy.anchors.is_empty() {
             return Err(nobody_trusted(self.options, "certificates"));
         }
         Ok(Some(Arc::clone(&self.policy)))
@@ -84,7 +84,7 @@ impl Parts<'_> {
         let builder = match self.options.server_mode() {
             VerifyMode::None => builder.with_no_client_auth(),
             mode => {
-                if self.policy.verifies_chain && self.policy.roots.is_empty() {
+                if self.policy.verifies_chain && self.policy.anchors.is_empty() {
                     return Err(nobody_trusted(self.options, "client certificates"));
                 }
                 let mandatory = mode != VerifyMode::Optional;

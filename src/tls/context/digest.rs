@@ -6,10 +6,11 @@ use std::ffi::{CStr, CString};
 use rustls_pki_types::TrustAnchor;
 
 use super::Context;
-use crate::digest::{self, Digest, Settings};
+use crate::digest::{Digest, Settings};
 use crate::error::Result;
 use crate::fork;
 use crate::tls::TlsOptions;
+use crate::tls::anchors::Origin;
 
 impl Context {
     /// Lower hex, worked out when it is first asked for.
@@ -55,13 +56,19 @@ impl Context {
             server_only,
         } = &*self.options;
         let policy = &*self.policy;
+        let anchors = &policy.anchors;
+        let certificates = anchors.origins().iter().flat_map(|origin| &origin.certificates);
         let identity = self.identity.iter().flat_map(|identity| &identity.cert);
         // Each is of one version, and no version is offered without any.
         let suites = self.offer.suites.iter().map(|suite| u16::from(suite.suite()).to_be_bytes());
         let groups = self.offer.groups.iter().map(|group| u16::from(group.name()).to_be_bytes());
         Ok(Settings::new("tls context")
-            .with_set("roots", policy.roots.roots.iter().map(anchor))?
-            .with_set("certificates", policy.custom.iter().map(|der| digest::of(der)))?
+            .with_set(
+                "roots",
+                anchors.roots().iter().zip(anchors.origins()).map(|(root, origin)| anchor(root, origin)),
+            )?
+            .with_set("certificates", certificates.map(|certificate| certificate.digest))?
+            .with_set("pinned authorities", policy.pins.anchors())?
             .with_set("crls", policy.crls.iter().map(|crl| crl.digest))?
             .with_set("pins", self.options.pins.iter().map(crate::tls::pins::Pin::digest))?
             .with_number("pins replace chain", i32::from(*pins_replace_chain))
@@ -85,11 +92,12 @@ impl Context {
     }
 }
 
-fn anchor(anchor: &TrustAnchor<'static>) -> Digest {
+fn anchor(anchor: &TrustAnchor<'static>, origin: &Origin) -> Digest {
     Settings::new("anchor")
         .with("subject", &anchor.subject)
         .with("key", &anchor.subject_public_key_info)
         .with_option("constraints", anchor.name_constraints.as_ref().map(|der| der.as_ref()))
+        .with_number("built in", i32::from(origin.is_built_in))
         .finish()
 }
 
@@ -97,16 +105,17 @@ fn anchor(anchor: &TrustAnchor<'static>) -> Digest {
 mod tests {
     use super::*;
 
-    /// Of the system's authorities nothing else is kept.
     #[test]
     fn all_that_is_kept_of_an_authority_counts() {
-        let of = |subject: &'static [u8], key: &'static [u8], constraints: Option<&'static [u8]>| {
-            anchor(&TrustAnchor {
+        let whole = |subject: &'static [u8], key: &'static [u8], constraints: Option<&'static [u8]>, is_built_in| {
+            let root = TrustAnchor {
                 subject: subject.into(),
                 subject_public_key_info: key.into(),
                 name_constraints: constraints.map(Into::into),
-            })
+            };
+            anchor(&root, &Origin { is_built_in, ..Origin::default() })
         };
+        let of = |subject, key, constraints| whole(subject, key, constraints, false);
         let mut digests = vec![
             of(b"a", b"b", None),
             of(b"x", b"b", None),
@@ -114,6 +123,7 @@ mod tests {
             of(b"a", b"b", Some(b"")),
             of(b"a", b"b", Some(b"x")),
             of(b"ab", b"", None),
+            whole(b"a", b"b", None, true),
         ];
         let count = digests.len();
         digests.sort_unstable();

@@ -477,7 +477,7 @@ fn who_must_be_named() {
     for missing in [None, Some("")] {
         let error = Engine::client(&named, missing).err().unwrap();
         assert_eq!(error.status(), Status::InvalidArgument);
-        assert!(error.advice().is_some_and(|advice| advice.to_string_lossy().contains("set_check_hostname")));
+        assert_eq!(error.advice(), None);
     }
     let nameless = context(|options| options.set_check_hostname(false));
     for name in [None, Some(""), Some("wrong.example")] {

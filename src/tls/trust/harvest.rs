@@ -1,6 +1,5 @@
 //! The authorities that one source gives, and what in it gives none.
 
-use std::collections::HashSet;
 use std::ffi::CString;
 
 use rustls_pki_types::{CertificateDer, TrustAnchor};
@@ -8,6 +7,7 @@ use rustls_pki_types::{CertificateDer, TrustAnchor};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
+use crate::tls::anchors::{Collection, Unusable};
 use crate::tls::x509::{Certificate, name::escaped};
 use crate::tls::{pem, wording};
 
@@ -16,20 +16,16 @@ const TOLD: usize = 100;
 
 #[derive(Default)]
 pub(super) struct Harvest {
-    /// Those of `anchors` that are whole certificates.
+    /// The certificates that `anchors` were made of.
     pub(super) certificates: Vec<CertificateDer<'static>>,
-    anchors: Vec<TrustAnchor<'static>>,
-    known: HashSet<TrustAnchor<'static>>,
+    anchors: Collection,
     skipped: Vec<String>,
     untold: usize,
 }
 
 impl Harvest {
-    /// The same authority (its name and key) counts once.
-    pub(super) fn add_anchor(&mut self, anchor: TrustAnchor<'static>) {
-        if self.known.insert(anchor.clone()) {
-            self.anchors.push(anchor);
-        }
+    pub(super) fn add_built_in(&mut self, anchor: TrustAnchor<'static>) {
+        self.anchors.add_built_in(anchor);
     }
 
     pub(super) fn skip(&mut self, why: &str) {
@@ -76,11 +72,8 @@ impl Harvest {
 
     fn add_all(&mut self, certificates: Vec<CertificateDer<'static>>, place: &str) -> Result<()> {
         for (index, certificate) in certificates.into_iter().enumerate() {
-            match webpki::anchor_from_trusted_cert(&certificate).map(|anchor| anchor.to_owned()) {
-                Ok(anchor) => {
-                    self.add_anchor(anchor);
-                    memory::push(&mut self.certificates, certificate, "certificates")?;
-                }
+            match self.anchors.add(&certificate) {
+                Ok(()) => memory::push(&mut self.certificates, certificate, "certificates")?,
                 Err(error) => self.skip(&format!("{place}certificate {index} {}", unusable(&certificate, &error))),
             }
         }
@@ -89,7 +82,7 @@ impl Harvest {
 
     /// Itself, if it has any authority.
     pub(super) fn some(self, what: &str) -> Result<Harvest> {
-        if !self.anchors.is_empty() {
+        if !self.is_empty() {
             return Ok(self);
         }
         let why = match self.skipped.as_slice() {
@@ -101,10 +94,10 @@ impl Harvest {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.anchors.is_empty()
+        self.anchors.anchors().is_empty()
     }
 
-    pub(super) fn into_parts(mut self) -> (Vec<TrustAnchor<'static>>, Vec<CString>) {
+    pub(super) fn into_parts(mut self) -> (Collection, Vec<CString>) {
         if self.untold > 0 {
             self.skipped.push(format!("{} more", self.untold));
         }
@@ -121,9 +114,12 @@ fn holds_plain(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, b"-----BEGIN CERTIFICATE-----").is_some()
 }
 
-fn unusable(certificate: &CertificateDer<'_>, error: &webpki::Error) -> String {
-    match Certificate::parse(certificate) {
-        Ok(read) => format!("({}) cannot be used: it {}", read.subject.for_message(), wording::webpki(error)),
-        Err(malformed) => format!("cannot be read: {} at its byte {}", malformed.what, malformed.at),
+fn unusable(certificate: &CertificateDer<'_>, why: &Unusable) -> String {
+    match (Certificate::parse(certificate), why) {
+        (Ok(read), Unusable::Refused(error)) => {
+            format!("({}) cannot be used: it {}", read.subject.for_message(), wording::webpki(error))
+        }
+        (Ok(read), Unusable::Unreadable) => format!("({}) cannot be read", read.subject.for_message()),
+        (Err(malformed), _) => format!("cannot be read: {} at its byte {}", malformed.what, malformed.at),
     }
 }

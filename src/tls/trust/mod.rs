@@ -4,15 +4,14 @@ mod directory;
 mod harvest;
 mod system;
 
-use std::collections::HashSet;
 use std::ffi::{CStr, CString, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::RootCertStore;
-use rustls_pki_types::{CertificateDer, TrustAnchor};
+use rustls_pki_types::CertificateDer;
 
+use super::anchors::{Anchors, Collection};
 use super::options::setter;
 use super::pem;
 use crate::error::Result;
@@ -73,12 +72,11 @@ impl Loaded {
 
 /// The set, and where it came from.
 pub(crate) struct Trust {
-    pub(crate) roots: RootCertStore,
-    /// The caller's own, whole and sorted: a peer's certificate may be one of them.
+    pub(crate) anchors: Anchors,
+    /// The caller's own, whole and sorted.
     pub(crate) custom: Vec<CertificateDer<'static>>,
     pub(crate) sources: i32,
     pub(crate) loaded: Vec<Loaded>,
-    known: HashSet<TrustAnchor<'static>>,
 }
 
 /// The caller's own authorities replace the system's unless both are asked for.
@@ -87,31 +85,27 @@ pub(crate) fn load(asked: &Asked<'_>, environment: &Environment) -> Result<Trust
 }
 
 fn load_with(asked: &Asked<'_>, system: impl FnOnce() -> Result<Vec<(OsString, Harvest)>>) -> Result<Trust> {
-    let mut trust = Trust {
-        roots: RootCertStore::empty(),
-        custom: Vec::new(),
-        sources: 0,
-        loaded: Vec::new(),
-        known: HashSet::new(),
-    };
+    let mut trust = Trust { anchors: Anchors::default(), custom: Vec::new(), sources: 0, loaded: Vec::new() };
+    let mut all = Collection::default();
     for source in asked.custom {
         let (setter, harvest) = match source {
             Source::File(path) => (setter::CA_FILE, of_file(path)),
             Source::Directory(path) => (setter::CA_DIR, of_directory(path)),
             Source::Data(bytes) => (setter::CA_DATA, of_bytes(bytes, "CA data")),
         };
-        trust.add_custom(source, harvest.map_err(|error| error.prefixed(setter))?)?;
+        trust.add_custom(source, harvest.map_err(|error| error.prefixed(setter))?, &mut all)?;
     }
     if asked.system {
         for (name, harvest) in system()? {
-            trust.add(SYSTEM, name.as_bytes(), harvest)?;
+            trust.add(SYSTEM, name.as_bytes(), harvest, &mut all)?;
         }
     }
     if asked.embedded || (asked.system && trust.sources & SYSTEM == 0) {
         let mut harvest = Harvest::default();
-        webpki_roots::TLS_SERVER_ROOTS.iter().for_each(|anchor| harvest.add_anchor(anchor.clone()));
-        trust.add(EMBEDDED, b"embedded", harvest)?;
+        webpki_roots::TLS_SERVER_ROOTS.iter().for_each(|anchor| harvest.add_built_in(anchor.clone()));
+        trust.add(EMBEDDED, b"embedded", harvest, &mut all)?;
     }
+    trust.anchors = all.into_anchors();
     trust.custom.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
     trust.custom.dedup();
     Ok(trust)
@@ -136,24 +130,25 @@ fn of_directory(path: &Path) -> Result<Harvest> {
 }
 
 impl Trust {
-    fn add_custom(&mut self, source: &Source, mut harvest: Harvest) -> Result<()> {
+    fn add_custom(&mut self, source: &Source, mut harvest: Harvest, all: &mut Collection) -> Result<()> {
         memory::grow(&mut self.custom, harvest.certificates.len(), "certificates")?;
         self.custom.append(&mut harvest.certificates);
         let name = match source {
             Source::File(path) | Source::Directory(path) => path.as_os_str().as_bytes(),
             Source::Data(_) => b"CA data",
         };
-        self.add(CUSTOM, name, harvest)
+        self.add(CUSTOM, name, harvest, all)
     }
 
     /// An authority that an earlier source gave is not trusted twice.
-    fn add(&mut self, kind: i32, name: &[u8], harvest: Harvest) -> Result<()> {
+    fn add(&mut self, kind: i32, name: &[u8], harvest: Harvest, all: &mut Collection) -> Result<()> {
         let (anchors, skipped) = harvest.into_parts();
-        if !anchors.is_empty() {
+        let count = anchors.anchors().len();
+        if count > 0 {
             self.sources |= kind;
         }
-        let loaded = Loaded { kind, name: memory::copy_c(name, "a name")?, anchors: anchors.len(), skipped };
-        self.roots.extend(anchors.into_iter().filter(|anchor| self.known.insert(anchor.clone())));
+        let loaded = Loaded { kind, name: memory::copy_c(name, "a name")?, anchors: count, skipped };
+        all.append(anchors);
         memory::push(&mut self.loaded, loaded, "sources of trust")
     }
 }

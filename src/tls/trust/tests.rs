@@ -18,11 +18,11 @@ fn custom_trust_replaces_the_systems() {
     let custom = [Source::Data(CA.to_vec().into())];
     let environment = Environment { file: Some(file("other-ca.pem")), directories: vec![] };
     let alone = set(&custom, false, &environment).unwrap();
-    assert_eq!((alone.sources, alone.roots.len()), (CUSTOM, 1));
+    assert_eq!((alone.sources, alone.anchors.len()), (CUSTOM, 1));
     let both = set(&custom, true, &environment).unwrap();
-    assert_eq!((both.sources, both.roots.len()), (CUSTOM | SYSTEM, 2));
+    assert_eq!((both.sources, both.anchors.len()), (CUSTOM | SYSTEM, 2));
     let system = set(&[], true, &environment).unwrap();
-    assert_eq!((system.sources, system.roots.len()), (SYSTEM, 1));
+    assert_eq!((system.sources, system.anchors.len()), (SYSTEM, 1));
     assert_eq!(set(&[], false, &environment).unwrap().sources, 0);
 }
 
@@ -30,7 +30,7 @@ fn custom_trust_replaces_the_systems() {
 fn without_variables_there_are_roots_from_somewhere() {
     let trust = set(&[], true, &Environment::default()).unwrap();
     assert!(trust.sources == SYSTEM || trust.sources == EMBEDDED);
-    assert!(trust.roots.len() > 50);
+    assert!(trust.anchors.len() > 50);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_system_without_a_store_has_the_authorities_built_in() {
     ] {
         let asked = Asked { custom, system: system.is_some(), embedded };
         let trust = load_with(&asked, || Ok(system.unwrap_or_default())).unwrap();
-        assert_eq!((trust.sources, trust.roots.len()), (sources, anchors));
+        assert_eq!((trust.sources, trust.anchors.len()), (sources, anchors));
     }
 }
 
@@ -107,12 +107,12 @@ fn a_set_says_what_it_is_made_of() {
             (EMBEDDED, "embedded", roots, vec![]),
         ]
     );
-    assert_eq!((trust.sources, trust.roots.len()), (CUSTOM | SYSTEM | EMBEDDED, 2 + roots));
+    assert_eq!((trust.sources, trust.anchors.len()), (CUSTOM | SYSTEM | EMBEDDED, 2 + roots));
     assert_eq!(trust.custom.len(), 2);
     assert!(trust.custom.is_sorted_by_key(|certificate| certificate.as_ref()));
 
     let trust = load(&Asked { embedded: true, ..Asked::default() }, &Environment::default()).unwrap();
-    assert_eq!((trust.sources, trust.roots.len(), trust.custom.len()), (EMBEDDED, roots, 0));
+    assert_eq!((trust.sources, trust.anchors.len(), trust.custom.len()), (EMBEDDED, roots, 0));
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn of_a_store_nothing_is_an_error() {
     harvest.add_store(&[broken, &cut[..], CA, broken].concat());
     assert!(!harvest.is_empty());
     let (anchors, skipped) = harvest.into_parts();
-    assert_eq!((anchors.len(), skipped.len()), (1, 3));
+    assert_eq!((anchors.anchors().len(), skipped.len()), (1, 3));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What webpki found wrong, with the facts that its error does not have: which certificate, whose, why. All of this
 //! runs only when a chain has been refused.
 
+use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls_pki_types::CertificateDer;
 use webpki::{EndEntityCert, Error};
 
@@ -11,6 +12,7 @@ use crate::tls::crl::{Crl, flag};
 use crate::tls::wording;
 use crate::tls::x509::Certificate;
 use crate::tls::x509::der::{Der, tag};
+use crate::tls::x509::oid::{self, Oid};
 use crate::tls::x509::time::utc;
 
 /// A certificate that was sent.
@@ -31,6 +33,9 @@ struct Way<'a> {
     links: Vec<Link<'a>>,
     /// The keys of the trusted authorities that bear the name of the last one's issuer.
     anchors: Vec<&'a [u8]>,
+    /// It ends at a certificate whose issuer is missing, although others were sent that it does not lead to: any if it
+    /// ends at the peer's own certificate, otherwise a root.
+    is_cut_off: bool,
 }
 
 impl<'a> Way<'a> {
@@ -44,14 +49,14 @@ impl<'a> Way<'a> {
         loop {
             let last = &links.last()?.certificate;
             let anchors: Vec<&[u8]> = policy
-                .roots
-                .roots
+                .anchors
+                .roots()
                 .iter()
                 .filter(|anchor| anchor.subject.as_ref() == last.issuer.content)
                 .map(|anchor| anchor.subject_public_key_info.as_ref())
                 .collect();
             if !anchors.is_empty() || last.is_self_issued() {
-                return Some(Way { links, anchors });
+                return Some(Way { links, anchors, is_cut_off: false });
             }
             // Where several have the name, the one whose key is meant.
             let of_name = |link: &Link<'_>| link.certificate.subject == last.issuer;
@@ -61,7 +66,14 @@ impl<'a> Way<'a> {
             };
             match left.iter().position(of_key).or_else(|| left.iter().position(of_name)) {
                 Some(next) => links.push(left.swap_remove(next)),
-                None => return Some(Way { links, anchors }),
+                None => {
+                    let is_root = |link: &Link<'_>| link.certificate.is_ca() && link.certificate.is_self_issued();
+                    let is_cut_off = match links.len() {
+                        1 => !asked.others.is_empty(),
+                        _ => left.iter().any(is_root),
+                    };
+                    return Some(Way { links, anchors, is_cut_off });
+                }
             }
         }
     }
@@ -127,7 +139,7 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
             ),
         },
         Error::EndEntityUsedAsCa => found(
-            Problem::WrongPurpose,
+            Problem::NotCa,
             "has issued another one, but is no authority's (it lacks CA:TRUE)".to_owned(),
             &|link| link.index > 0 && !link.certificate.is_ca(),
         ),
@@ -140,7 +152,7 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
             at(refusal::wrong_purpose(asked.purpose), &lacks)
         }
         Error::NameConstraintViolation => found(
-            Problem::Other,
+            Problem::NameConstraints,
             "is for a name that an authority above it may not certify (nameConstraints)".to_owned(),
             &|link| link.index == 0,
         ),
@@ -166,7 +178,7 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
         | Error::MaximumPathBuildCallsExceeded
         | Error::MaximumSignatureChecksExceeded
         | Error::MaximumNameConstraintComparisonsExceeded => unplaced(
-            Problem::Other,
+            Problem::TooComplex,
             format!("is too long or too entangled to be verified: it {}", wording::webpki(error)),
         ),
         error => {
@@ -189,6 +201,13 @@ fn unread(error: &Error) -> Refusal {
         Error::CaUsedAsEndEntity => Problem::AuthorityAsLeaf,
         Error::CertRevoked => Problem::Revoked,
         Error::UnknownRevocationStatus | Error::CrlExpired { .. } => Problem::RevocationUnknown,
+        Error::NameConstraintViolation => Problem::NameConstraints,
+        Error::PathLenConstraintViolated => Problem::PathLength,
+        Error::EndEntityUsedAsCa => Problem::NotCa,
+        Error::MaximumPathDepthExceeded
+        | Error::MaximumPathBuildCallsExceeded
+        | Error::MaximumSignatureChecksExceeded
+        | Error::MaximumNameConstraintComparisonsExceeded => Problem::TooComplex,
         Error::InvalidSignatureForPublicKey => Problem::BadSignature,
         Error::RequiredEkuNotFoundContext(_) => Problem::WrongPurpose,
         _ => Problem::Other,
@@ -199,28 +218,49 @@ fn unread(error: &Error) -> Refusal {
 /// webpki could not parse it.
 pub(super) fn unreadable(asked: &Question<'_>, index: usize, error: &Error) -> Refusal {
     let der = if index == 0 { Some(asked.end_entity) } else { asked.others.get(index - 1) };
+    let certificate = der.and_then(|der| Certificate::parse(der).ok());
     let refusal = match error {
         Error::UnsupportedCriticalExtension => {
-            Refusal::new(Problem::Other, "has an extension that is marked critical and not understood here")
+            let critical = certificate.iter().flat_map(|certificate| certificate.extensions.critical());
+            let kind = critical.into_iter().find(|kind| !UNDERSTOOD.contains(kind));
+            let kind = kind.map_or("unknown".to_owned(), |kind| Oid(kind).to_string());
+            Refusal::new(Problem::UnknownCriticalExtension, refusal::not_understood(&kind))
         }
         Error::UnsupportedCertVersion => Refusal::new(Problem::Other, "is not of version 3"),
         error => Refusal::new(Problem::Malformed, format!("cannot be parsed: it {}", wording::webpki(error))),
     };
-    match der.and_then(|der| Certificate::parse(der).ok()) {
+    match certificate {
         Some(certificate) => refusal.at(index, &certificate),
         None => refusal.at_index(index),
     }
 }
 
+/// The critical extensions that webpki accepts.
+const UNDERSTOOD: &[&[u8]] = &[
+    oid::BASIC_CONSTRAINTS,
+    oid::KEY_USAGE,
+    oid::EXTENDED_KEY_USAGE,
+    oid::NAME_CONSTRAINTS,
+    oid::SUBJECT_ALT_NAME,
+    oid::CRL_DISTRIBUTION_POINTS,
+];
+
 pub(super) fn other_name(asked: &Question<'_>) -> Refusal {
     let Ok(certificate) = Certificate::parse(asked.end_entity) else {
         return Refusal::new(Problem::NameMismatch, "is for other names").at_index(0);
     };
-    let what = match refusal::list(certificate.names().map(|name| name.text())) {
-        Some(names) => format!("is for {names}"),
-        None => "names no host: it has no subjectAltName, and the common name does not count".to_owned(),
-    };
-    Refusal::new(Problem::NameMismatch, what).at(0, &certificate)
+    match refusal::list(certificate.names().map(|name| name.text())) {
+        Some(names) => {
+            let advice =
+                format!("to accept it under one of its own names, if that is the peer that is meant: {names}");
+            let refusal = Refusal::new(Problem::NameMismatch, format!("is for {names}"));
+            refusal.with_advice(advice).at(0, &certificate)
+        }
+        None => {
+            let what = "names no host: it has no subjectAltName, and the common name does not count";
+            Refusal::new(Problem::NameMismatch, what).at(0, &certificate)
+        }
+    }
 }
 
 fn other<'a>(asked: &'a Question<'_>, is: &dyn Fn(&Certificate<'_>) -> bool) -> Option<(usize, Certificate<'a>)> {
@@ -249,23 +289,23 @@ fn unknown_issuer(asked: &Question<'_>, way: &Way<'_>) -> Refusal {
         Purpose::Server => "server",
         Purpose::Client => "client",
     };
-    match (last.index, last.certificate.is_self_issued(), asked.others.len()) {
-        (0, true, _) => self_signed(last),
-        (_, true, _) => {
+    let refusal = match (last.index, last.certificate.is_self_issued()) {
+        (0, true) => return self_signed(last),
+        (_, true) => {
             last.refused(Problem::UnknownIssuer, "is the authority at the end of the chain, and not a trusted one")
         }
-        (0, false, 0) => last.refused(
-            Problem::IncompleteChain,
-            format!(
-                "was issued by \"{issuer}\", which is not trusted and whose certificate was not sent: either that \
-                 authority must be trusted, or the {peer}'s administrator must have it send the intermediate certificates"
-            ),
-        ),
-        (0, false, _) => last.refused(
+        _ if way.is_cut_off => last.refused(
             Problem::IncompleteChain,
             format!(
                 "was issued by \"{issuer}\", which is not trusted and whose certificate is not among the others that \
                  were sent: the {peer}'s administrator must have it send the right intermediate certificates"
+            ),
+        ),
+        (0, _) if last.certificate.extensions.has_ca_issuers => last.refused(
+            Problem::IncompleteChain,
+            format!(
+                "was issued by \"{issuer}\", which is not trusted and whose certificate was not sent: either that \
+                 authority must be trusted, or the {peer}'s administrator must have it send the intermediate certificates"
             ),
         ),
         _ => last.refused(
@@ -275,24 +315,26 @@ fn unknown_issuer(asked: &Question<'_>, way: &Way<'_>) -> Refusal {
                  the {peer} should send, it is the authority that must be trusted"
             ),
         ),
-    }
+    };
+    refusal.with_advice(format!(
+        "to trust the authority \"{issuer}\": netlib_tls_options_add_ca_file with its certificate"
+    ))
 }
 
 fn path_too_long(way: &Way<'_>) -> Refusal {
-    let problem = Problem::Other;
+    let problem = Problem::PathLength;
     for (below, link) in way.links.iter().enumerate().skip(1) {
         let allowed = link.certificate.extensions.basic_constraints.and_then(|constraints| constraints.path_len);
         if let Some(allowed) = allowed.filter(|allowed| usize::try_from(*allowed).is_ok_and(|len| below - 1 > len)) {
-            let what = format!("allows {allowed} authorities below it (pathlen); there are {}", below - 1);
-            return link.refused(problem, what);
+            return link.refused(problem, refusal::too_many_below(allowed, below - 1));
         }
     }
     Refusal::new(problem, "has more authorities than one of them allows (pathlen)")
 }
 
-/// The newest of the issuer's.
+/// The newest of the issuer's that may be used.
 fn crl_of<'a>(policy: &'a Policy, certificate: &Certificate<'_>) -> Option<&'a Crl> {
-    policy.crls.iter().find(|crl| crl.list.issuer() == certificate.issuer.content)
+    policy.crls.iter().find(|crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content)
 }
 
 fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -> Refusal {
@@ -307,10 +349,14 @@ fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -
         usage.is_some_and(|usage| !usage.crl_sign())
     };
     for (at, link) in way.links.iter().enumerate().rev().filter(|(_, link)| is_asked(link)) {
+        let not_signer = || format!("\"{}\" may not sign lists (its keyUsage lacks cRLSign)", by(link));
+        let is_issuers = |crl: &Crl| crl.list.issuer() == link.certificate.issuer.content;
         match (error, crl_of(policy, &link.certificate)) {
             (Error::IssuerNotCrlSigner, Some(_)) if way.links.get(at + 1).is_some_and(may_not_sign_lists) => {
-                let why = format!("\"{}\" may not sign lists (its keyUsage lacks cRLSign)", by(link));
-                return unknown(link, why);
+                return unknown(link, not_signer());
+            }
+            (Error::UnknownRevocationStatus, None) if policy.crls.iter().any(is_issuers) => {
+                return unknown(link, not_signer());
             }
             (Error::UnknownRevocationStatus, None) => {
                 return unknown(link, format!("no list of \"{}\" was added", by(link)));
@@ -339,7 +385,7 @@ fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -
 
 fn signature(policy: &Policy, way: &Way<'_>) -> Refusal {
     for (at, (link, keys)) in way.with_keys().enumerate() {
-        if keys.iter().any(|key| is_signed_by(policy, link.der, key)) {
+        if keys.iter().any(|key| is_signed_by(&policy.algorithms, link.der, key)) {
             continue;
         }
         let algorithm = link.certificate.signature_algorithm;
@@ -383,13 +429,13 @@ fn signature_of(certificate: &[u8]) -> Option<Signed<'_>> {
     Some(Signed { message, algorithm, signature })
 }
 
-/// `key` is the content of a SubjectPublicKeyInfo.
-fn is_signed_by(policy: &Policy, certificate: &[u8], key: &[u8]) -> bool {
-    let Some(signed) = signature_of(certificate) else { return false };
+/// Of a certificate or a CRL, whose signatures are in the same place. `key` is the content of a SubjectPublicKeyInfo.
+pub(super) fn is_signed_by(algorithms: &WebPkiSupportedAlgorithms, der: &[u8], key: &[u8]) -> bool {
+    let Some(signed) = signature_of(der) else { return false };
     let mut fields = Der::new(key);
     let Some(kind) = fields.take(tag::SEQUENCE) else { return false };
     let Some(bits) = fields.take(tag::BIT_STRING).and_then(|bits| bits.bits()) else { return false };
-    policy.algorithms.all.iter().any(|algorithm| {
+    algorithms.all.iter().any(|algorithm| {
         algorithm.signature_alg_id().as_ref() == signed.algorithm
             && algorithm.public_key_alg_id().as_ref() == kind.content
             && algorithm.verify_signature(bits.bytes(), signed.message, signed.signature).is_ok()

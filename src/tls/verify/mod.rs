@@ -2,6 +2,7 @@
 //! asked here, and [`blame`] says of its errors which certificate they are about. A plain function of what is trusted
 //! and what was sent: it knows nothing of sessions, of which [`peer`] does.
 
+pub(crate) mod anchor;
 mod blame;
 mod effort;
 pub(crate) mod peer;
@@ -9,15 +10,14 @@ pub(crate) mod refusal;
 mod strict;
 
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
 
-use rustls::RootCertStore;
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use webpki::{
     EndEntityCert, ExpirationPolicy, KeyUsage, RevocationCheckDepth, RevocationOptionsBuilder, VerifiedPath,
 };
 
+use super::anchors::Anchors;
 use super::crl::{Crl, flag};
 use super::pins::Pins;
 use super::x509::Certificate;
@@ -30,9 +30,8 @@ pub(crate) struct Policy {
     /// Whether for a handshake a trusted authority must have issued what is shown. If not, the pins say whose it must be.
     pub(crate) verifies_chain: bool,
     pub(crate) pins: Pins,
-    pub(crate) roots: Arc<RootCertStore>,
-    /// The caller's own certificates, sorted, each of which may be a peer's as it is.
-    pub(crate) custom: Vec<CertificateDer<'static>>,
+    /// Each of their certificates may also be a peer's own.
+    pub(crate) anchors: Anchors,
     /// The newest first.
     pub(crate) crls: Vec<Crl>,
     /// Bits of [`flag`].
@@ -117,10 +116,12 @@ type Look<'a> = dyn Fn(&VerifiedPath<'_>) -> Result<(), webpki::Error> + 'a;
 
 /// Everything but the name and the peer's own key. Whether the path is pinned: of several that would do, one that is.
 fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Result<bool, Refusal> {
-    if !effort::is_bearable(leaf, asked.others, policy.roots.roots.len()) {
+    if !effort::is_bearable(leaf, asked.others, policy.anchors.len()) {
         return Err(blame::explain(policy, asked, &webpki::Error::MaximumPathBuildCallsExceeded));
     }
-    let lists: Vec<_> = policy.crls.iter().map(|crl| &crl.list).collect();
+    let lists: Vec<_> = policy.crls.iter().filter(|crl| crl.is_usable).map(|crl| &crl.list).collect();
+    // Without any list webpki would not ask at all.
+    let lacks_lists = lists.is_empty() && !policy.crls.is_empty();
     let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|builder| {
         let depth = if policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN {
             RevocationCheckDepth::Chain
@@ -138,8 +139,13 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
     let lacks_pin = Cell::new(false);
     let is_strict = policy.flags & flag::X509_STRICT != 0;
     let look = |path: &VerifiedPath<'_>| {
-        let fit =
-            issuers_may_sign(asked, path).and_then(|()| if is_strict { strict::check(asked, path) } else { Ok(()) });
+        let fit = issuers_may_sign(asked, path)
+            .and_then(|()| anchor::check(policy, asked, path))
+            .and_then(|()| if is_strict { strict::check(asked, path) } else { Ok(()) })
+            .and_then(|()| match lacks_lists {
+                true => Err(blame::explain(policy, asked, &webpki::Error::UnknownRevocationStatus)),
+                false => Ok(()),
+            });
         if let Err(refusal) = fit {
             refused.replace(Some(refusal));
             return Err(webpki::Error::CertDistrusted);
@@ -153,7 +159,7 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
     let look: Option<&Look<'_>> = Some(&look);
     let algorithms = policy.algorithms.all;
     let judged =
-        leaf.verify_for_usage(algorithms, &policy.roots.roots, asked.others, asked.time, usage, revocation, look);
+        leaf.verify_for_usage(algorithms, policy.anchors.roots(), asked.others, asked.time, usage, revocation, look);
     match judged {
         Ok(_) => Ok(true),
         Err(_) if lacks_pin.get() => Ok(false),
@@ -171,18 +177,18 @@ fn issuers_may_sign(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(),
         let Ok(certificate) = Certificate::parse(&der) else { continue };
         if certificate.extensions.key_usage.is_some_and(|usage| !usage.key_cert_sign()) {
             let what = "has issued another one, but may not (its keyUsage lacks keyCertSign)";
-            return Err(Refusal::new(Problem::WrongPurpose, what).at(asked.index_of(&der).unwrap_or(0), &certificate));
+            return Err(Refusal::new(Problem::NotCa, what).at(asked.index_of(&der).unwrap_or(0), &certificate));
         }
     }
     Ok(())
 }
 
 fn is_trusted_itself(policy: &Policy, asked: &Question<'_>) -> bool {
-    policy.custom.binary_search_by(|trusted| trusted.as_ref().cmp(asked.end_entity.as_ref())).is_ok()
+    policy.anchors.contain(asked.end_entity)
 }
 
-/// A certificate that the caller trusts as it is needs no issuer, and may be an authority's: what is left to ask is
-/// what it says of itself. Who revokes it is the caller, by trusting it no more.
+/// A certificate that is itself trusted needs no issuer, and may be an authority's: its validity, purpose and form are
+/// still checked. To revoke it the caller stops trusting it.
 fn by_itself(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
     let certificate = Certificate::parse(asked.end_entity).map_err(|malformed| {
         Refusal::new(Problem::Malformed, format!("cannot be parsed: {} at byte {}", malformed.what, malformed.at))
@@ -204,6 +210,8 @@ fn by_itself(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+#[cfg(test)]
+mod anchored;
 #[cfg(test)]
 mod pinned;
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl ServerVerifier {
 
 impl ClientVerifier {
     pub(crate) fn new(policy: Arc<Policy>, mandatory: bool, means: Means) -> ClientVerifier {
-        let hints = if policy.verifies_chain { policy.roots.subjects() } else { Vec::new() };
+        let hints = if policy.verifies_chain { policy.anchors.subjects() } else { Vec::new() };
         ClientVerifier { judge: Judge::new(Some(policy), means), mandatory, hints }
     }
 }

@@ -1,11 +1,13 @@
 //! What of a chain counts for pins. The certificates are made here: some have ways to two authorities.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rcgen::{BasicConstraints, CertificateParams, DistinguishedName, DnType, IsCa, Issuer, KeyPair};
 use rustls::crypto::aws_lc_rs;
 use rustls::server::danger::ClientCertVerifier;
 
+use super::super::anchors::Collection;
 use super::super::pins::Pin;
 use super::super::{crl, fingerprint, pins, server_name};
 use super::peer::{ClientVerifier, Means};
@@ -57,7 +59,7 @@ fn hex_of(der: &Der) -> String {
 /// What is asked beside the chain that is sent.
 struct Asked<'a> {
     trusted: &'a [&'a Der],
-    /// Whether the trusted ones are as the system's, of which only names and keys are kept.
+    /// Whether they are the system's, of whose certificates only the keys can be pinned.
     as_system: bool,
     pins: &'a [String],
     verifies_chain: bool,
@@ -66,19 +68,15 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn policy(&self) -> Policy {
-        let mut roots = RootCertStore::empty();
-        self.trusted.iter().for_each(|der| roots.add((*der).clone()).unwrap());
-        let mut custom: Vec<Der> = self.trusted.iter().map(|der| (*der).clone()).collect();
-        custom.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
-        if self.as_system {
-            custom.clear();
-        }
+        let mut anchors = Collection::default();
+        self.trusted.iter().for_each(|der| anchors.add(der).unwrap());
+        let custom =
+            if self.as_system { Vec::new() } else { self.trusted.iter().map(|der| (*der).clone()).collect() };
         let pins: Vec<Pin> = self.pins.iter().map(|pin| Pin::parse(pin.as_bytes()).unwrap()).collect();
         Policy {
             verifies_chain: self.verifies_chain,
             pins: Pins::new(&pins, &custom).unwrap(),
-            roots: Arc::new(roots),
-            custom,
+            anchors: anchors.into_anchors(),
             crls: Vec::new(),
             flags: crl::effective_flags(None, false).unwrap(),
             algorithms: aws_lc_rs::default_provider().signature_verification_algorithms,
@@ -174,7 +172,7 @@ fn pins_are_the_last_question() {
     let (root_own, leaf, alone) = (root.by_itself(), site.by(&root), alone.by_itself());
     for (what, sent, trusted, pin, name, expected) in [
         ("the name", &leaf, &root_own, key_of(&alone), "b.test", Some(Problem::NameMismatch)),
-        ("the issuer", &leaf, &alone, key_of(&leaf), "a.test", Some(Problem::IncompleteChain)),
+        ("the issuer", &leaf, &alone, key_of(&leaf), "a.test", Some(Problem::UnknownIssuer)),
         ("nothing", &leaf, &root_own, key_of(&root_own), "a.test", None),
         ("trusted as it is", &alone, &alone, key_of(&alone), "a.test", None),
         ("the same, by its certificate", &alone, &alone, hex_of(&alone), "a.test", None),

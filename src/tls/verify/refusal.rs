@@ -1,5 +1,7 @@
 //! Why a chain was refused: the facts, in words that follow the certificate's name.
 
+use std::borrow::Cow;
+
 use rustls::{CertificateError, OtherError};
 use webpki::EndEntityCert;
 
@@ -12,12 +14,10 @@ use crate::tls::x509::extensions::ExtendedKeyUsage;
 use crate::tls::x509::key::{Curve, PublicKey};
 use crate::tls::x509::time::utc;
 
-/// The one setting that would change the outcome.
+/// The setting that would change the outcome. Never one that switches verification off: an error that is met often
+/// would teach programs to do without it.
 pub(crate) mod advice {
-    pub(crate) const ACCEPT_ANY: &str =
-        "to accept it all the same: netlib_tls_options_set_verify_mode with NETLIB_CERT_NONE";
-    pub(crate) const ACCEPT_ANY_NAME: &str = "to accept any name: netlib_tls_options_set_check_hostname with 0";
-    pub(crate) const TRUST_ISSUER: &str = "to trust that authority: netlib_tls_options_add_ca_file";
+    pub(crate) const TRUST_ISSUER: &str = "to trust its authority: netlib_tls_options_add_ca_file";
     pub(crate) const TRUST_IT: &str = "to trust it: netlib_tls_options_add_ca_file";
     pub(crate) const ADD_PIN: &str = "to accept it, if it is known to be the right one: netlib_tls_options_add_pin";
     pub(crate) const ADD_CRL: &str = "to add a current list: netlib_tls_options_add_crl_file";
@@ -34,7 +34,7 @@ pub(crate) struct Refusal {
     pub(crate) subject: Option<String>,
     /// "expired on …".
     pub(crate) what: String,
-    pub(crate) advice: Option<&'static str>,
+    pub(crate) advice: Option<Cow<'static, str>>,
     /// As whom a server was judged.
     pub(crate) server: Option<String>,
 }
@@ -42,18 +42,24 @@ pub(crate) struct Refusal {
 impl Refusal {
     pub(crate) fn new(problem: Problem, what: impl Into<String>) -> Refusal {
         let advice = match problem {
-            Problem::NameMismatch => Some(advice::ACCEPT_ANY_NAME),
             Problem::UnknownIssuer | Problem::IncompleteChain => Some(advice::TRUST_ISSUER),
             Problem::SelfSigned => Some(advice::TRUST_IT),
             Problem::RevocationUnknown => Some(advice::ADD_CRL),
             Problem::NotPinned => Some(advice::ADD_PIN),
-            // What nothing should change: the authority has taken it back, or it is forged.
-            Problem::Revoked | Problem::BadSignature | Problem::Malformed => None,
-            // No setting makes the handshake accept the signature of such a key.
-            Problem::WeakKey => None,
-            _ => Some(advice::ACCEPT_ANY),
+            _ => None,
         };
-        Refusal { problem, index: None, subject: None, what: what.into(), advice, server: None }
+        Refusal {
+            problem,
+            index: None,
+            subject: None,
+            what: what.into(),
+            advice: advice.map(Cow::Borrowed),
+            server: None,
+        }
+    }
+
+    pub(crate) fn with_advice(self, advice: impl Into<Cow<'static, str>>) -> Refusal {
+        Refusal { advice: Some(advice.into()), ..self }
     }
 
     pub(crate) fn at(self, index: usize, certificate: &Certificate<'_>) -> Refusal {
@@ -62,12 +68,7 @@ impl Refusal {
     }
 
     pub(crate) fn at_index(self, index: usize) -> Refusal {
-        // To trust a chain that has a forged certificate, or a weak key above the peer's own, verification can be left off.
-        let advice = match self.problem {
-            Problem::WeakKey if index > 0 => Some(advice::ACCEPT_ANY),
-            _ => self.advice,
-        };
-        Refusal { index: Some(index), advice, ..self }
+        Refusal { index: Some(index), ..self }
     }
 
     /// What ends a session, in which the peer is told of it. `peer` is "the server "example.com"".
@@ -92,7 +93,7 @@ impl Refusal {
         Error::new(status, format!("{whose}{subject} {}", self.what))
             .with_certificate_problem(self.problem)
             .at_certificate(self.index)
-            .with_advice(self.advice)
+            .with_advice(self.advice.as_deref())
     }
 
     /// What makes rustls tell the peer by the alert of RFC 8446 section 6.2. The facts go another way: see
@@ -107,7 +108,7 @@ impl Refusal {
                 CertificateError::UnknownIssuer
             }
             // unsupported_certificate: "of an unsupported type"
-            Problem::WrongPurpose | Problem::AuthorityAsLeaf => CertificateError::InvalidPurpose,
+            Problem::WrongPurpose | Problem::NotCa | Problem::AuthorityAsLeaf => CertificateError::InvalidPurpose,
             // decrypt_error, as OpenSSL
             Problem::BadSignature => CertificateError::BadSignature,
             // bad_certificate
@@ -115,19 +116,41 @@ impl Refusal {
                 CertificateError::BadEncoding
             }
             // certificate_unknown
-            Problem::None | Problem::Other | Problem::Missing | Problem::NotPinned => {
-                CertificateError::Other(OtherError(std::sync::Arc::new(std::fmt::Error)))
-            }
+            Problem::None
+            | Problem::Other
+            | Problem::Missing
+            | Problem::NotPinned
+            | Problem::NameConstraints
+            | Problem::PathLength
+            | Problem::UnknownCriticalExtension
+            | Problem::TooComplex => CertificateError::Other(OtherError(std::sync::Arc::new(std::fmt::Error))),
         }
     }
 }
 
 pub(in crate::tls) fn expired(not_after: i64, now: i64) -> Refusal {
-    Refusal::new(Problem::Expired, format!("expired on {}; it is {}", utc(not_after), utc(now)))
+    Refusal::new(Problem::Expired, ended(not_after, now))
+}
+
+pub(super) fn ended(not_after: i64, now: i64) -> String {
+    format!("expired on {}; it is {}", utc(not_after), utc(now))
 }
 
 pub(super) fn not_yet_valid(not_before: i64, now: i64) -> Refusal {
-    Refusal::new(Problem::NotYetValid, format!("is valid only from {}; it is {}", utc(not_before), utc(now)))
+    Refusal::new(Problem::NotYetValid, not_begun(not_before, now))
+}
+
+pub(super) fn not_begun(not_before: i64, now: i64) -> String {
+    format!("is valid only from {}; it is {}", utc(not_before), utc(now))
+}
+
+pub(super) fn too_many_below(allowed: u32, below: usize) -> String {
+    format!("allows {allowed} authorities below it (pathlen); there are {below}")
+}
+
+/// `kind` is the extension's object identifier with dots.
+pub(super) fn not_understood(kind: &str) -> String {
+    format!("has a critical extension that is not understood here ({kind})")
 }
 
 pub(super) fn serves(usage: &ExtendedKeyUsage, purpose: Purpose) -> bool {
@@ -138,11 +161,15 @@ pub(super) fn serves(usage: &ExtendedKeyUsage, purpose: Purpose) -> bool {
 }
 
 pub(super) fn wrong_purpose(purpose: Purpose) -> Refusal {
+    Refusal::new(Problem::WrongPurpose, other_purpose(purpose))
+}
+
+pub(super) fn other_purpose(purpose: Purpose) -> String {
     let wanted = match purpose {
         Purpose::Server => "servers (its extendedKeyUsage lacks serverAuth)",
         Purpose::Client => "clients (its extendedKeyUsage lacks clientAuth)",
     };
-    Refusal::new(Problem::WrongPurpose, format!("was issued for another purpose than for {wanted}"))
+    format!("was issued for another purpose than for {wanted}")
 }
 
 /// What its pin would have been is told, for who is to set it.

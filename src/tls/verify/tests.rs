@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use rustls::crypto::aws_lc_rs;
 
+use super::super::anchors::Collection;
 use super::super::{crl, pem, server_name};
 use super::*;
 
@@ -18,18 +19,16 @@ fn certificates(name: &str) -> Vec<CertificateDer<'static>> {
 }
 
 fn policy(trusted: &[&str], lists: &[&str], flags: i32) -> Policy {
-    let mut custom: Vec<_> = trusted.iter().flat_map(|name| certificates(name)).collect();
-    custom.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
-    let mut roots = RootCertStore::empty();
-    for certificate in &custom {
-        roots.add(certificate.clone()).unwrap();
-    }
-    let sources: Vec<_> = lists.iter().map(|name| crl::Source::File(path(name))).collect();
-    let crls = crl::load(&sources).unwrap();
-    let flags = crl::effective_flags(Some(flags), !crls.is_empty()).unwrap();
+    let mut anchors = Collection::default();
+    trusted.iter().flat_map(|name| certificates(name)).for_each(|certificate| anchors.add(&certificate).unwrap());
+    let anchors = anchors.into_anchors();
     let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms;
+    let sources: Vec<_> = lists.iter().map(|name| crl::Source::File(path(name))).collect();
+    let may_use = |issuer: &[u8], der: &[u8]| anchor::may_use_crl(&anchors, &algorithms, issuer, der);
+    let crls = crl::load(&sources, &may_use).unwrap();
+    let flags = crl::effective_flags(Some(flags), !crls.is_empty()).unwrap();
     let pins = Pins::default();
-    Policy { verifies_chain: true, pins, roots: Arc::new(roots), custom, crls, flags, algorithms }
+    Policy { verifies_chain: true, pins, anchors, crls, flags, algorithms }
 }
 
 struct Case {
@@ -153,9 +152,9 @@ fn every_refusal_says_which_certificate_and_why() {
         ),
         (
             Case { sent: "only-leaf.pem", ..CASE },
-            Problem::IncompleteChain,
+            Problem::UnknownIssuer,
             Some(0),
-            "the certificate of it (CN=localhost) was issued by \"CN=netlib intermediate\", which is not trusted and whose certificate was not sent: either that authority must be trusted, or the server's administrator must have it send the intermediate certificates",
+            "the certificate of it (CN=localhost) was issued by \"CN=netlib intermediate\", which is not trusted and was not sent: unless that is an intermediate that the server should send, it is the authority that must be trusted",
         ),
         (
             Case { sent: "unrelated.pem", ..CASE },
@@ -213,19 +212,19 @@ fn every_refusal_says_which_certificate_and_why() {
         ),
         (
             Case { sent: "not-authority.pem", ..CASE },
-            Problem::WrongPurpose,
+            Problem::NotCa,
             Some(1),
             "certificate 1 of the chain of it (CN=no authority) has issued another one, but is no authority's (it lacks CA:TRUE)",
         ),
         (
             Case { sent: "too-long.pem", ..CASE },
-            Problem::Other,
+            Problem::PathLength,
             Some(2),
             "certificate 2 of the chain of it (CN=last intermediate) allows 0 authorities below it (pathlen); there are 1",
         ),
         (
             Case { sent: "constrained.pem", ..CASE },
-            Problem::Other,
+            Problem::NameConstraints,
             Some(0),
             "the certificate of it (CN=localhost) is for a name that an authority above it may not certify (nameConstraints)",
         ),
@@ -428,7 +427,7 @@ fn every_refusal_says_which_certificate_and_why() {
         ),
         (
             Case { sent: "strict-no-sign.pem", ..CASE },
-            Problem::WrongPurpose,
+            Problem::NotCa,
             Some(1),
             "certificate 1 of the chain of it (CN=intermediate of another kind) has issued another one, but may not (its keyUsage lacks keyCertSign)",
         ),
@@ -461,7 +460,7 @@ fn r27_a_zone_enters_neither_names_nor_constraints() {
     for zone in ["fe80::1", "fe80::1%eth0", "[fe80::1%25eth0]", "fe80::1%.localhost", "fe80::1%25localhost"] {
         assert_eq!(judged("good.pem", zone), None, "{zone}");
         assert_eq!(judged("constrained-ip.pem", zone), None, "{zone}");
-        assert_eq!(judged("excluded-ip.pem", zone), Some(Problem::Other), "{zone}");
+        assert_eq!(judged("excluded-ip.pem", zone), Some(Problem::NameConstraints), "{zone}");
         assert_eq!(judged("names.pem", zone), Some(Problem::NameMismatch), "{zone}");
     }
     for other in ["fe80::2%eth0", "fe80::1:0%localhost", "::1%127.0.0.1"] {
@@ -519,7 +518,7 @@ fn entangled(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateDe
 fn the_work_that_a_chain_asks_for_is_bounded() {
     for (of_a_name, steps, others, problem) in [
         (3, 5, 200, Problem::UnknownIssuer),
-        (11, 5, 200, Problem::Other),
+        (11, 5, 200, Problem::TooComplex),
         (250, 1, 0, Problem::UnknownIssuer),
         (1, 6, 250, Problem::UnknownIssuer),
     ] {

@@ -14,6 +14,9 @@ pub(crate) struct Extensions<'a> {
     pub(crate) subject_alt_name: Option<GeneralNames<'a>>,
     pub(crate) subject_key_id: Option<&'a [u8]>,
     pub(crate) authority_key_id: Option<&'a [u8]>,
+    /// authorityInfoAccess says where the issuer's certificate can be downloaded.
+    pub(crate) has_ca_issuers: bool,
+    all: Option<Der<'a>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +61,7 @@ impl<'a> Extensions<'a> {
         let mut outer = field.inside();
         let mut list = outer.read(tag::SEQUENCE, WHAT)?.inside();
         outer.end(WHAT)?;
-        let mut extensions = Extensions::default();
+        let mut extensions = Extensions { all: Some(list), ..Extensions::default() };
         while !list.is_empty() {
             let mut extension = list.read(tag::SEQUENCE, WHAT)?.inside();
             let kind = extension.read(tag::OID, WHAT)?;
@@ -69,6 +72,17 @@ impl<'a> Extensions<'a> {
         Ok(extensions)
     }
 
+    /// The object identifiers of those that are marked critical.
+    pub(crate) fn critical(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let mut all = self.all.unwrap_or_else(|| Der::new(&[]));
+        let each = std::iter::from_fn(move || all.take(tag::SEQUENCE));
+        each.filter_map(|extension| {
+            let mut fields = extension.inside();
+            let kind = fields.take(tag::OID)?;
+            fields.take(tag::BOOLEAN).filter(|critical| critical.is_true()).map(|_| kind.content)
+        })
+    }
+
     fn add(&mut self, kind: &[u8], critical: bool, mut value: Der<'a>) -> Result<(), Malformed> {
         match kind {
             oid::BASIC_CONSTRAINTS if self.basic_constraints.is_none() => {
@@ -76,7 +90,9 @@ impl<'a> Extensions<'a> {
                 let mut fields = value.read(tag::SEQUENCE, what)?.inside();
                 let ca = fields.take(tag::BOOLEAN).is_some_and(|ca| ca.is_true());
                 let path_len = fields.take(tag::INTEGER).map(|len| {
-                    let len = len.magnitude();
+                    // A negative one means nothing, and must not allow more than 0.
+                    let is_negative = len.content.first().is_some_and(|first| *first >= 0x80);
+                    let len = if is_negative { &[] } else { len.magnitude() };
                     let small = len.len() <= 4;
                     if small { len.iter().fold(0, |len, byte| len << 8 | u32::from(*byte)) } else { u32::MAX }
                 });
@@ -118,6 +134,14 @@ impl<'a> Extensions<'a> {
             oid::AUTHORITY_KEY_ID if self.authority_key_id.is_none() => {
                 let mut fields = value.read(tag::SEQUENCE, "authorityKeyIdentifier")?.inside();
                 self.authority_key_id = fields.take(tag::implicit(0)).map(|id| id.content);
+            }
+            // It decides nothing, so that one that cannot be read counts as absent.
+            oid::AUTHORITY_INFO_ACCESS => {
+                let mut list = value.take(tag::SEQUENCE).map_or(Der::new(&[]), |list| list.inside());
+                while let Some(mut description) = list.take(tag::SEQUENCE).map(|description| description.inside()) {
+                    let method = description.take(tag::OID);
+                    self.has_ca_issuers |= method.is_some_and(|method| method.content == oid::CA_ISSUERS);
+                }
             }
             _ => {}
         }

@@ -11,6 +11,7 @@ pub(crate) mod general_name;
 pub(crate) mod key;
 pub(crate) mod name;
 pub(crate) mod oid;
+pub(crate) mod profile;
 pub(crate) mod time;
 
 pub(crate) use certificate::Certificate;

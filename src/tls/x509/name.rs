@@ -57,6 +57,11 @@ impl<'a> Name<'a> {
         out
     }
 
+    /// [`Name::for_message`] of a name without its tag and length.
+    pub(crate) fn for_message_of(content: &[u8]) -> String {
+        Name { der: &[], content }.for_message()
+    }
+
     /// As [`Name::text`], bounded.
     pub(crate) fn for_message(&self) -> String {
         let mut text = self.text();

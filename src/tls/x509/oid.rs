@@ -43,6 +43,21 @@ pub(crate) const BASIC_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x13];
 pub(crate) const AUTHORITY_KEY_ID: &[u8] = &[0x55, 0x1d, 0x23];
 pub(crate) const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x25];
 
+/// 2.5.29.30, .31, .32, .33, .36, .54
+pub(crate) const NAME_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x1e];
+pub(crate) const CRL_DISTRIBUTION_POINTS: &[u8] = &[0x55, 0x1d, 0x1f];
+pub(crate) const CERTIFICATE_POLICIES: &[u8] = &[0x55, 0x1d, 0x20];
+pub(crate) const POLICY_MAPPINGS: &[u8] = &[0x55, 0x1d, 0x21];
+pub(crate) const POLICY_CONSTRAINTS: &[u8] = &[0x55, 0x1d, 0x24];
+pub(crate) const INHIBIT_ANY_POLICY: &[u8] = &[0x55, 0x1d, 0x36];
+
+/// 2.16.840.1.113730.1.1
+pub(crate) const NETSCAPE_CERT_TYPE: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x86, 0xf8, 0x42, 0x01, 0x01];
+
+/// 1.3.6.1.5.5.7.1.1, 1.3.6.1.5.5.7.48.2
+pub(crate) const AUTHORITY_INFO_ACCESS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 1, 1];
+pub(crate) const CA_ISSUERS: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 48, 2];
+
 /// 2.5.29.37.0, 1.3.6.1.5.5.7.3.1, .2
 pub(crate) const ANY_PURPOSE: &[u8] = &[0x55, 0x1d, 0x25, 0x00];
 pub(crate) const SERVER_AUTH: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3, 1];

@@ -10,8 +10,17 @@ use crate::tls::TlsOptions;
 /// Trusts the authorities in a file, beside those of earlier calls. As OpenSSL's CAfile, curl's --cacert. Default:
 /// none. Once one is added, the system's are not trusted: see `netlib_tls_options_set_system_trust`.
 ///
-/// A peer's own certificate may be in the file too, whoever issued it and also if it says CA:TRUE, as `openssl req
-/// -x509` makes them: it is then accepted itself, if its time, its name, its purpose and its key are right.
+/// A certificate in the file may be an authority's or a peer's own. It allows what `openssl verify -partial_chain`
+/// allows:
+///
+/// - As an authority it may issue certificates for any name, within its own limits: its validity, pathlen,
+///   extendedKeyUsage, keyUsage and nameConstraints. It is an authority if its basicConstraints say CA:TRUE, if it has
+///   no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is none if its
+///   keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
+/// - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue another.
+/// - A peer may present a certificate of the file, whoever issued it and also if it says CA:TRUE, as `openssl req -x509`
+///   makes them. It is accepted if its validity, name, purpose and key are right. Prefer one with CA:FALSE for that: the
+///   holder of the key of one with CA:TRUE can issue certificates for any name.
 ///
 /// A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
 /// OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
@@ -73,7 +82,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
 /// Whether the system's authorities are trusted. As Python's load_default_certs. Default: yes, unless other authorities
 /// were added or the built-in ones were asked for, or nothing is verified (`NETLIB_CERT_NONE`, or
 /// `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
-/// none, those built into netlib take their place.
+/// none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
+/// those of `netlib_tls_options_add_ca_file`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.
@@ -108,6 +118,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib
 /// Whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every machine,
 /// and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where the system
 /// has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
+///
+/// Of each netlib has the name, the key and the nameConstraints, and no certificate. So their validity is not checked,
+/// and none of them is accepted as a peer's own.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.

@@ -30,7 +30,7 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 0x4,
     /// The same for every certificate of the chain but the trusted authority's.
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 0xc,
-    /// Every certificate of the chain but the trusted authority's must keep more rules of RFC 5280: a positive serial
+    /// Every certificate of the chain, the trusted one too, must keep more rules of RFC 5280: a positive serial
     /// number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier,
     /// critical basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with
     /// digitalSignature if it has any.
@@ -132,7 +132,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
 /// Once a list is added, every certificate of a chain is looked up, or with `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` the
 /// peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
 /// has no list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists
-/// of one authority the newest counts. A certificate that is itself among the added authorities is not looked up.
+/// of one authority the newest counts. A list is used only if its issuer may sign CRLs: its keyUsage, if it has one,
+/// must have cRLSign, that of a trusted certificate too. A certificate that is itself trusted is not looked up.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It

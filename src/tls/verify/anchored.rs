@@ -1,0 +1,322 @@
+//! What a trusted certificate allows those below it. The certificates are made here: some share a name and a key.
+
+use std::time::Duration;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CustomExtension, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, SerialNumber, SigningKey,
+    date_time_ymd,
+};
+use rustls::crypto::aws_lc_rs;
+
+use super::super::anchors::Collection;
+use super::super::x509::der::{Der, tag};
+use super::super::{crl, server_name};
+use super::*;
+
+type Der509 = CertificateDer<'static>;
+
+/// 2026-01-01 00:00:00 UTC.
+const NOW: u64 = 1_767_225_600;
+
+/// A name with a key, which may have several certificates.
+struct Who {
+    name: &'static str,
+    key: KeyPair,
+}
+
+impl Who {
+    fn new(name: &'static str) -> Who {
+        Who { name, key: KeyPair::generate().unwrap() }
+    }
+
+    /// Those of an authority; of a leaf if the name has a dot.
+    fn params(&self) -> CertificateParams {
+        let is_leaf = self.name.contains('.');
+        let names = if is_leaf { vec![self.name.to_owned()] } else { Vec::new() };
+        let mut params = CertificateParams::new(names).unwrap();
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, self.name);
+        (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(2090, 1, 1));
+        params.is_ca = if is_leaf { IsCa::ExplicitNoCa } else { IsCa::Ca(BasicConstraints::Unconstrained) };
+        params
+    }
+
+    /// Issued by `issuer`, its parameters changed.
+    fn by_with(&self, issuer: &Who, change: impl FnOnce(&mut CertificateParams)) -> Der509 {
+        let mut params = self.params();
+        change(&mut params);
+        params.signed_by(&self.key, &Issuer::new(issuer.params(), &issuer.key)).unwrap().der().clone()
+    }
+
+    fn by(&self, issuer: &Who) -> Der509 {
+        self.by_with(issuer, |_| {})
+    }
+
+    fn own_with(&self, change: impl FnOnce(&mut CertificateParams)) -> Der509 {
+        self.by_with(self, change)
+    }
+
+    /// Self-signed, and of version 1: without the version and the extensions of what rcgen makes.
+    fn of_version_1(&self, issuer: &Who) -> Der509 {
+        let whole = self.by(issuer);
+        let mut outer = Der::new(&whole).take(tag::SEQUENCE).unwrap().inside();
+        let mut fields = outer.take(tag::SEQUENCE).unwrap().inside();
+        let algorithm = outer.take(tag::SEQUENCE).unwrap().whole;
+        let mut kept = Vec::new();
+        while let Some(field) = fields.next() {
+            if field.tag != tag::explicit(0) && field.tag != tag::explicit(3) {
+                kept.extend_from_slice(field.whole);
+            }
+        }
+        let signed = element(tag::SEQUENCE, &kept);
+        let signature = [&[0][..], &issuer.key.sign(&signed).unwrap()].concat();
+        element(tag::SEQUENCE, &[&signed, algorithm, &element(tag::BIT_STRING, &signature)].concat()).into()
+    }
+}
+
+fn element(tag: u8, content: &[u8]) -> Vec<u8> {
+    let len = match content.len() {
+        len @ 0..0x80 => vec![len as u8],
+        len @ 0x80..0x100 => vec![0x81, len as u8],
+        len => vec![0x82, (len >> 8) as u8, len as u8],
+    };
+    [&[tag], &*len, content].concat()
+}
+
+fn pathlen(len: u8) -> impl FnOnce(&mut CertificateParams) {
+    move |params| params.is_ca = IsCa::Ca(BasicConstraints::Constrained(len))
+}
+
+fn policy(trusted: &[&Der509], lists: &[Vec<u8>], flags: i32) -> Policy {
+    let mut anchors = Collection::default();
+    trusted.iter().for_each(|der| anchors.add(der).unwrap());
+    policy_of(anchors, lists, flags)
+}
+
+fn policy_of(anchors: Collection, lists: &[Vec<u8>], flags: i32) -> Policy {
+    let anchors = anchors.into_anchors();
+    let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms;
+    let sources: Vec<_> = lists.iter().map(|der| crl::Source::Data(der.clone().into())).collect();
+    let may_use = |issuer: &[u8], der: &[u8]| anchor::may_use_crl(&anchors, &algorithms, issuer, der);
+    let crls = crl::load(&sources, &may_use).unwrap();
+    let flags = crl::effective_flags(Some(flags), !crls.is_empty()).unwrap();
+    Policy { verifies_chain: true, pins: Pins::default(), anchors, crls, flags, algorithms }
+}
+
+fn judged(policy: &Policy, sent: &[&Der509], purpose: Purpose) -> Option<Problem> {
+    let chain: Vec<Der509> = sent.iter().map(|der| (*der).clone()).collect();
+    let (end_entity, others) = chain.split_first().unwrap();
+    let name = server_name::parse("a.test").unwrap();
+    let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
+    let question = Question { end_entity, others, purpose, name: Some(&name), time };
+    verify(policy, &question).err().map(|refusal| refusal.problem)
+}
+
+/// The chain is leaf, intermediate, root; of the root each row varies something.
+#[test]
+fn r33_a_trusted_certificate_allows_no_more_than_it_says() {
+    use KeyUsagePurpose::{CrlSign, DigitalSignature, KeyCertSign};
+    type Change = fn(&mut CertificateParams);
+    let critical = |oid: &[u64], content: &[u8]| {
+        let mut extension = CustomExtension::from_oid_content(oid, content.to_vec());
+        extension.set_criticality(true);
+        extension
+    };
+    let (ca, not_ca) = (None, Some(Problem::NotCa));
+    let rows: [(&str, Change, Option<Problem>); 14] = [
+        ("an authority", |_| {}, ca),
+        ("CA:FALSE", |params| params.is_ca = IsCa::ExplicitNoCa, not_ca),
+        ("nothing", |params| params.is_ca = IsCa::NoCa, not_ca),
+        ("keyUsage without keyCertSign", |params| params.key_usages = vec![DigitalSignature, CrlSign], not_ca),
+        ("keyUsage with it", |params| params.key_usages = vec![KeyCertSign], ca),
+        (
+            "keyUsage with it and CA:FALSE",
+            |params| (params.is_ca, params.key_usages) = (IsCa::ExplicitNoCa, vec![KeyCertSign]),
+            not_ca,
+        ),
+        ("keyUsage with it alone", |params| (params.is_ca, params.key_usages) = (IsCa::NoCa, vec![KeyCertSign]), ca),
+        ("pathlen 0", |params| pathlen(0)(params), Some(Problem::PathLength)),
+        ("pathlen 1", |params| pathlen(1)(params), ca),
+        (
+            "for clients",
+            |params| params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth],
+            Some(Problem::WrongPurpose),
+        ),
+        (
+            "for any purpose, which is none that is named",
+            |params| params.extended_key_usages = vec![ExtendedKeyUsagePurpose::Any],
+            Some(Problem::WrongPurpose),
+        ),
+        ("expired", |params| params.not_after = date_time_ymd(2021, 1, 1), Some(Problem::Expired)),
+        ("not valid yet", |params| params.not_before = date_time_ymd(2080, 1, 1), Some(Problem::NotYetValid)),
+        (
+            "for both",
+            |params| {
+                use ExtendedKeyUsagePurpose::{ClientAuth, ServerAuth};
+                params.extended_key_usages = vec![ServerAuth, ClientAuth];
+            },
+            ca,
+        ),
+    ];
+    let [root, int, site] = ["root", "int", "a.test"].map(Who::new);
+    let (by_root, leaf) = (int.by(&root), site.by(&int));
+    let judge = |root: &Der509| judged(&policy(&[root], &[], 0), &[&leaf, &by_root], Purpose::Server);
+    for (what, change, expected) in rows {
+        assert_eq!(judge(&root.own_with(change)), expected, "{what}");
+    }
+    // policyConstraints, which OpenSSL knows, and what nobody does. A negative pathlen, which allows nothing.
+    for (oid, content, expected) in [
+        (&[2, 5, 29, 36][..], &[0x30, 3, 0x80, 1, 0][..], ca),
+        (&[1, 2, 3, 4], &[5, 0], Some(Problem::UnknownCriticalExtension)),
+        (&[2, 5, 29, 19], &[0x30, 6, 1, 1, 0xff, 2, 1, 0xff], Some(Problem::PathLength)),
+    ] {
+        let own = root.own_with(|params| {
+            if oid.ends_with(&[19]) {
+                params.is_ca = IsCa::NoCa;
+            }
+            params.custom_extensions = vec![critical(oid, content)];
+        });
+        assert_eq!(judge(&own), expected, "{oid:?}");
+    }
+    assert_eq!(judge(&root.of_version_1(&root)), None);
+    let above = Who::new("above");
+    assert_eq!(judge(&root.of_version_1(&above)), Some(Problem::NotCa));
+}
+
+/// Whatever else is trusted or sent: one path that is allowed is enough.
+#[test]
+fn r33_of_several_certificates_and_paths_one_is_enough() {
+    let [root, int, site, other] = ["root", "int", "a.test", "other"].map(Who::new);
+    let (own, leaf) = (root.own_with(|_| {}), site.by(&int));
+    let (by_root, by_other) = (int.by(&root), int.by(&other));
+    let expired = root.own_with(|params| params.not_after = date_time_ymd(2021, 1, 1));
+    let short = root.own_with(pathlen(0));
+    let for_clients = int.by_with(&root, |params| {
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    });
+    let no_ca = root.own_with(|params| params.is_ca = IsCa::ExplicitNoCa);
+    let chain = [&leaf, &by_root];
+    let crossed = [&leaf, &by_other, &by_root];
+    for (what, trusted, sent, expected) in [
+        ("an older one", &[&expired, &own][..], &chain[..], None),
+        ("a newer one", &[&own, &expired], &chain, None),
+        ("only an older one", &[&expired], &chain, Some(Problem::Expired)),
+        ("one that allows less", &[&short, &own], &chain, None),
+        ("no authority's", &[&no_ca, &own], &chain, None),
+        ("an intermediate that may not", &[&for_clients, &own], &chain, None),
+        ("that alone", &[&for_clients], &chain, Some(Problem::WrongPurpose)),
+        ("another path", &[&own], &crossed, None),
+        ("none of them", &[&short, &expired], &chain, Some(Problem::PathLength)),
+        // The leaf itself, although the chain that it comes with may not end there.
+        ("the leaf", &[&leaf, &short], &chain, None),
+        ("the leaf, by one that is no authority", &[&leaf, &no_ca], &[&leaf, &by_root], None),
+    ] {
+        assert_eq!(judged(&policy(trusted, &[], 0), sent, Purpose::Server), expected, "{what}");
+    }
+    // Of those built in there is no certificate; beside one that may not, the other one counts.
+    let mut anchors = Collection::default();
+    anchors.add(&short).unwrap();
+    anchors.add_built_in(webpki::anchor_from_trusted_cert(&own).unwrap().to_owned());
+    assert_eq!(anchors.anchors().len(), 1);
+    assert_eq!(judged(&policy_of(anchors, &[], 0), &chain, Purpose::Server), None);
+}
+
+/// Whoever has the key of a trusted leaf cannot issue, whatever it issues.
+#[test]
+fn r33_a_trusted_leaf_is_itself_only() {
+    let [site, same, below, other] = ["a.test", "a.test", "below", "other.test"].map(Who::new);
+    let own = site.own_with(|_| {});
+    let renamed = Who { name: "a.test", key: KeyPair::generate().unwrap() };
+    let (by_site, int) = (other.by(&site), below.by(&site));
+    let policy = policy(&[&own], &[], 0);
+    for (what, sent, expected) in [
+        ("itself", &[&own][..], None),
+        ("itself, with others", &[&own, &int], None),
+        ("another name", &[&by_site], Some(Problem::NotCa)),
+        ("the same name", &[&renamed.by(&site)], Some(Problem::NotCa)),
+        (
+            "the same name and key, other dates",
+            &[&site.own_with(|params| params.not_after = date_time_ymd(2080, 1, 1))],
+            Some(Problem::NotCa),
+        ),
+        ("through an authority", &[&same.by(&below), &int], Some(Problem::NotCa)),
+        ("with itself behind", &[&by_site, &own], Some(Problem::NotCa)),
+    ] {
+        assert_eq!(judged(&policy, sent, Purpose::Server), expected, "{what}");
+    }
+}
+
+/// RFC 5280 section 4.2.1.9: of an authority with two keys the certificate of the one by the other does not count.
+#[test]
+fn self_issued_certificates_are_not_below_the_trusted_one() {
+    let [old, new, site] = ["root", "root", "a.test"].map(Who::new);
+    let (trusted, between) = (old.own_with(pathlen(0)), new.by(&old));
+    let sent = [&site.by(&new), &between];
+    assert_eq!(judged(&policy(&[&trusted], &[], 0), &sent, Purpose::Server), None);
+}
+
+#[test]
+fn strict_rules_hold_for_trusted_certificates() {
+    let [root, site] = ["root", "a.test"].map(Who::new);
+    let own = root.own_with(|params| params.key_usages = vec![KeyUsagePurpose::KeyCertSign]);
+    let bare = root.own_with(|params| params.key_usages = vec![]);
+    let leaf = site.by_with(&root, |params| params.use_authority_key_identifier_extension = true);
+    for (trusted, flags, expected) in [
+        (&own, 0, None),
+        (&bare, 0, None),
+        (&own, flag::X509_STRICT, None),
+        (&bare, flag::X509_STRICT, Some(Problem::Other)),
+        (&root.of_version_1(&root), flag::X509_STRICT, Some(Problem::Other)),
+    ] {
+        assert_eq!(judged(&policy(&[trusted], &[], flags), &[&leaf], Purpose::Server), expected);
+    }
+}
+
+#[test]
+fn crls_of_who_may_not_sign_them_are_not_used() {
+    use KeyUsagePurpose::{CrlSign, KeyCertSign};
+    let [root, site] = ["root", "a.test"].map(Who::new);
+    let with = |usages: &[KeyUsagePurpose]| root.own_with(|params| params.key_usages = usages.to_vec());
+    let list = |revoked: bool, by: &Who| {
+        let revoked = rcgen::RevokedCertParams {
+            serial_number: SerialNumber::from(if revoked { 7 } else { 8 }),
+            revocation_time: date_time_ymd(2020, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let params = CertificateRevocationListParams {
+            this_update: date_time_ymd(2020, 1, 1),
+            next_update: date_time_ymd(2090, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: vec![revoked],
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let mut issuer = root.params();
+        issuer.key_usages = vec![CrlSign];
+        params.signed_by(&Issuer::new(issuer, &by.key)).unwrap().der().to_vec()
+    };
+    let leaf = site.by_with(&root, |params| params.serial_number = Some(SerialNumber::from(7)));
+    let (may, may_not) = (with(&[KeyCertSign, CrlSign]), with(&[KeyCertSign]));
+    let (unknown, revoked) = (Some(Problem::RevocationUnknown), Some(Problem::Revoked));
+    let forger = Who::new("root");
+    for (what, trusted, lists, expected) in [
+        ("may", &[&may][..], vec![list(false, &root)], None),
+        ("may, without a keyUsage", &[&with(&[])], vec![list(false, &root)], None),
+        ("may, and has revoked it", &[&may], vec![list(true, &root)], revoked),
+        ("may not", &[&may_not], vec![list(false, &root)], unknown),
+        ("may not, and has revoked it", &[&may_not], vec![list(true, &root)], unknown),
+        ("may by another certificate", &[&may_not, &may], vec![list(true, &root)], revoked),
+        (
+            "may not, and the other one is another's",
+            &[&may_not],
+            vec![list(false, &root), list(false, &forger)],
+            unknown,
+        ),
+        // To revoke a certificate that is itself trusted the caller stops trusting it.
+        ("the leaf itself", &[&may_not, &leaf], vec![list(true, &root)], None),
+    ] {
+        assert_eq!(judged(&policy(trusted, &lists, 0), &[&leaf], Purpose::Server), expected, "{what}");
+    }
+}

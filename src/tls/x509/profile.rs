@@ -1,0 +1,64 @@
+//! Rules of RFC 5280 that authorities of the public web keep and older private ones may not.
+
+use super::Certificate;
+
+/// The first rule that it breaks. `is_leaf`: it is the peer's own certificate.
+pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Option<&'static str> {
+    let extensions = &certificate.extensions;
+    let rules = [
+        (
+            is_positive(certificate.serial) && certificate.serial.len() <= 20,
+            "its serial number is not positive or longer than 20 bytes (4.1.2.2)",
+        ),
+        (
+            certificate.is_self_issued() || extensions.authority_key_id.is_some(),
+            "it does not name its issuer's key: no authorityKeyIdentifier (4.2.1.1)",
+        ),
+        (
+            !certificate.subject.content.is_empty() || extensions.subject_alt_name.is_some(),
+            "it names nobody: neither a subject nor a subjectAltName (4.1.2.6)",
+        ),
+    ];
+    let of_authorities = [
+        (extensions.subject_key_id.is_some(), "it does not name its own key: no subjectKeyIdentifier (4.2.1.2)"),
+        (
+            extensions.basic_constraints.is_some_and(|constraints| constraints.critical),
+            "its basicConstraints are not marked critical (4.2.1.9)",
+        ),
+        (
+            extensions.key_usage.is_some_and(|usage| usage.key_cert_sign()),
+            "it may not sign certificates: its keyUsage lacks keyCertSign (4.2.1.3)",
+        ),
+        (!certificate.subject.content.is_empty(), "an authority without a name (4.1.2.6)"),
+    ];
+    let of_peers = [(
+        extensions.key_usage.is_none_or(|usage| usage.digital_signature()),
+        "it may not sign handshakes: its keyUsage lacks digitalSignature (4.2.1.3)",
+    )];
+    let of_authorities = of_authorities.iter().filter(|_| certificate.is_ca());
+    let of_peers = of_peers.iter().filter(|_| is_leaf);
+    rules.iter().chain(of_authorities).chain(of_peers).find(|(kept, _)| !kept).map(|(_, rule)| *rule)
+}
+
+fn is_positive(serial: &[u8]) -> bool {
+    serial.first().is_some_and(|first| *first < 0x80) && serial.iter().any(|byte| *byte != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serial_numbers_have_a_sign() {
+        for (serial, positive) in [
+            (&[1][..], true),
+            (&[0x7f], true),
+            (&[0, 0x80], true),
+            (&[0], false),
+            (&[0x80], false),
+            (&[0xff, 1], false),
+        ] {
+            assert_eq!(is_positive(serial), positive, "{serial:?}");
+        }
+    }
+}
