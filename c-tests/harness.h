@@ -79,4 +79,14 @@ static inline int report(const char *suite) {
     return checks_failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* An error of the test's own, around another one. */
+static inline netlib_error *error_around(netlib_status status, const char *message, const netlib_error *cause) {
+    netlib_error *err = NULL, *error = NULL;
+    netlib_error_options *options = netlib_error_options_new();
+    netlib_error_options_set_cause(options, cause);
+    CHECK_OK(netlib_error_new(status, message, options, &error, &err));
+    netlib_error_options_free(options);
+    return error;
+}
+
 #endif

@@ -82,7 +82,13 @@ static inline netlib_error *make_error(void) {
     MUST_OK(netlib_error_new(NETLIB_READ_TIMEOUT, "no answer", NULL, &error, NULL));
     return error;
 }
+static inline netlib_status use_error_options(netlib_error_options *options, netlib_error **err) {
+    netlib_error *error = NULL;
+    return netlib_error_new(NETLIB_READ_TIMEOUT, "no answer", options, &error, err);
+}
 #define MAKE__netlib_error_ptr make_error()
+#define MAKE__netlib_error_options_ptr netlib_error_options_new()
+#define USE_OPTIONS__netlib_error_options(options, err) use_error_options((options), (err))
 
 /* limit */
 #ifdef HAVE_netlib_limit_new

@@ -13,10 +13,7 @@ static inline netlib_retry *retry_of(netlib_retry_options *options) {
 }
 
 static inline netlib_error *error_of(netlib_status status, const netlib_error *cause) {
-    netlib_error *err = NULL;
-    netlib_error *error = NULL;
-    CHECK_OK(netlib_error_new(status, "what failed", cause, &error, &err));
-    return error;
+    return error_around(status, "what failed", cause);
 }
 
 /* `fields` is what stands between the status line and the empty line. */

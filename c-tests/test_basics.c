@@ -44,7 +44,7 @@ static void facts_of_an_error(void) {
     netlib_error *error = NULL;
     size_t len = 0;
     CHECK_OK(netlib_error_new(NETLIB_NEW_CONNECTION, "refused", NULL, &cause, &err));
-    CHECK_OK(netlib_error_new(NETLIB_PROXY, "line 1\nline 2", cause, &error, &err));
+    error = error_around(NETLIB_PROXY, "line 1\nline 2", cause);
     netlib_error_free(cause);
 
     CHECK_STR("line 1\\nline 2", netlib_error_message(error, &len));
@@ -67,6 +67,110 @@ static void facts_of_an_error(void) {
     netlib_error_free(other);
 }
 
+/* For tables. */
+#define UNSET (-1)
+#define NEVER NETLIB_RETRY_KIND_NEVER
+#define CONNECT NETLIB_RETRY_KIND_CONNECT
+#define READ NETLIB_RETRY_KIND_READ
+#define OTHER NETLIB_RETRY_KIND_OTHER
+
+/* An error with these options; `cause` may be NULL. */
+static netlib_error *error_with(netlib_status status, int32_t kind, const netlib_error *cause) {
+    netlib_error *err = NULL, *error = NULL;
+    netlib_error_options *options = netlib_error_options_new();
+    netlib_error_options_set_cause(options, cause);
+    if (kind != UNSET) netlib_error_options_set_retry_kind(options, (enum netlib_retry_kind)kind);
+    CHECK_OK(netlib_error_new(status, "it broke", options, &error, &err));
+    netlib_error_options_free(options);
+    return error;
+}
+
+static void kinds_of_errors(void) {
+    static const struct {
+        int32_t status, kind;             /* the error's */
+        int32_t cause_status, cause_kind; /* 0: no cause */
+        int32_t expected;
+    } rows[] = {
+        {NETLIB_NEW_CONNECTION, UNSET, 0, UNSET, CONNECT},
+        {NETLIB_PROTOCOL, UNSET, 0, UNSET, READ},
+        {NETLIB_CERTIFICATE_VERIFY, UNSET, 0, UNSET, OTHER},
+        {NETLIB_CANCELLED, UNSET, 0, UNSET, NEVER},
+        /* A response shows that the request was sent. */
+        {NETLIB_HEADER_PARSING, UNSET, 0, UNSET, READ},
+        {NETLIB_INVALID_HEADER, UNSET, 0, UNSET, READ},
+        {NETLIB_RESPONSE_STATUS, UNSET, 0, UNSET, READ},
+        {NETLIB_TOO_MANY_REDIRECTS, UNSET, 0, UNSET, READ},
+        /* What is chosen wins, whatever the status. */
+        {NETLIB_NEW_CONNECTION, READ, 0, UNSET, READ},
+        {NETLIB_PROTOCOL, OTHER, 0, UNSET, OTHER},
+        {NETLIB_CANCELLED, CONNECT, 0, UNSET, CONNECT},
+        {NETLIB_IO, NEVER, 0, UNSET, NEVER},
+        {NETLIB_PROXY, READ, 0, UNSET, READ},
+        /* A proxy's failure counts as its cause. */
+        {NETLIB_PROXY, UNSET, 0, UNSET, OTHER},
+        {NETLIB_PROXY, UNSET, NETLIB_NEW_CONNECTION, UNSET, CONNECT},
+        {NETLIB_PROXY, UNSET, NETLIB_READ_TIMEOUT, UNSET, OTHER},
+        {NETLIB_PROXY, UNSET, NETLIB_READ_TIMEOUT, CONNECT, CONNECT},
+        {NETLIB_PROXY, UNSET, NETLIB_CANCELLED, UNSET, OTHER},
+        /* A cause that says that the request was sent. */
+        {NETLIB_PROXY, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
+        {NETLIB_NEW_CONNECTION, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
+        {NETLIB_TLS_ALERT, UNSET, NETLIB_NEW_CONNECTION, READ, READ},
+        {NETLIB_CANCELLED, UNSET, NETLIB_TLS_PROTOCOL, READ, NEVER},
+        {NETLIB_PROXY, CONNECT, NETLIB_TLS_PROTOCOL, READ, CONNECT},
+        {NETLIB_NEW_CONNECTION, UNSET, NETLIB_CANCELLED, NEVER, CONNECT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *cause = rows[i].cause_status != 0 ? error_with(rows[i].cause_status, rows[i].cause_kind, NULL) : NULL;
+        netlib_error *error = error_with(rows[i].status, rows[i].kind, cause), *outer = error_with(NETLIB_MAX_RETRY, UNSET, error);
+        CHECK_INT(rows[i].expected, netlib_error_retry_kind(error));
+        CHECK_INT(rows[i].status, netlib_error_status(error));
+        CHECK_INT(cause != NULL, (long long)netlib_error_cause_count(error));
+        CHECK(netlib_error_cause(error, 0) == cause);
+        /* Known to the next one around it too, unless it was only the status that said so. */
+        bool is_known = rows[i].kind == READ || (rows[i].cause_kind == READ && rows[i].expected == READ);
+        CHECK_INT(is_known ? READ : OTHER, netlib_error_retry_kind(outer));
+        netlib_error_free(outer);
+        netlib_error_free(error);
+        netlib_error_free(cause);
+    }
+    CHECK_INT(NEVER, netlib_error_retry_kind(NULL));
+}
+
+static void options_of_errors(void) {
+    static const int32_t bad[] = {UNSET, NETLIB_RETRY_KIND_BY_CAUSE, 5, INT32_MIN, INT32_MAX};
+    netlib_error *err = NULL, *error = NULL;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char message[120];
+        netlib_error_options *options = netlib_error_options_new();
+        netlib_error_options_set_retry_kind(options, (enum netlib_retry_kind)bad[i]);
+        netlib_status status = netlib_error_new(NETLIB_IO, "it broke", options, &error, &err);
+        snprintf(message, sizeof message, "netlib_error_options_set_retry_kind: kind must be a netlib_retry_kind other than BY_CAUSE; it is %d", (int)bad[i]);
+        CHECK_STR(message, netlib_error_message(err, NULL));
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
+        CHECK(error == NULL);
+        netlib_error_options_free(options);
+    }
+    /* The last cause counts, and the options may be used again and freed before the errors. */
+    netlib_error *first = error_with(NETLIB_IO, UNSET, NULL), *second = error_with(NETLIB_PROTOCOL, UNSET, NULL);
+    netlib_error_options *options = netlib_error_options_new();
+    netlib_error_options_set_cause(options, first);
+    netlib_error_options_set_cause(options, second);
+    CHECK_OK(netlib_error_new(NETLIB_PROXY, "it broke", options, &error, &err));
+    netlib_error_options_set_cause(options, NULL);
+    netlib_error *alone = NULL;
+    CHECK_OK(netlib_error_new(NETLIB_PROXY, "it broke", options, &alone, &err));
+    netlib_error_options_free(options);
+    netlib_error_free(first);
+    netlib_error_free(second);
+    CHECK_INT(NETLIB_PROTOCOL, netlib_error_status(netlib_error_cause(error, 0)));
+    CHECK_INT(1, (long long)netlib_error_cause_count(error));
+    CHECK_INT(0, (long long)netlib_error_cause_count(alone));
+    netlib_error_free(error);
+    netlib_error_free(alone);
+    netlib_error_options_free(NULL);
+}
+
 static void bad_text_is_refused(void) {
     netlib_error *err = NULL;
     netlib_error *error = NULL;
@@ -82,6 +186,8 @@ int main(void) {
     unknown_statuses_have_answers();
     errors_of_the_caller();
     facts_of_an_error();
+    kinds_of_errors();
+    options_of_errors();
     bad_text_is_refused();
     return report("basics");
 }

@@ -245,8 +245,8 @@ static void which_count_is_consumed(void) {
         {0, 200, "Location: /x\r\n", {8, 5, 5, 5, 4, 5}, 200, NULL},
         {0, 503, "", {8, 5, 5, 5, 4, 5}, 503, NULL},
         {0, 0, NULL, {8, 5, 5, 5, 5, 5}, NETLIB_NONE, NULL},
-        /* The error goes before the response. */
-        {NETLIB_NEW_CONNECTION, 503, "", {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
+        /* The error goes before the response, which shows that the request was sent. */
+        {NETLIB_NEW_CONNECTION, 503, "", {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;

@@ -52,7 +52,10 @@ static bool share_error(const void *shared) {
     const netlib_error *error = shared;
     netlib_error *mine = netlib_error_clone(error);
     netlib_error *outer = NULL;
-    bool right = netlib_error_new(NETLIB_PROXY, "outer", mine, &outer, NULL) == NETLIB_OK;
+    netlib_error_options *options = netlib_error_options_new();
+    netlib_error_options_set_cause(options, mine);
+    bool right = netlib_error_new(NETLIB_PROXY, "outer", options, &outer, NULL) == NETLIB_OK;
+    netlib_error_options_free(options);
     netlib_error_free(mine);
     right = right && same("no answer", netlib_error_message(netlib_error_cause(outer, 0), NULL));
     netlib_error_free(outer);

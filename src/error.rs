@@ -1,11 +1,15 @@
 //! The error every fallible operation returns: a status, one line of text, and the facts behind it.
 
+mod options;
+
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::memory;
 use crate::retry::Retry;
 use crate::status::{RetryKind, Status, StatusClass};
+
+pub use options::ErrorOptions;
 
 /// How many causes deep an error may go. A deeper chain keeps its nearest causes, so that neither dropping
 /// nor printing an error can recurse without bound.
@@ -25,6 +29,8 @@ pub struct Error(Box<Facts>);
 #[derive(Clone, Debug)]
 struct Facts {
     status: Status,
+    /// Replaces the kind of the status: see [`Error::retry_kind`]. Never `ByCause`.
+    retry_kind: Option<RetryKind>,
     message: CString,
     errno: i32,
     resolver_code: i32,
@@ -81,6 +87,7 @@ impl Error {
     fn with_message(status: Status, message: CString) -> Error {
         Error(Box::new(Facts {
             status,
+            retry_kind: None,
             message,
             errno: 0,
             resolver_code: 0,
@@ -98,15 +105,11 @@ impl Error {
     }
 
     /// A failure of the caller's own layer, given by number.
-    pub fn reported(code: i32, message: &str, cause: Option<Arc<Error>>) -> Result<Error> {
+    pub fn reported(code: i32, message: &str, options: &ErrorOptions) -> Result<Error> {
         let status = Status::from_code(code)
             .filter(|status| !matches!(status.class(), StatusClass::Success | StatusClass::Progress))
             .ok_or_else(|| Error::new(Status::InvalidArgument, format!("status {code} is not a failure")))?;
-        let error = Error::with_message(status, one_line(message)?);
-        Ok(match cause {
-            Some(cause) => error.with_cause(cause),
-            None => error,
-        })
+        Ok(options.apply(Error::with_message(status, one_line(message)?)))
     }
 
     /// A failed system call. `what` says what was being done, as in "cannot connect to 127.0.0.1 port 80".
@@ -153,12 +156,30 @@ impl Error {
         self
     }
 
+    /// What was sent stays sent: a cause that says so makes this a read error too, unless it is never retried.
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
+        if cause.0.retry_kind == Some(RetryKind::Read) {
+            self = self.after_request_was_sent();
+        }
         let too_many = cause.0.depth + 1 >= MAX_DEPTH || self.0.errors.saturating_add(cause.0.errors) > MAX_ERRORS;
         let cause = if too_many { Arc::new(cause.without_causes()) } else { cause };
         self.0.depth = self.0.depth.max(cause.0.depth + 1);
         self.0.errors = self.0.errors.saturating_add(cause.0.errors);
         self.0.causes.push(cause);
+        self
+    }
+
+    /// The server may have acted on the request: a failure that may be retried counts as a read error from here on.
+    pub fn after_request_was_sent(mut self) -> Error {
+        if self.retry_kind() != RetryKind::Never {
+            self.0.retry_kind = Some(RetryKind::Read);
+        }
+        self
+    }
+
+    /// Sending the same request again would fail the same way.
+    pub fn never_retried(mut self) -> Error {
+        self.0.retry_kind = Some(RetryKind::Never);
         self
     }
 
@@ -252,9 +273,10 @@ impl Error {
         self.0.ech_retry_configs.as_deref()
     }
 
-    /// The counter this failure consumes: a proxy's failure counts as what caused it.
+    /// The counter this failure consumes: the one set for this error, otherwise its status's. A proxy's failure counts as
+    /// its cause. Never `ByCause`.
     pub fn retry_kind(&self) -> RetryKind {
-        match self.0.status.retry_kind() {
+        match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
             RetryKind::ByCause => match self.0.causes.first().map(|cause| cause.retry_kind()) {
                 // Of a proxy only the failure to reach it is known not to have reached the server.
                 Some(RetryKind::Connect) => RetryKind::Connect,
@@ -352,5 +374,27 @@ mod tests {
         assert_eq!(kind(Status::NewConnection), RetryKind::Connect);
         assert_eq!(kind(Status::ReadTimeout), RetryKind::Other);
         assert_eq!(Error::new(Status::Proxy, "alone").retry_kind(), RetryKind::Other);
+    }
+
+    #[test]
+    fn what_was_sent_stays_sent() {
+        for &status in Status::ALL {
+            let error = Error::new(status, "x");
+            let is_never = error.retry_kind() == RetryKind::Never;
+            let sent = error.after_request_was_sent();
+            let expected = if is_never { RetryKind::Never } else { RetryKind::Read };
+            assert_eq!(sent.retry_kind(), expected, "{status:?}");
+            // An error around it knows the same, a proxy's included, unless it is never retried.
+            for outer in
+                [Status::Proxy, Status::NewConnection, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
+            {
+                let outer = Error::new(outer, "y");
+                let is_affected = !is_never && outer.retry_kind() != RetryKind::Never;
+                let expected = if is_affected { RetryKind::Read } else { outer.retry_kind() };
+                assert_eq!(outer.with_cause(Arc::new(sent.clone())).retry_kind(), expected, "{status:?}");
+            }
+        }
+        let never = Error::new(Status::InvalidHeader, "x").never_retried();
+        assert_eq!(never.after_request_was_sent().retry_kind(), RetryKind::Never);
     }
 }

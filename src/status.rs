@@ -19,6 +19,20 @@ pub enum RetryKind {
     ByCause = 4,
 }
 
+impl RetryKind {
+    /// The kind with this number, if there is one.
+    pub const fn from_code(code: i32) -> Option<RetryKind> {
+        match code {
+            0 => Some(RetryKind::Never),
+            1 => Some(RetryKind::Connect),
+            2 => Some(RetryKind::Read),
+            3 => Some(RetryKind::Other),
+            4 => Some(RetryKind::ByCause),
+            _ => None,
+        }
+    }
+}
+
 /// Groups of statuses, so that a caller can switch on few cases. A status' hundreds are its class.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +101,7 @@ statuses! {
     InvalidArgument     =  201 INVALID_ARGUMENT    Argument Never   "an argument's value is not allowed";
     InvalidUtf8         =  202 INVALID_UTF8        Argument Never   "text is not valid UTF-8";
     Unsupported         =  203 UNSUPPORTED         Argument Never   "this library does not offer what was asked, by design";
-    InvalidHeader       =  204 INVALID_HEADER      Argument Other   "a header's name or value is not valid";
+    InvalidHeader       =  204 INVALID_HEADER      Argument Read    "a header's name or value is not valid";
     InvalidPem          =  205 INVALID_PEM         Argument Never   "a certificate or key could not be read";
     KeyMismatch         =  206 KEY_MISMATCH        Argument Never   "the private key does not belong to the certificate";
     NoTrustAnchors      =  207 NO_TRUST_ANCHORS    Argument Never   "verification is required but no trusted certificate could be loaded";
@@ -134,9 +148,9 @@ statuses! {
 
     Protocol            =  900 PROTOCOL            Http     Read    "the peer broke the HTTP protocol or dropped the connection";
     IncompleteRead      =  901 INCOMPLETE_READ     Http     Read    "the body ended before its announced length";
-    HeaderParsing       =  902 HEADER_PARSING      Http     Other   "the header block has defects";
-    ResponseStatus      =  903 RESPONSE_STATUS     Http     Other   "too many error responses";
-    TooManyRedirects    =  904 TOO_MANY_REDIRECTS  Http     Other   "too many redirects";
+    HeaderParsing       =  902 HEADER_PARSING      Http     Read    "the header block has defects";
+    ResponseStatus      =  903 RESPONSE_STATUS     Http     Read    "too many error responses";
+    TooManyRedirects    =  904 TOO_MANY_REDIRECTS  Http     Read    "too many redirects";
 
     MaxRetry            = 1000 MAX_RETRY           Retry    Other   "the retries are used up";
     UnsafeRedirect      = 1001 UNSAFE_REDIRECT     Retry    Never   "the redirect is not allowed by the redirect profile";

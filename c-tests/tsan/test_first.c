@@ -180,7 +180,7 @@ static void last_owners(void) {
         netlib_error *errors[THREADS] = {NULL}, *inner = NULL;
         CHECK_OK(netlib_parse_url("http://example.com/", NETLIB_NTS, &urls[0], &err));
         CHECK_OK(netlib_error_new(NETLIB_IO, "inner", NULL, &inner, &err));
-        CHECK_OK(netlib_error_new(NETLIB_PROXY, "outer", inner, &errors[0], &err));
+        errors[0] = error_around(NETLIB_PROXY, "outer", inner);
         netlib_error_free(inner);
         for (int i = 1; i < THREADS; i++) {
             urls[i] = netlib_url_clone(urls[0]);

@@ -122,11 +122,11 @@ static inline netlib_status status_of(const char *name) {
 /* "PROXY/PROTOCOL" is an error with a cause. */
 static inline netlib_error *error_of(const char *name) {
     char outer[64];
-    netlib_error *err = NULL, *error = NULL, *cause = NULL;
+    netlib_error *err = NULL, *cause = NULL;
     size_t len = strcspn(name, "/");
     if (name[len] == '/') CHECK_OK(netlib_error_new(status_of(name + len + 1), name, NULL, &cause, &err));
     snprintf(outer, sizeof outer, "%.*s", (int)len, name);
-    CHECK_OK(netlib_error_new(status_of(outer), name, cause, &error, &err));
+    netlib_error *error = error_around(status_of(outer), name, cause);
     netlib_error_free(cause);
     return error;
 }

@@ -8,8 +8,13 @@
  * error that nobody sees could not be retried. */
 netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...);
 
-/* The same, around what led to it. `cause` may be NULL; it stays the caller's. */
+/* The same, around what led to it. `cause` may be NULL; it stays the caller's. If it says that a part of the request was
+ * sent, so does the new error: netlib sees to that. */
 netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
                            ...);
+
+/* The same with a retry kind of its own, whatever its status and its cause say. */
+netlib_status fail_counted_as(enum netlib_retry_kind kind, netlib_status status, const netlib_error *cause,
+                              netlib_error **err, const char *format, ...);
 
 #endif

@@ -85,9 +85,11 @@ static netlib_status send_connect(const struct proxy *proxy, struct http *http, 
 static netlib_status refused(const struct proxy *proxy, const netlib_response *answer, netlib_error **err) {
     int code = (int)netlib_response_status(answer);
     const char *reason = netlib_response_reason(answer, NULL);
-    netlib_status status = fail(code >= 500 ? NETLIB_NEW_CONNECTION : NETLIB_RESPONSE_STATUS, err,
-                                "it answered %d %s%s", code, reason != NULL ? reason : "",
-                                code == 407 ? ": --proxy takes a user and a password" : "");
+    bool may_change = code >= 500;
+    netlib_status status = fail_counted_as(may_change ? NETLIB_RETRY_KIND_CONNECT : NETLIB_RETRY_KIND_OTHER,
+                                           may_change ? NETLIB_NEW_CONNECTION : NETLIB_RESPONSE_STATUS, NULL, err,
+                                           "it answered %d %s%s", code, reason != NULL ? reason : "",
+                                           code == 407 ? ": --proxy takes a user and a password" : "");
     return proxy_failed(proxy, status, err);
 }
 
@@ -113,18 +115,19 @@ netlib_status proxy_open_tunnel(const struct proxy *proxy, struct http *http, co
     return status;
 }
 
-/* After a read error the server may have acted, says the policy. This one has not even been asked, which is a
- * connection that was not made. */
+/* After a read error the server may have acted on the request, says the policy. But only the CONNECT was sent, and that
+ * to the proxy: it is a connection that was not made. */
 static netlib_error *before_the_server(netlib_error *error) {
-    if (netlib_status_retry_kind(netlib_error_status(error)) != NETLIB_RETRY_KIND_READ) return error;
+    if (netlib_error_retry_kind(error) != NETLIB_RETRY_KIND_READ) return error;
     netlib_error *unmade = NULL;
-    fail_because(NETLIB_NEW_CONNECTION, error, &unmade, "nothing has reached the server");
+    fail_counted_as(NETLIB_RETRY_KIND_CONNECT, NETLIB_NEW_CONNECTION, error, &unmade,
+                    "nothing has reached the server");
     netlib_error_free(error);
     return unmade;
 }
 
 netlib_status proxy_failed(const struct proxy *proxy, netlib_status status, netlib_error **err) {
-    if (netlib_status_retry_kind(status) == NETLIB_RETRY_KIND_NEVER) return status;
+    if (netlib_error_retry_kind(*err) == NETLIB_RETRY_KIND_NEVER) return status;
     netlib_error *what = *err, *cause = before_the_server(netlib_error_clone(what));
     *err = NULL;
     status = fail_because(NETLIB_PROXY, cause, err, "cannot use the proxy %s: %s", netlib_url_netloc(proxy->url, NULL),

@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
 use crate::callback::{Mark, Resolve, Sleep, Verdict};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorOptions, Result};
 use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::handle;
@@ -113,7 +113,7 @@ pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: *mut c_void) -> Option<R
                     Status::from_code(code).map_or_else(|| code.to_string().into(), |s| s.name().to_string_lossy());
                 let message =
                     format!("cannot resolve {}: the resolve callback returned {answer}", host.to_string_lossy());
-                Err(Error::reported(code, &message, None)
+                Err(Error::reported(code, &message, &ErrorOptions::default())
                     .unwrap_or_else(|_| Error::new(Status::CallbackFailed, &message)))
             }
         }

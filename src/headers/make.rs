@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use super::{Fields, Headers, HeadersBuilder, MAX_BYTES, check_value, is_token_byte, show_byte, show_name};
+use super::{
+    Fields, Headers, HeadersBuilder, MAX_BYTES, check_value, invalid_header, is_token_byte, show_byte, show_name,
+};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::status::Status;
 
 /// What every HTTP client can be expected to decode.
 const ACCEPT_ENCODING: &[u8] = b"gzip,deflate";
@@ -83,11 +84,11 @@ impl HeaderOptions {
     pub fn add_supported_coding(&mut self, coding: &str) -> Result<()> {
         let bad = coding.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte));
         match bad {
-            _ if coding.is_empty() => Err(Error::new(Status::InvalidHeader, "the coding is empty").at(0)),
+            _ if coding.is_empty() => Err(invalid_header("the coding is empty").at(0)),
             Some((at, byte)) => {
                 let (coding, byte) = (show_name(coding.as_bytes()), show_byte(byte));
                 let message = format!("coding \"{coding}\": {byte} is not allowed at byte {at}");
-                Err(Error::new(Status::InvalidHeader, message).at(at))
+                Err(invalid_header(message).at(at))
             }
             None => self.more_codings.add(coding.as_bytes()),
         }
@@ -269,12 +270,13 @@ fn check_size(name: &str, value: &[u8]) -> Result<()> {
 }
 
 fn too_large(name: &str) -> Error {
-    Error::new(Status::InvalidHeader, format!("header {name}: the value has more than {MAX_BYTES} bytes"))
+    invalid_header(format!("header {name}: the value has more than {MAX_BYTES} bytes"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::status::Status;
 
     type Choose = fn(&mut HeaderOptions) -> Result<()>;
 

@@ -71,7 +71,7 @@ impl Fields {
         let more = [name.len(), front.len(), back.len(), 2].into_iter().fold(0, usize::saturating_add);
         if self.bytes.len().saturating_add(more) > MAX_BYTES {
             let message = format!("header {}: the list would hold more than {MAX_BYTES} bytes", show_name(name));
-            return Err(Error::new(Status::InvalidHeader, message));
+            return Err(invalid_header(message));
         }
         memory::grow(&mut self.bytes, more, "a header")?;
         memory::grow(&mut self.spans, 1, "a header")?;
@@ -244,7 +244,7 @@ const TOKEN: [bool; 256] = {
 
 fn check_name(name: &[u8]) -> Result<()> {
     if name.is_empty() {
-        return Err(Error::new(Status::InvalidHeader, "a header's name is empty").at(0));
+        return Err(invalid_header("a header's name is empty").at(0));
     }
     match name.iter().position(|&byte| !is_token_byte(byte)) {
         None => Ok(()),
@@ -253,9 +253,14 @@ fn check_name(name: &[u8]) -> Result<()> {
             let good = show_name(name.get(..at).unwrap_or_default());
             let bad = name.get(at).copied().unwrap_or_default();
             let message = format!("header name beginning \"{good}\": {} is not allowed at byte {at}", show_byte(bad));
-            Err(Error::new(Status::InvalidHeader, message).at(at))
+            Err(invalid_header(message).at(at))
         }
     }
+}
+
+/// The caller's own header: no request can carry it, so the error is never retried.
+fn invalid_header(message: impl AsRef<str>) -> Error {
+    Error::new(Status::InvalidHeader, message).never_retried()
 }
 
 /// `name` is for the message, which never shows a value: it may be a credential.
@@ -266,7 +271,7 @@ fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
             let bad = value.get(at).copied().unwrap_or_default();
             let name = show_name(name);
             let message = format!("header {name}: {} is not allowed in the value at byte {at}", show_byte(bad));
-            Err(Error::new(Status::InvalidHeader, message).at(at))
+            Err(invalid_header(message).at(at))
         }
     }
 }

@@ -138,7 +138,8 @@ impl Retry {
         };
         let hop = location
             .map(|location| redirect::follow(self.redirect_profile(), attempt.method, attempt.url, status, location))
-            .transpose()?;
+            .transpose()
+            .map_err(Error::after_request_was_sent)?;
         let delay = match hop {
             Some(_) => next.retry_after_delay(response)?,
             None => next.planned_delay(Some(response))?,

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::retry::{Count, names};
-use crate::status::Status;
+use crate::status::{RetryKind, Status};
 use crate::url::Url;
 
 /// Stands for a text that is no URL.
@@ -114,6 +114,11 @@ impl HistoryEntry {
     /// The location without its secrets. `None` also if there is no memory for it.
     pub fn redacted_redirect_location(&self) -> Option<&CStr> {
         redacted(self.redirect_location()?, &self.redacted[1])
+    }
+
+    /// Whether the server may have acted on the request.
+    pub(super) fn was_sent(&self) -> bool {
+        self.status.is_some() || self.error.as_ref().is_some_and(|error| error.retry_kind() == RetryKind::Read)
     }
 
     fn part(&self, part: usize) -> Option<&CStr> {

@@ -24,7 +24,7 @@ pub enum Counter {
 
 impl Retry {
     /// The Retry after one more request that was not the last: it failed with `error`, or was answered with
-    /// `response`, or neither is known.
+    /// `response`, or neither is known. If there are both, the error came after the response.
     ///
     /// Fails with `MaxRetry` when a count is used up, with `error` itself when that must not be retried, and, when
     /// retries are disabled, with what is wrong: none were used up.
@@ -38,6 +38,9 @@ impl Retry {
         if let Some(method) = method {
             names::check_token("method", method)?;
         }
+        let sent =
+            error.filter(|_| response.is_some()).map(|error| Arc::new(Error::clone(error).after_request_was_sent()));
+        let error = sent.as_ref().or(error);
         let counter = consumed_counter(response, error);
         if let Some(error) = error
             && (self.is_disabled() || !self.may_count(error, counter, method))
@@ -111,13 +114,16 @@ impl Counts {
     }
 }
 
-/// An error goes before a response.
+/// An error goes before a response. A response proves that the request was sent, so that the error is at least a read
+/// error.
 pub(super) fn consumed_counter(response: Option<&Response>, error: Option<&Arc<Error>>) -> Counter {
     match (error, response) {
         (Some(error), _) => match error.retry_kind() {
-            RetryKind::Connect => Counter::Connect,
+            RetryKind::Never => Counter::Other,
             RetryKind::Read => Counter::Read,
-            RetryKind::Other | RetryKind::ByCause | RetryKind::Never => Counter::Other,
+            _ if response.is_some() => Counter::Read,
+            RetryKind::Connect => Counter::Connect,
+            RetryKind::Other | RetryKind::ByCause => Counter::Other,
         },
         (None, Some(response)) if redirect_location(response).is_some() => Counter::Redirect,
         (None, Some(_)) => Counter::Status,
@@ -157,7 +163,10 @@ pub(super) fn ended(how: &str, method: Option<&CStr>, url: Option<&CStr>, reason
     }
     message.push_str(": ");
     push_start(&mut message, reason.message());
-    Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(retry))
+    // For a policy around this one: any of the attempts may have reached the server.
+    let was_sent = reason.retry_kind() == RetryKind::Read || retry.history.iter().any(HistoryEntry::was_sent);
+    let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(retry));
+    if was_sent { error.after_request_was_sent() } else { error }
 }
 
 /// Adds the text, or its start if it is long: a failure that is reported again and again must not grow each time.

@@ -3,14 +3,14 @@
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorOptions};
 use crate::ffi::args::{arg_shared_opt, arg_str};
 use crate::ffi::enums::{enum_netlib_certificate_problem, enum_netlib_class, enum_netlib_retry_kind};
 use crate::ffi::guard::computing as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
-use crate::ffi::{Handle, Shared, handle};
-use crate::status::{Status, StatusClass};
+use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
+use crate::status::{RetryKind, Status, StatusClass};
 
 /// The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new
 /// release; `netlib_status_class` tells what to do with one you do not know.
@@ -43,19 +43,22 @@ pub enum netlib_class {
     NETLIB_CLASS_RETRY = 10,
 }
 
-/// Which counter of a `netlib_retry` a failure consumes. Returned by `netlib_status_retry_kind`.
+/// Which counter of a `netlib_retry` a failure consumes. Returned by `netlib_error_retry_kind`, and by
+/// `netlib_status_retry_kind` for an error of which no more than the status is known.
 #[repr(C)]
 pub enum netlib_retry_kind {
     /// Not a failure of the request: never retried. `netlib_retry_increment` hands such an error back.
     NETLIB_RETRY_KIND_NEVER = 0,
     /// The request did not reach the server: the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,
-    /// The request was sent and its effect is unknown: the `read` counter.
+    /// The request, or a part of it, was sent and its effect is unknown: the `read` counter. Such a request is repeated
+    /// only if its method is in `allowed_methods`.
     NETLIB_RETRY_KIND_READ = 2,
     /// Any other failure, such as a refused certificate: the `other` counter. It is counted for every method, also
     /// for one that is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
-    /// A proxy's failure: the error's cause decides between `connect` and `other`.
+    /// Of the status `NETLIB_PROXY`, never of an error: CONNECT if the cause's kind is CONNECT; READ if the cause says
+    /// that application data was sent; otherwise OTHER.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
@@ -152,6 +155,17 @@ impl Handle for netlib_error {
     type Ownership = Shared;
 }
 
+/// What an error of your own may have beside its status and message. **Single**. Without any call to a setter the error
+/// has no cause, and its status decides how a Retry counts it.
+pub struct netlib_error_options {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_error_options {
+    type Value = Options<ErrorOptions>;
+    type Ownership = Unique;
+}
+
 /// The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version
 /// of this header.
 ///
@@ -226,7 +240,8 @@ pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_clas
     guard::value(UNKNOWN as i32, || Ok(Status::from_code(status).map_or(UNKNOWN, Status::class) as i32))
 }
 
-/// Which retry counter a failure with this status consumes.
+/// Which retry counter a failure with this status consumes, if nothing more is known of it. An error knows more, for
+/// example whether the request was sent before it failed: see `netlib_error_retry_kind`.
 ///
 /// @param status any number.
 /// @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
@@ -237,31 +252,92 @@ pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> enum_netlib
     guard::value(0, || Ok(Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)))
 }
 
+/// Makes options with nothing chosen.
+///
+/// @return owned: free them with `netlib_error_options_free`. Never NULL.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_error_options_new() -> *mut netlib_error_options {
+    guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(ErrorOptions::default())))))
+}
+
+/// Releases options.
+///
+/// @param options owned. May be NULL: nothing happens.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_options) {
+    guard::nothing(|| handle::free(options));
+}
+
+/// What led to the error. Default: nothing. A cause that is a read error because application data was sent, or by
+/// `netlib_error_options_set_retry_kind`, makes the new error a read error too, unless its status's kind is NEVER or its
+/// own kind is chosen.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param cause shared: the options keep their own reference. May be NULL: no cause.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_options_set_cause(
+    options: *mut netlib_error_options,
+    cause: *const netlib_error,
+) {
+    options::set(options, "netlib_error_options_set_cause", |options: &mut ErrorOptions| {
+        options.set_cause(arg_shared_opt!(cause));
+        Ok(())
+    });
+}
+
+/// How a Retry counts the error. Default: as `netlib_status_retry_kind` of its status says. Choose
+/// `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
+/// and for every failure after a response arrived. An error of netlib's has the right kind already, and passes READ on
+/// to an error that has it as its cause.
+///
+/// @param options the options. May be NULL: nothing happens.
+/// @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
+///        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
+/// @threads one call at a time on the options
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
+    options: *mut netlib_error_options,
+    kind: enum_netlib_retry_kind,
+) {
+    options::set(options, "netlib_error_options_set_retry_kind", |options: &mut ErrorOptions| {
+        options.set_retry_kind(kind)
+    });
+}
+
 /// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
 ///
 /// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind decides how the
-///        failure is counted: for a send or receive that failed take `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
-///        errors; for a body that ended early `NETLIB_INCOMPLETE_READ`; for silence `NETLIB_READ_TIMEOUT`.
+///        failure is counted, unless `options` say otherwise: for a send or receive that failed take `NETLIB_IO` or
+///        `NETLIB_PROTOCOL`, which are read errors; for a body that ended early `NETLIB_INCOMPLETE_READ`; for silence
+///        `NETLIB_READ_TIMEOUT`.
 /// @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
-/// @param cause what led to it; the new error keeps its own reference. May be NULL: no cause.
+/// @param options its cause and how it is counted. Copied. May be NULL: no cause, and the status decides.
 /// @param error out, owned: the new error. Not NULL.
 /// @param err out, owned: why none could be made. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure; `NETLIB_INVALID_UTF8`.
-/// @threads any
+/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
+///         `NETLIB_INVALID_UTF8`.
+/// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_new(
     status: netlib_status,
     message: *const c_char,
-    cause: *const netlib_error,
+    options: *const netlib_error_options,
     error: *mut *mut netlib_error,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
         let error = outs!(error);
         let message = arg_str!(message);
-        let cause = arg_shared_opt!(cause);
-        error.give(Arc::new(Error::reported(status, message, cause)?));
+        let options = options::borrowed::<_, ErrorOptions>(options)?;
+        error.give(Arc::new(Error::reported(status, message, &options)?));
         Ok(())
     })
 }
@@ -296,6 +372,23 @@ pub unsafe extern "C" fn netlib_error_free(error: *mut netlib_error) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netlib_status {
     read(error, Status::Ok as i32, |error| error.status() as i32)
+}
+
+/// Which retry counter the failure consumes. `netlib_retry_increment` and `netlib_retry_decide` go by it.
+///
+/// It is the kind of the error's status unless more is known. A TLS stream or engine knows whether application data was
+/// accepted for sending, early data included, or came from the peer: from then on each failure that would be CONNECT or
+/// OTHER is READ. For TLS in TLS only the data of the stream that reports the error count, because the outer streams
+/// have carried nothing but its handshake and a proxy's CONNECT. A defect of a response is READ, and a request header
+/// that cannot be sent is NEVER.
+///
+/// @param error the error. May be NULL: `NETLIB_RETRY_KIND_NEVER` is returned.
+/// @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
+    read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
 }
 
 /// What failed, on which input and at which byte, in one line of UTF-8. It never contains credentials.

@@ -145,8 +145,9 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
 /// and the rest; call it only where the program decides itself what to send again.
 ///
-/// The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
-/// a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.
+/// The first of these that holds says which count it consumes beside `total`: the error's `netlib_error_retry_kind`,
+/// or READ instead of CONNECT and OTHER if there is a response too; a redirect's Location: `redirect`; a response:
+/// `status`; nothing: `total` alone. The history gets an entry.
 ///
 /// It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
 /// its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
@@ -162,7 +163,8 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
 ///        NULL: unknown.
 /// @param response the response. May be NULL: there was none.
-/// @param error what failed; it goes before the response. May be NULL: nothing did.
+/// @param error what failed; it goes before the response, which shows that the request was sent. May be NULL: nothing
+///        did.
 /// @param next out, owned: free it with `netlib_retry_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and

@@ -80,7 +80,8 @@ impl Handle for netlib_decision {
 /// @param method the request's method. Not NULL.
 /// @param url the request's URL. Not NULL.
 /// @param response the response. May be NULL: there was none.
-/// @param error what failed; it goes before the response. May be NULL: nothing did.
+/// @param error what failed; it goes before the response, which shows that the request was sent. May be NULL: nothing
+///        did.
 /// @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
 /// @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
 /// @param err out, owned. May be NULL.

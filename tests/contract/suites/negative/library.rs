@@ -76,8 +76,8 @@ pub(super) fn panic_guard(env: &Env, scratch: &Path, report: &mut Report) {
 pub(super) fn threads_and_dlopen(env: &Env, scratch: &Path, report: &mut Report) {
     let (source, library) = (scratch.join("unmapped.c"), scratch.join("libunmapped.so"));
     let text = "#include <netlib.h>\n\
-                netlib_status netlib_error_new(netlib_status s, const char *m, const netlib_error *c, netlib_error **e, netlib_error **err) {\n\
-                    (void)m, (void)c, (void)err;\n    *e = NULL;\n    return s == NETLIB_OK ? NETLIB_INVALID_ARGUMENT : NETLIB_OK;\n}\n\
+                netlib_status netlib_error_new(netlib_status s, const char *m, const netlib_error_options *o, netlib_error **e, netlib_error **err) {\n\
+                    (void)m, (void)o, (void)err;\n    *e = NULL;\n    return s == NETLIB_OK ? NETLIB_INVALID_ARGUMENT : NETLIB_OK;\n}\n\
                 void netlib_error_free(netlib_error *e) { (void)e; }\n\
                 const char *netlib_error_message(const netlib_error *e, size_t *n) { (void)e, (void)n; return \"in a thread\"; }\n\
                 netlib_status netlib_connect_new(const char *h, int32_t p, const netlib_connect_options *o, netlib_connect **c, netlib_error **err) {\n\

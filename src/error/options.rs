@@ -1,0 +1,66 @@
+//! What a caller chooses for an error of its own.
+
+use std::sync::Arc;
+
+use super::{Error, Result};
+use crate::status::{RetryKind, Status};
+
+#[derive(Clone, Debug, Default)]
+pub struct ErrorOptions {
+    cause: Option<Arc<Error>>,
+    retry_kind: Option<RetryKind>,
+}
+
+impl ErrorOptions {
+    pub fn set_cause(&mut self, cause: Option<Arc<Error>>) {
+        self.cause = cause;
+    }
+
+    /// By number. `ByCause` is refused: it is not a kind, but asks another error for one.
+    pub fn set_retry_kind(&mut self, code: i32) -> Result<()> {
+        match RetryKind::from_code(code) {
+            Some(kind) if kind != RetryKind::ByCause => {
+                self.retry_kind = Some(kind);
+                Ok(())
+            }
+            _ => Err(Error::new(
+                Status::InvalidArgument,
+                format!("kind must be a netlib_retry_kind other than BY_CAUSE; it is {code}"),
+            )),
+        }
+    }
+
+    /// The chosen kind wins over the cause's.
+    pub(super) fn apply(&self, mut error: Error) -> Error {
+        if let Some(cause) = &self.cause {
+            error = error.with_cause(Arc::clone(cause));
+        }
+        if self.retry_kind.is_some() {
+            error.0.retry_kind = self.retry_kind;
+        }
+        error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chosen_kind_wins() {
+        let sent = Arc::new(Error::new(Status::TlsAlert, "x").after_request_was_sent());
+        let mut options = ErrorOptions::default();
+        options.set_cause(Some(sent));
+        let kind = |options: &ErrorOptions| Error::reported(Status::Proxy as i32, "y", options).unwrap().retry_kind();
+        assert_eq!(kind(&options), RetryKind::Read);
+        for code in 0..4 {
+            options.set_retry_kind(code).unwrap();
+            assert_eq!(kind(&options) as i32, code);
+        }
+        for code in [-1, RetryKind::ByCause as i32, 5, i32::MIN, i32::MAX] {
+            let error = options.set_retry_kind(code).unwrap_err();
+            assert_eq!(error.status(), Status::InvalidArgument);
+            assert!(error.message().ends_with(&format!("; it is {code}")));
+        }
+    }
+}
