@@ -110,9 +110,10 @@
  *     send         netlib_make_headers, netlib_headers_wire; netlib_set_file_position to record where a body
  *                  begins, netlib_body_read for its bytes
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
- *     and then     netlib_retry_decide with netlib_retry_recommended, whatever happened: netlib_decision_action says
- *                  what is next, for which netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep
- *                  prepare;
+ *     and then     netlib_retry_decide with netlib_retry_recommended, whatever happened: errors of netlib go in as they
+ *                  are, because they know whether a part of the request was sent (netlib_error_retry_kind); those of
+ *                  your own HTTP layer are made by netlib_error_new; netlib_decision_action says what is next, for
+ *                  which netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare;
  *                  netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
  *                  netlib_connection_key says for which requests it may be
  *
@@ -227,6 +228,7 @@
 
 /* The handles, in the order of their sections. */
 typedef struct netlib_error netlib_error;
+typedef struct netlib_error_options netlib_error_options;
 typedef struct netlib_limit netlib_limit;
 typedef struct netlib_url netlib_url;
 typedef struct netlib_url_readings netlib_url_readings;
@@ -395,20 +397,29 @@ enum netlib_class NETLIB_INT32 {
     NETLIB_CLASS_RETRY = 10
 };
 
-/** Which counter of a `netlib_retry` a failure consumes. Returned by `netlib_status_retry_kind`. */
+/**
+ * Which counter of a `netlib_retry` a failure consumes. Returned by `netlib_error_retry_kind`, and by
+ * `netlib_status_retry_kind` for an error of which no more than the status is known.
+ */
 enum netlib_retry_kind NETLIB_INT32 {
     /** Not a failure of the request: never retried. `netlib_retry_increment` hands such an error back. */
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server: the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
-    /** The request was sent and its effect is unknown: the `read` counter. */
+    /**
+     * The request, or a part of it, was sent and its effect is unknown: the `read` counter. Such a request is repeated
+     * only if its method is in `allowed_methods`.
+     */
     NETLIB_RETRY_KIND_READ = 2,
     /**
      * Any other failure, such as a refused certificate: the `other` counter. It is counted for every method, also
      * for one that is not in `allowed_methods`.
      */
     NETLIB_RETRY_KIND_OTHER = 3,
-    /** A proxy's failure: the error's cause decides between `connect` and `other`. */
+    /**
+     * Of the status `NETLIB_PROXY`, never of an error: CONNECT if the cause's kind is CONNECT; READ if the cause says
+     * that application data was sent; otherwise OTHER.
+     */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
 
@@ -508,6 +519,12 @@ enum netlib_outcome NETLIB_INT32 {
 struct netlib_error;
 
 /**
+ * What an error of your own may have beside its status and message. **Single**. Without any call to a setter the error
+ * has no cause, and its status decides how a Retry counts it.
+ */
+struct netlib_error_options;
+
+/**
  * The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new
  * release; `netlib_status_class` tells what to do with one you do not know.
  */
@@ -564,7 +581,8 @@ const char *netlib_status_text(netlib_status status);
 enum netlib_class netlib_status_class(netlib_status status);
 
 /**
- * Which retry counter a failure with this status consumes.
+ * Which retry counter a failure with this status consumes, if nothing more is known of it. An error knows more, for
+ * example whether the request was sent before it failed: see `netlib_error_retry_kind`.
  *
  * @param status any number.
  * @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
@@ -574,23 +592,71 @@ enum netlib_class netlib_status_class(netlib_status status);
 enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
 
 /**
+ * Makes options with nothing chosen.
+ *
+ * @return owned: free them with `netlib_error_options_free`. Never NULL.
+ * @threads any
+ * @since 0.1.0
+ */
+NETLIB_MUST_USE
+netlib_error_options *netlib_error_options_new(void);
+
+/**
+ * Releases options.
+ *
+ * @param options owned. May be NULL: nothing happens.
+ * @threads any
+ * @since 0.1.0
+ */
+void netlib_error_options_free(netlib_error_options *options);
+
+/**
+ * What led to the error. Default: nothing. A cause that is a read error because application data was sent, or by
+ * `netlib_error_options_set_retry_kind`, makes the new error a read error too, unless its status's kind is NEVER or its
+ * own kind is chosen.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param cause shared: the options keep their own reference. May be NULL: no cause.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_error_options_set_cause(netlib_error_options *options,
+                                    const netlib_error *cause);
+
+/**
+ * How a Retry counts the error. Default: as `netlib_status_retry_kind` of its status says. Choose
+ * `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
+ * and for every failure after a response arrived. An error of netlib's has the right kind already, and passes READ on
+ * to an error that has it as its cause.
+ *
+ * @param options the options. May be NULL: nothing happens.
+ * @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
+ *        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
+ * @threads one call at a time on the options
+ * @since 0.1.0
+ */
+void netlib_error_options_set_retry_kind(netlib_error_options *options, enum netlib_retry_kind kind);
+
+/**
  * Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
  *
  * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind decides how the
- *        failure is counted: for a send or receive that failed take `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
- *        errors; for a body that ended early `NETLIB_INCOMPLETE_READ`; for silence `NETLIB_READ_TIMEOUT`.
+ *        failure is counted, unless `options` say otherwise: for a send or receive that failed take `NETLIB_IO` or
+ *        `NETLIB_PROTOCOL`, which are read errors; for a body that ended early `NETLIB_INCOMPLETE_READ`; for silence
+ *        `NETLIB_READ_TIMEOUT`.
  * @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
- * @param cause what led to it; the new error keeps its own reference. May be NULL: no cause.
+ * @param options its cause and how it is counted. Copied. May be NULL: no cause, and the status decides.
  * @param error out, owned: the new error. Not NULL.
  * @param err out, owned: why none could be made. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure; `NETLIB_INVALID_UTF8`.
- * @threads any
+ * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
+ *         `NETLIB_INVALID_UTF8`.
+ * @threads one call at a time on the options
  * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_error_new(netlib_status status,
                                const char *message,
-                               const netlib_error *cause,
+                               const netlib_error_options *options,
                                netlib_error **error,
                                netlib_error **err);
 
@@ -624,6 +690,22 @@ void netlib_error_free(netlib_error *error);
  */
 NETLIB_MUST_USE
 netlib_status netlib_error_status(const netlib_error *error);
+
+/**
+ * Which retry counter the failure consumes. `netlib_retry_increment` and `netlib_retry_decide` go by it.
+ *
+ * It is the kind of the error's status unless more is known. A TLS stream or engine knows whether application data was
+ * accepted for sending, early data included, or came from the peer: from then on each failure that would be CONNECT or
+ * OTHER is READ. For TLS in TLS only the data of the stream that reports the error count, because the outer streams
+ * have carried nothing but its handshake and a proxy's CONNECT. A defect of a response is READ, and a request header
+ * that cannot be sent is NEVER.
+ *
+ * @param error the error. May be NULL: `NETLIB_RETRY_KIND_NEVER` is returned.
+ * @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`.
+ * @threads any
+ * @since 0.1.0
+ */
+enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
 /**
  * What failed, on which input and at which byte, in one line of UTF-8. It never contains credentials.
@@ -2260,8 +2342,9 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
  * and the rest; call it only where the program decides itself what to send again.
  *
- * The first of these that holds says which count it consumes beside `total`: the error's `netlib_status_retry_kind`;
- * a redirect's Location: `redirect`; a response: `status`; nothing: `total` alone. The history gets an entry.
+ * The first of these that holds says which count it consumes beside `total`: the error's `netlib_error_retry_kind`,
+ * or READ instead of CONNECT and OTHER if there is a response too; a redirect's Location: `redirect`; a response:
+ * `status`; nothing: `total` alone. The history gets an entry.
  *
  * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
  * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
@@ -2277,7 +2360,8 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
  *        NULL: unknown.
  * @param response the response. May be NULL: there was none.
- * @param error what failed; it goes before the response. May be NULL: nothing did.
+ * @param error what failed; it goes before the response, which shows that the request was sent. May be NULL: nothing
+ *        did.
  * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
@@ -2522,7 +2606,8 @@ struct netlib_decision;
  * @param method the request's method. Not NULL.
  * @param url the request's URL. Not NULL.
  * @param response the response. May be NULL: there was none.
- * @param error what failed; it goes before the response. May be NULL: nothing did.
+ * @param error what failed; it goes before the response, which shows that the request was sent. May be NULL: nothing
+ *        did.
  * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
  * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
  * @param err out, owned. May be NULL.

@@ -81,6 +81,8 @@ pub(crate) struct Engine {
     received_record: bool,
     /// A server: the newest version of a ClientHello that it refuses.
     newest_offered: Option<u16>,
+    /// Application data was accepted for sending, early data included, or came from the peer.
+    has_application_data: bool,
     peer_closed: bool,
     end_of_input: bool,
     /// Why the transport gave no more, when that was not its plain end.
@@ -157,6 +159,7 @@ impl Engine {
             received_any: false,
             received_record: false,
             newest_offered: None,
+            has_application_data: false,
             peer_closed: false,
             end_of_input: false,
             end_cause: None,
@@ -228,6 +231,7 @@ impl Engine {
         if data.is_empty() {
             return Ok(0);
         }
+        self.has_application_data = true;
         self.transmit(|session, held, outgoing| session.send(held, data, outgoing))?;
         Ok(data.len())
     }
@@ -267,6 +271,13 @@ impl Engine {
             return Err(Error::new(Status::Closed, "the stream was shut down for writing"));
         }
         Ok(())
+    }
+
+    /// Gives an error the retry kind that this session knows, on its way to the caller. The engine's own errors have that of
+    /// their status until then: a stream inside this one is judged by its own data alone.
+    #[cold]
+    pub(crate) fn classify(&self, error: Error) -> Error {
+        if self.has_application_data { error.after_request_was_sent() } else { error }
     }
 
     /// The end of the session: the first failure stays.
@@ -321,6 +332,8 @@ impl Engine {
         self.begun = true;
         let arrivals = self.context.sessions().arrivals();
         let Received { consumed, outcome } = self.session.receive(records, &mut self.outgoing, deliver);
+        let has_plaintext = delivered > 0 || self.spill.is_some();
+        self.has_application_data |= has_plaintext;
         if was_handshaking {
             self.take_notes();
         }
@@ -350,7 +363,7 @@ impl Engine {
         self.exhausted = step == Step::Blocked || is_all_data;
         self.peer_closed |= step == Step::PeerClosed;
         if !was_handshaking {
-            self.count_fruitless(consumed, delivered > 0 || self.spill.is_some())?;
+            self.count_fruitless(consumed, has_plaintext)?;
         }
         Ok((delivered, step))
     }

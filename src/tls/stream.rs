@@ -257,30 +257,38 @@ impl Stream {
 
     /// Shakes hands, if that is not done.
     pub fn handshake(&self) -> Result<Io> {
-        let mut call = Call::new(self);
-        let settings = call.callable()?.settings.clone();
-        let terms = settings.terms();
-        if !call.enter_handshake(terms, Core::check_callable)? {
-            return Ok(Io::Done(0));
-        }
-        Ok(call.shake_as_shaker(terms)?.unwrap_or(Io::Done(0)))
+        self.classified(|| {
+            let mut call = Call::new(self);
+            let settings = call.callable()?.settings.clone();
+            let terms = settings.terms();
+            if !call.enter_handshake(terms, Core::check_callable)? {
+                return Ok(Io::Done(0));
+            }
+            Ok(call.shake_as_shaker(terms)?.unwrap_or(Io::Done(0)))
+        })
     }
 
     /// At least one byte, up to as many as are there.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
-        self.read_straight(buffer).unwrap_or_else(|| {
-            let (mut call, settings) = Call::begin(self, Role::Reader)?;
-            call.read(buffer, settings.terms())
+        self.classified(|| {
+            self.read_straight(buffer).unwrap_or_else(|| {
+                let (mut call, settings) = Call::begin(self, Role::Reader)?;
+                call.read(buffer, settings.terms())
+            })
         })
     }
 
     /// Blocking: all of `data`. Otherwise as much as could be sent; what is not counted must be passed again.
     pub fn write(&self, data: &[u8]) -> Result<Io> {
-        self.write_straight(data).unwrap_or_else(|| self.write_pieces(&[data]))
+        self.classified(|| self.write_straight(data).unwrap_or_else(|| self.write_in_call(&[data])))
     }
 
     /// The same for data that is not in one piece. The lengths, added, fit a `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
+        self.classified(|| self.write_in_call(pieces))
+    }
+
+    fn write_in_call(&self, pieces: &[&[u8]]) -> Result<Io> {
         let (mut call, settings) = Call::begin(self, Role::Writer)?;
         call.write(Pieces::new(pieces), settings.terms())
     }
@@ -291,11 +299,11 @@ impl Stream {
     }
 
     pub fn take_session(&self) -> Result<Option<SavedSession>> {
-        self.lock()?.engine.take_session()
+        self.classified(|| self.lock()?.engine.take_session())
     }
 
     pub fn set_session(&self, session: Option<&Arc<SavedSession>>) -> Result<()> {
-        Call::new(self).callable()?.engine.set_session(session)
+        self.classified(|| Call::new(self).callable()?.engine.set_session(session))
     }
 
     /// What was agreed on; `None` before the handshake is done.
@@ -314,6 +322,21 @@ impl Stream {
 
     pub fn ech_status(&self) -> EchStatus {
         self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
+    }
+
+    /// Every call of the caller that can fail goes through here: its error gets the retry kind that the session knows. The
+    /// stream inside this one goes another way ([`nested`]), so that this one's data do not count for it.
+    #[inline(always)]
+    fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
+        act().map_err(|error| self.classify(error))
+    }
+
+    #[cold]
+    fn classify(&self, error: Error) -> Error {
+        match self.lock() {
+            Ok(core) => core.engine.classify(error),
+            Err(_) => error.after_request_was_sent(),
+        }
     }
 
     #[inline(always)]

@@ -67,11 +67,14 @@ impl Engine {
         if data.is_empty() {
             return Ok(0);
         }
-        let mut is_sent = false;
-        self.transmit(|session, held, outgoing| {
+        // Of several records some may be queued when another one fails.
+        let mut is_sent = true;
+        let sealed = self.transmit(|session, held, outgoing| {
             is_sent = session.send_early(held, data, outgoing)?;
             Ok(false)
-        })?;
+        });
+        self.has_application_data |= is_sent;
+        sealed?;
         if !is_sent {
             self.early.left = 0;
             return Ok(0);

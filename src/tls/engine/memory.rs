@@ -44,9 +44,14 @@ impl MemoryEngine {
         Ok(&mut self.engine)
     }
 
+    /// Every call that can fail goes through here: its error gets the retry kind that the session knows.
+    fn classified<T>(&mut self, act: impl FnOnce(&mut MemoryEngine) -> Result<T>) -> Result<T> {
+        act(self).map_err(|error| self.engine.classify(error))
+    }
+
     /// Takes bytes of the network, as many as there is room for.
     pub fn feed(&mut self, data: &[u8]) -> Result<usize> {
-        self.own()?.feed(data)
+        self.classified(|this| this.own()?.feed(data))
     }
 
     /// The network will give no more.
@@ -77,6 +82,25 @@ impl MemoryEngine {
     }
 
     pub fn handshake(&mut self) -> Result<Io> {
+        self.classified(MemoryEngine::do_handshake)
+    }
+
+    /// At least one byte, up to as many as are there.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Io> {
+        self.classified(|this| this.do_read(buffer))
+    }
+
+    /// As much as the backlog allows.
+    pub fn write(&mut self, data: &[u8]) -> Result<Io> {
+        self.classified(|this| this.do_write(data))
+    }
+
+    /// As much of it as may be sent before the server answers, and as the backlog allows.
+    pub fn write_early(&mut self, data: &[u8]) -> Result<Io> {
+        self.classified(|this| this.do_write_early(data))
+    }
+
+    fn do_handshake(&mut self) -> Result<Io> {
         loop {
             let done = self.own()?.handshake()?;
             // A session has at most two: which context goes on, and what time it is.
@@ -87,12 +111,11 @@ impl MemoryEngine {
         }
     }
 
-    /// At least one byte, up to as many as are there.
-    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Io> {
+    fn do_read(&mut self, buffer: &mut [u8]) -> Result<Io> {
         if buffer.is_empty() {
             return Ok(Io::Done(0));
         }
-        if let want @ Io::WantRead = self.handshake()? {
+        if let want @ Io::WantRead = self.do_handshake()? {
             return Ok(want);
         }
         Ok(match self.engine.read(buffer)? {
@@ -102,10 +125,9 @@ impl MemoryEngine {
         })
     }
 
-    /// As much as the backlog allows.
-    pub fn write(&mut self, data: &[u8]) -> Result<Io> {
+    fn do_write(&mut self, data: &[u8]) -> Result<Io> {
         self.own()?.check_sending()?;
-        if let want @ Io::WantRead = self.handshake()? {
+        if let want @ Io::WantRead = self.do_handshake()? {
             return Ok(want);
         }
         let mut written = 0;
@@ -118,13 +140,12 @@ impl MemoryEngine {
         Ok(Io::Done(written))
     }
 
-    /// As much of it as may be sent before the server answers, and as the backlog allows.
-    pub fn write_early(&mut self, data: &[u8]) -> Result<Io> {
+    fn do_write_early(&mut self, data: &[u8]) -> Result<Io> {
         self.own()?.check_sending()?;
         if self.engine.early_data_left() == 0 {
             return Ok(Io::Done(0));
         }
-        self.handshake()?;
+        self.do_handshake()?;
         let mut written = 0;
         while let Some(rest) = data.get(written..).filter(|rest| !rest.is_empty()) {
             if self.engine.output_len() >= BACKLOG {
@@ -151,7 +172,7 @@ impl MemoryEngine {
     }
 
     pub fn shutdown(&mut self) -> Result<()> {
-        self.own()?.close()
+        self.classified(|this| this.own()?.close())
     }
 
     pub fn pending(&mut self) -> usize {
@@ -159,11 +180,11 @@ impl MemoryEngine {
     }
 
     pub fn take_session(&mut self) -> Result<Option<SavedSession>> {
-        self.own()?.take_session()
+        self.classified(|this| this.own()?.take_session())
     }
 
     pub fn set_session(&mut self, session: Option<&Arc<SavedSession>>) -> Result<()> {
-        self.own()?.set_session(session)
+        self.classified(|this| this.own()?.set_session(session))
     }
 
     /// What was agreed on; `None` before the handshake is done.

@@ -11,12 +11,18 @@ const MAX_DISCARDED: usize = 1024 * 1024;
 impl Stream {
     /// Sends the closing message, once, and does not wait for the peer's.
     pub fn shutdown(&self) -> Result<Io> {
-        let (mut call, settings) = Call::begin(self, Role::Writer)?;
-        call.close(settings.terms())
+        self.classified(|| {
+            let (mut call, settings) = Call::begin(self, Role::Writer)?;
+            call.close(settings.terms())
+        })
     }
 
     /// The same, and then waits for the peer's. Before the handshake there is no session to close.
     pub fn shutdown_both(&self) -> Result<Io> {
+        self.classified(|| self.close_both())
+    }
+
+    fn close_both(&self) -> Result<Io> {
         let (mut call, settings) = Call::begin(self, Role::Writer)?;
         let terms = settings.terms();
         call.take(Role::Reader)?;

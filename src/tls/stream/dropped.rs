@@ -16,7 +16,7 @@ impl Stream {
     ///
     /// Nothing waits here, so neither the limit nor the timeouts of requests that are over matter.
     pub fn look(&self) -> Result<Status> {
-        self.look_within(MOST_IDLE)
+        self.classified(|| self.look_within(MOST_IDLE))
     }
 
     fn look_within(&self, most: u64) -> Result<Status> {

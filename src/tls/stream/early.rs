@@ -9,10 +9,12 @@ impl Stream {
     /// Writes early data: as much of it as may be sent before the server answers. What is taken is sent in any case, with
     /// whatever this or a later call sends.
     pub fn write_early(&self, data: &[u8]) -> Result<Io> {
-        let (mut call, settings) = Call::begin(self, Role::Writer)?;
-        let written = call.begin_early(data, settings.terms());
-        call.end_writing(settings.terms())?;
-        written
+        self.classified(|| {
+            let (mut call, settings) = Call::begin(self, Role::Writer)?;
+            let written = call.begin_early(data, settings.terms());
+            call.end_writing(settings.terms())?;
+            written
+        })
     }
 
     pub fn early_data(&self) -> EarlyData {
