@@ -5,6 +5,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use super::roots::roots;
 use super::{Case, NOW};
 use crate::env::{Env, name as file_name};
 use rcgen::{
@@ -105,6 +106,11 @@ fn altered(pem: &str) -> String {
     format!("{}{other}{}", &pem[..at], &pem[at + 1..])
 }
 
+/// A second handle of one key.
+fn generate_from(key: &KeyPair) -> KeyPair {
+    KeyPair::try_from(key.serialize_der()).expect("a key")
+}
+
 pub fn all(env: &Env, scratch: &Path) -> Vec<Case> {
     let (root, other) = (self_signed(authority("root")), self_signed(authority("other root")));
     let mut maker = Maker { scratch, root, other, files: 0, cases: Vec::new() };
@@ -115,6 +121,7 @@ pub fn all(env: &Env, scratch: &Path) -> Vec<Case> {
     maker.times();
     maker.constraints();
     maker.trust();
+    maker.anchors();
     maker.lists();
     maker.committed(env);
     maker.cases
@@ -346,6 +353,53 @@ impl Maker<'_> {
             for (sent, chain) in &chains {
                 let anchors = self.file(anchors);
                 self.ask("trust", format!("{trusted} trusted, {sent} sent"), &[chain]).anchors = anchors;
+            }
+        }
+    }
+
+    /// Roots of every kind, with a chain to each and as a peer's own certificate.
+    fn anchors(&mut self) {
+        let key = generate();
+        let named = authority("anchor");
+        let kinds = roots(&named, &key, &self.other.issuer);
+        let by = Made { pem: String::new(), issuer: Issuer::new(named.clone(), generate_from(&key)) };
+        let int = signed(authority("int"), &by);
+        let (direct, through) = (signed(leaf(), &by).pem, signed(leaf(), &int).pem);
+        for (what, root) in &kinds {
+            let chains = [
+                ("anchor", "leaf", vec![direct.as_str()]),
+                ("anchor", "leaf, int", vec![&through, &int.pem]),
+                ("itself", "itself", vec![root]),
+            ];
+            for (axis, sent, chain) in chains {
+                for is_client in [false, true] {
+                    let anchors = self.file(root);
+                    let case = self.ask(axis, format!("{what}: {sent}, client {is_client}"), &chain);
+                    (case.anchors, case.is_client) = (anchors, is_client);
+                }
+            }
+        }
+        // Two of one name and key.
+        let pem = |wanted: &str| kinds.iter().find(|(what, _)| *what == wanted).map(|(_, pem)| pem.clone());
+        for first in ["authority", "CA:FALSE", "expired", "pathlen 0", "clients"] {
+            for second in ["authority", "CA:FALSE", "expired", "pathlen 0", "clients"] {
+                let both: String = [first, second].into_iter().filter_map(pem).collect();
+                let anchors = self.file(&both);
+                self.ask("anchor", format!("{first} and {second}"), &[&through, &int.pem]).anchors = anchors;
+            }
+        }
+        // Lists of a root that may not sign any.
+        for usages in [vec![KeyUsagePurpose::KeyCertSign], vec![]] {
+            for revoked in [7, 101] {
+                let mut root = named.clone();
+                root.key_usages.clone_from(&usages);
+                let root = root.self_signed(&key).expect("a certificate").pem();
+                let mut leaf = leaf();
+                leaf.serial_number = Some(SerialNumber::from(101));
+                let (leaf, lists) = (signed(leaf, &by).pem, self.file(&list(&by, &[revoked], 2090)));
+                let anchors = self.file(&root);
+                let case = self.ask("list", format!("root {usages:?}, revoked {revoked}"), &[&leaf]);
+                (case.anchors, case.lists) = (anchors, Some(lists));
             }
         }
     }
