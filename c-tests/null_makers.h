@@ -58,6 +58,7 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__enum_netlib_over_max NETLIB_OVER_MAX_CLAMP
 #define MAKE__enum_netlib_purpose NETLIB_PURPOSE_SERVER_AUTH
 #define MAKE__enum_netlib_redirect_profile NETLIB_REDIRECT_SAFE
+#define MAKE__enum_netlib_retry_kind NETLIB_RETRY_KIND_READ
 #define MAKE__enum_netlib_ssl_version NETLIB_PROTOCOL_TLS
 #define MAKE__enum_netlib_tls_version NETLIB_TLS_1_3
 #define MAKE__enum_netlib_url_reader NETLIB_URL_READER_WHATWG

@@ -1,6 +1,11 @@
 /* Versions, the status table, and errors. */
 #include "harness.h"
 
+static void macros_are_functions_too(void) {
+    CHECK(netlib_nts() == NETLIB_NTS);
+    CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_timeout_none());
+}
+
 static void versions_agree(void) {
     CHECK_STR(NETLIB_VERSION, netlib_version());
     CHECK_INT(NETLIB_VERSION_NUMBER, netlib_version_number());
@@ -182,6 +187,7 @@ static void bad_text_is_refused(void) {
 }
 
 int main(void) {
+    macros_are_functions_too();
     versions_agree();
     unknown_statuses_have_answers();
     errors_of_the_caller();

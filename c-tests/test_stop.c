@@ -301,8 +301,8 @@ static void a_pipe_body(void) {
 static netlib_status read_body(const netlib_limit *limit, netlib_error **err) {
     char bytes[4] = "";
     size_t n = 0;
-    netlib_status status = netlib_body_set_limit(at.body, limit, err);
-    if (status == NETLIB_OK) status = netlib_body_read(at.body, bytes, sizeof bytes, &n, err);
+    netlib_body_set_limit(at.body, limit);
+    netlib_status status = netlib_body_read(at.body, bytes, sizeof bytes, &n, err);
     if (status == NETLIB_OK) CHECK(n == 1 && bytes[0] == 'x');
     return status;
 }

@@ -110,37 +110,37 @@ static void end_session(void) {
 /* ---- what blocks ---- */
 
 static netlib_status handshake(const netlib_limit *limit, netlib_error **err) {
-    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
-    return status == NETLIB_OK ? netlib_tls_stream_handshake(at.near, err) : status;
+    netlib_tls_stream_set_limit(at.near, limit);
+    return netlib_tls_stream_handshake(at.near, err);
 }
 
 static netlib_status read_one(const netlib_limit *limit, netlib_error **err) {
     char byte = 0;
-    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
-    if (status == NETLIB_OK) status = netlib_tls_stream_read(at.near, &byte, 1, &at.n, err);
+    netlib_tls_stream_set_limit(at.near, limit);
+    netlib_status status = netlib_tls_stream_read(at.near, &byte, 1, &at.n, err);
     if (status == NETLIB_OK) CHECK(at.n == 1 && byte == 'x');
     return status;
 }
 
 static netlib_status write_all(const netlib_limit *limit, netlib_error **err) {
-    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
-    return status == NETLIB_OK ? netlib_tls_stream_write(at.near, data, sizeof data, &at.n, err) : status;
+    netlib_tls_stream_set_limit(at.near, limit);
+    return netlib_tls_stream_write(at.near, data, sizeof data, &at.n, err);
 }
 
 static netlib_status writev_all(const netlib_limit *limit, netlib_error **err) {
     const netlib_slice slices[] = {{data, 100}, {data + 100, 50000}, {data + 50100, sizeof data - 50100}};
-    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
-    return status == NETLIB_OK ? netlib_tls_stream_writev(at.near, slices, 3, &at.n, err) : status;
+    netlib_tls_stream_set_limit(at.near, limit);
+    return netlib_tls_stream_writev(at.near, slices, 3, &at.n, err);
 }
 
 static netlib_status shut_down(const netlib_limit *limit, netlib_error **err) {
-    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
-    return status == NETLIB_OK ? netlib_tls_stream_shutdown(at.near, err) : status;
+    netlib_tls_stream_set_limit(at.near, limit);
+    return netlib_tls_stream_shutdown(at.near, err);
 }
 
 static netlib_status shut_down_both(const netlib_limit *limit, netlib_error **err) {
-    netlib_status status = netlib_tls_stream_set_limit(at.near, limit, err);
-    return status == NETLIB_OK ? netlib_tls_stream_shutdown_both(at.near, err) : status;
+    netlib_tls_stream_set_limit(at.near, limit);
+    return netlib_tls_stream_shutdown_both(at.near, err);
 }
 
 static netlib_status wrap_socket(const netlib_limit *limit, netlib_error **err) {
@@ -297,7 +297,7 @@ static void callbacks_are_not_called_any_more(void) {
     struct dripping dripping = {limit_of(LONG), 0};
     netlib_tls_stream *stream = NULL;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", drip, swallow, &dripping, &stream, &err));
-    CHECK_OK(netlib_tls_stream_set_limit(stream, dripping.limit, &err));
+    netlib_tls_stream_set_limit(stream, dripping.limit);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_handshake(stream, &err));
     CHECK_INT(20, dripping.calls);
     netlib_tls_stream_free(stream);
@@ -354,7 +354,7 @@ static void stopped_again_and_again(void) {
         for (int stops = 0; status != NETLIB_OK && stops < 100000; stops++) {
             /* Longer each time, so that the slowest machine comes to an end. */
             netlib_limit *limit = limit_of(0.0005 * (1 + stops / 20));
-            CHECK_OK(netlib_tls_stream_set_limit(at.near, limit, &err));
+            netlib_tls_stream_set_limit(at.near, limit);
             status = netlib_tls_stream_write(at.near, data, sizeof data, &at.n, &err);
             CHECK(status == NETLIB_OK || status == NETLIB_DEADLINE_EXCEEDED);
             netlib_error_free(err);
@@ -364,7 +364,7 @@ static void stopped_again_and_again(void) {
         }
         CHECK_INT(NETLIB_OK, status);
         CHECK_INT(sizeof data, (long long)at.n);
-        CHECK_OK(netlib_tls_stream_set_limit(at.near, NULL, &err));
+        netlib_tls_stream_set_limit(at.near, NULL);
         CHECK_OK(netlib_tls_stream_shutdown(at.near, &err));
         CHECK(pthread_join(reader, NULL) == 0);
         CHECK(flow.intact);

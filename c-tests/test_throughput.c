@@ -186,12 +186,12 @@ static void other_limits(void) {
     CHECK_STATUS(NETLIB_TOO_SLOW, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     netlib_limit *limit = NULL;
     CHECK_OK(netlib_limit_new(0.01, &limit, &err));
-    CHECK_OK(netlib_tls_stream_set_limit(session.near, limit, &err));
+    netlib_tls_stream_set_limit(session.near, limit);
     CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     netlib_limit_cancel(limit);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
-    CHECK_OK(netlib_tls_stream_set_limit(session.near, NULL, &err));
+    netlib_tls_stream_set_limit(session.near, NULL);
     netlib_limit_free(limit);
 
     /* What is no minimum, and what is refused. */

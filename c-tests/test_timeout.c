@@ -51,16 +51,14 @@ static void limits_combine(void) {
         CHECK_DOUBLE(rows[i].connect, netlib_timeout_connect(timeout));
         CHECK_DOUBLE(rows[i].read, netlib_timeout_read(timeout));
         CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, &err));
-        CHECK_OK(netlib_timeout_connect_timeout(timeout, &seconds, &err));
-        CHECK_DOUBLE(rows[i].connect_timeout, seconds);
+        CHECK_DOUBLE(rows[i].connect_timeout, netlib_timeout_connect_timeout(timeout));
         CHECK_STATUS(has_total ? NETLIB_TIMEOUT_STATE : NETLIB_OK, netlib_timeout_read_timeout(timeout, &seconds, &err));
         CHECK_DOUBLE(has_total ? 0 : rows[i].read_timeout, seconds);
         CHECK_OK(netlib_timeout_start_connect(timeout, &err));
         clock.now += 4;
         CHECK_OK(netlib_timeout_read_timeout(timeout, &seconds, &err));
         CHECK_DOUBLE(rows[i].read_timeout, seconds);
-        CHECK_OK(netlib_timeout_connect_timeout(timeout, &seconds, &err));
-        CHECK_DOUBLE(rows[i].connect_timeout, seconds);
+        CHECK_DOUBLE(rows[i].connect_timeout, netlib_timeout_connect_timeout(timeout));
         CHECK_OK(netlib_timeout_get_connect_duration(timeout, &seconds, &err));
         CHECK_DOUBLE(4, seconds);
         netlib_timeout_free(timeout);
@@ -97,8 +95,7 @@ static void from_float(void) {
         double seconds = 0;
         CHECK_OK(netlib_timeout_from_float(values[i], &timeout, &err));
         CHECK_DOUBLE(NONE, netlib_timeout_total(timeout));
-        CHECK_OK(netlib_timeout_connect_timeout(timeout, &seconds, &err));
-        CHECK_DOUBLE(values[i], seconds);
+        CHECK_DOUBLE(values[i], netlib_timeout_connect_timeout(timeout));
         CHECK_OK(netlib_timeout_read_timeout(timeout, &seconds, &err));
         CHECK_DOUBLE(values[i], seconds);
         netlib_timeout_free(timeout);
@@ -330,7 +327,7 @@ static void null_handles(void) {
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_set_clock(NULL, NULL, NULL, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_start_connect(NULL, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_get_connect_duration(NULL, &seconds, &err));
-    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_connect_timeout(NULL, &seconds, &err));
+    CHECK_DOUBLE(NETLIB_TIMEOUT_DEFAULT, netlib_timeout_connect_timeout(NULL));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_read_timeout(NULL, &seconds, &err));
     CHECK_DOUBLE(0, seconds);
 }

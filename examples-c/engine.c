@@ -63,9 +63,11 @@ static void feed_input(struct end *end) {
     size_t n = 0;
     ssize_t got = recv(end->fd, in, sizeof in, MSG_DONTWAIT);
     if (got < 0) return;
-    netlib_status status = got == 0 ? netlib_tls_engine_feed_end(end->engine, &err)
-                                    : netlib_tls_engine_feed(end->engine, in, (size_t)got, &n, &err);
-    if (status != NETLIB_OK) give_up(end->who, err);
+    if (got == 0) {
+        netlib_tls_engine_feed_end(end->engine);
+    } else if (netlib_tls_engine_feed(end->engine, in, (size_t)got, &n, &err) != NETLIB_OK) {
+        give_up(end->who, err);
+    }
 }
 
 /* All that there is to read; the server answers, the client prints. */

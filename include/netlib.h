@@ -179,15 +179,15 @@
 #endif
 #endif
 
-/** As a length: the text ends at its NUL. */
+/** As a length: the text ends at its NUL. See netlib_nts. */
 #define NETLIB_NTS ((size_t)-1)
 /** As a count: no limit (None). */
-#define NETLIB_NONE INT32_MIN
+enum NETLIB_INT32 { NETLIB_NONE = INT32_MIN };
 /** As a count: disabled (False); not 0. */
-#define NETLIB_FALSE (INT32_MIN + 1)
+enum NETLIB_INT32 { NETLIB_FALSE = INT32_MIN + 1 };
 /** As a timeout in seconds: the process default, see netlib_set_default_timeout. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
-/** As a timeout in seconds: none, wait for ever. It is infinity, the HUGE_VAL of <math.h>. */
+/** As a timeout in seconds: none, wait for ever. It is infinity, the HUGE_VAL of <math.h>. See netlib_timeout_none. */
 #if defined(__GNUC__) || defined(__clang__)
 #define NETLIB_TIMEOUT_NONE __builtin_inf()
 #else
@@ -195,11 +195,11 @@
 #define NETLIB_TIMEOUT_NONE HUGE_VAL
 #endif
 /** As a body position: not recorded. */
-#define NETLIB_POSITION_NONE ((int64_t)-1)
+enum NETLIB_INT32 { NETLIB_POSITION_NONE = -1 };
 /** As a body position: the body could not tell its position. */
-#define NETLIB_POSITION_FAILED ((int64_t)-2)
+enum NETLIB_INT32 { NETLIB_POSITION_FAILED = -2 };
 /** As a descriptor: a connection that its platform manages, never reported as dropped. */
-#define NETLIB_FD_MANAGED (-2)
+enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 
 /* Lists, to initialise arrays with: static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS}; */
 /** The methods that may be retried unless set: netlib_retry_default_allowed_methods(). */
@@ -531,6 +531,15 @@ struct netlib_error_options;
 typedef int32_t netlib_status;
 
 /**
+ * `NETLIB_NTS` for languages that cannot read macros of C.
+ *
+ * @return the length that means "up to the NUL".
+ * @threads any
+ * @since 0.1.0
+ */
+size_t netlib_nts(void);
+
+/**
  * The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version
  * of this header.
  *
@@ -688,7 +697,6 @@ void netlib_error_free(netlib_error *error);
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_error_status(const netlib_error *error);
 
 /**
@@ -921,7 +929,7 @@ double netlib_limit_remaining(const netlib_limit *limit);
  * ================================================================================================================== */
 
 /** The longest text that is read as a URL, in bytes: 16 MiB. */
-#define NETLIB_URL_MAX 16777216
+enum NETLIB_INT32 { NETLIB_URL_MAX = 16777216 };
 
 /**
  * A URL: scheme, userinfo, host, port, path, query and fragment, each of which may be absent. **Immutable**: share
@@ -1538,18 +1546,12 @@ netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout,
  * The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
  * shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
  *
- * @param timeout the timeout. Not NULL.
- * @param seconds out: seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there
- *        is no total. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
+ * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
+ * @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there is no total.
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
-netlib_status netlib_timeout_connect_timeout(const netlib_timeout *timeout,
-                                             double *seconds,
-                                             netlib_error **err);
+double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
 
 /**
  * The limit for the next read: the shorter of read and what is left of total since the clock was started.
@@ -1597,6 +1599,15 @@ double netlib_timeout_connect(const netlib_timeout *timeout);
 double netlib_timeout_read(const netlib_timeout *timeout);
 
 /**
+ * `NETLIB_TIMEOUT_NONE` for languages that cannot read macros of C.
+ *
+ * @return infinity.
+ * @threads any
+ * @since 0.1.0
+ */
+double netlib_timeout_none(void);
+
+/**
  * Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.
  *
  * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
@@ -1624,7 +1635,7 @@ double netlib_default_timeout(void);
 /* ---- The settings of a Retry, collected. ---- */
 
 /** `total` unless set. */
-#define NETLIB_RETRY_DEFAULT_TOTAL 10
+enum NETLIB_INT32 { NETLIB_RETRY_DEFAULT_TOTAL = 10 };
 
 /** `backoff_max` unless set, in seconds. */
 #define NETLIB_RETRY_DEFAULT_BACKOFF_MAX 120.0
@@ -3877,17 +3888,13 @@ void netlib_body_free(netlib_body *body);
  * A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
  * is not called once the limit has ended; how long it takes is its own affair.
  *
- * @param body the body. Not NULL.
+ * @param body the body. May be NULL: nothing happens.
  * @param limit the limit. May be NULL: none.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
  * @threads one call at a time on the body
  * @since 0.1.0
  */
-NETLIB_MUST_USE
-netlib_status netlib_body_set_limit(netlib_body *body,
-                                    const netlib_limit *limit,
-                                    netlib_error **err);
+void netlib_body_set_limit(netlib_body *body,
+                           const netlib_limit *limit);
 
 /**
  * Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit` if
@@ -4122,9 +4129,6 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options,
 
 /* ---- Which addresses may be connected to. ---- */
 
-/** Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name. */
-#define NETLIB_ADDRESS_ALL_BUT_GLOBAL 4095
-
 /**
  * What an address is for, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. A bit each: an
  * address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
@@ -4168,7 +4172,9 @@ enum netlib_address_class NETLIB_INT32 {
     /** No IP address but a Unix domain socket. */
     NETLIB_ADDRESS_UNIX = 2048,
     /** All others. An address of this class has no other. */
-    NETLIB_ADDRESS_GLOBAL = 4096
+    NETLIB_ADDRESS_GLOBAL = 4096,
+    /** Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name. */
+    NETLIB_ADDRESS_ALL_BUT_GLOBAL = 4095
 };
 
 /**
@@ -4693,7 +4699,6 @@ double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
 /**
@@ -5365,6 +5370,8 @@ enum netlib_tls_version NETLIB_INT32 {
     NETLIB_TLS_MINIMUM_SUPPORTED = -2,
     /** The newest that netlib offers. */
     NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
+    /** No version is agreed on yet: an answer only, no setting. */
+    NETLIB_TLS_VERSION_NONE = 0,
     /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it. */
     NETLIB_TLS_1_2 = 771,
     /** RFC 8446. */
@@ -5472,15 +5479,6 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
 /** OpenSSL 3's SSL_OP_ALL as Python has it: workarounds for other programs' mistakes. It makes no difference here. */
 #define NETLIB_OP_ALL 2147483728
 
-/** SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit. */
-#define NETLIB_OP_NO_SSLv2 0
-
-/** Every key exchange has a key of its own; in OpenSSL too, so that it is no bit. */
-#define NETLIB_OP_SINGLE_DH_USE 0
-
-/** As `NETLIB_OP_SINGLE_DH_USE`. */
-#define NETLIB_OP_SINGLE_ECDH_USE 0
-
 /**
  * Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. OpenSSL's
  * other bits are answered alike: accepted if they are always true or make no difference, `NETLIB_UNSUPPORTED`
@@ -5518,7 +5516,13 @@ enum netlib_tls_option NETLIB_INT32 {
     /** TLS 1.3 is neither offered nor accepted. */
     NETLIB_OP_NO_TLSv1_3 = 536870912,
     /** Always so. */
-    NETLIB_OP_NO_RENEGOTIATION = 1073741824
+    NETLIB_OP_NO_RENEGOTIATION = 1073741824,
+    /** SSLv2 does not exist any more; in OpenSSL neither, so that it is no bit. */
+    NETLIB_OP_NO_SSLv2 = 0,
+    /** Every key exchange has a key of its own; in OpenSSL too, so that it is no bit. */
+    NETLIB_OP_SINGLE_DH_USE = 0,
+    /** As `NETLIB_OP_SINGLE_DH_USE`. */
+    NETLIB_OP_SINGLE_ECDH_USE = 0
 };
 
 /**
@@ -5721,15 +5725,12 @@ void netlib_tls_stream_free(netlib_tls_stream *stream);
  * that is under way in another thread keeps the limit with which it began. Where an event loop waits in place of the
  * stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
  *
- * @param stream the stream. Not NULL.
+ * @param stream the stream. May be NULL: nothing happens.
  * @param limit the limit. May be NULL: none.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit, netlib_error **err);
+void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit);
 
 /**
  * How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time
@@ -5957,7 +5958,6 @@ netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream,
  * @threads one writer at a time, beside one reader
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
                                          netlib_error **err);
 
@@ -5978,7 +5978,6 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
  * @threads one call at a time, which counts as reading and as writing
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream,
                                               netlib_error **err);
 
@@ -6035,8 +6034,8 @@ const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_
 /**
  * The version that the two sides have agreed on. As SSL_version, which has the same numbers.
  *
- * @param stream the stream. May be NULL: 0 is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+ * @param stream the stream. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done.
  * @threads any
  * @since 0.1.0
  */
@@ -6311,15 +6310,11 @@ netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
  * it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
  * harmless.
  *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`.
+ * @param engine the engine. May be NULL: nothing happens.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-NETLIB_MUST_USE
-netlib_status netlib_tls_engine_feed_end(netlib_tls_engine *engine,
-                                         netlib_error **err);
+void netlib_tls_engine_feed_end(netlib_tls_engine *engine);
 
 /**
  * Gives bytes that must go to the network, in this order, each of them once.
@@ -6435,7 +6430,6 @@ netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
 
 /**
@@ -6485,8 +6479,8 @@ const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_
 /**
  * As `netlib_tls_stream_version`.
  *
- * @param engine the engine. May be NULL: 0 is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+ * @param engine the engine. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
+ * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
@@ -6577,7 +6571,7 @@ const char *netlib_tls_session_server_name(const netlib_tls_session *session, si
 /**
  * The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
  *
- * @param session the session. May be NULL: 0 is returned.
+ * @param session the session. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
  * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
  * @threads any
  * @since 0.1.0
@@ -6623,7 +6617,6 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
                                              netlib_tls_session **session,
                                              netlib_error **err);
@@ -6647,7 +6640,6 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
  * @threads any
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream,
                                             const netlib_tls_session *session,
                                             netlib_error **err);
@@ -6662,7 +6654,6 @@ netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream,
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine,
                                              netlib_tls_session **session,
                                              netlib_error **err);
@@ -6677,7 +6668,6 @@ netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine,
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-NETLIB_MUST_USE
 netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine,
                                             const netlib_tls_session *session,
                                             netlib_error **err);
@@ -7037,6 +7027,8 @@ const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error,
 
 /** What `netlib_certificate_name` gives. */
 enum netlib_certificate_name_kind NETLIB_INT32 {
+    /** There is no such name. */
+    NETLIB_CERTIFICATE_NAME_NONE = 0,
     /** The name of a host, in ASCII; the first label may be `*`. */
     NETLIB_CERTIFICATE_NAME_DNS = 1,
     /** An IP address. */
@@ -7214,9 +7206,9 @@ const char *netlib_certificate_name(const netlib_certificate *certificate,
 /**
  * The kind of one of the names.
  *
- * @param certificate the certificate. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
- * @return one of `enum netlib_certificate_name_kind`.
+ * @param certificate the certificate. May be NULL: `NETLIB_CERTIFICATE_NAME_NONE` is returned.
+ * @param index 0 to count - 1; beyond, `NETLIB_CERTIFICATE_NAME_NONE` is returned.
+ * @return the kind.
  * @threads any
  * @since 0.1.0
  */
@@ -7406,6 +7398,8 @@ netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
  * `netlib_tls_context_trust_kinds`.
  */
 enum netlib_trust_kind NETLIB_INT32 {
+    /** No bit: there is no such source, or none at all. */
+    NETLIB_TRUST_NONE = 0,
     /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
     /**
@@ -7464,9 +7458,9 @@ size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 /**
  * The kind of a source.
  *
- * @param context the context. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
- * @return one of `enum netlib_trust_kind`.
+ * @param context the context. May be NULL: `NETLIB_TRUST_NONE` is returned.
+ * @param index 0 to count - 1; beyond, `NETLIB_TRUST_NONE` is returned.
+ * @return the kind.
  * @threads any
  * @since 0.1.0
  */
@@ -7529,7 +7523,7 @@ const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *co
  * What a client asks of a server's certificate. A server asks for one only if the mode was set.
  *
  * @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
- * @return one of `enum netlib_verify_mode`.
+ * @return the mode.
  * @threads any
  * @since 0.1.0
  */
@@ -7724,7 +7718,7 @@ const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, si
 /* ---- What a connection is made of, for programs that keep connections. ---- */
 
 /** The bytes that `netlib_connection_key` stores, its NUL included. */
-#define NETLIB_CONNECTION_KEY_SIZE 65
+enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
 
 /**
  * The key under which a pool keeps a connection. A connection may serve a request only if their keys are equal: then it

@@ -32,8 +32,14 @@ static void put_answer(vectors_out *out, const netlib_timeout *timeout,
     }
 }
 
+static netlib_status connect_timeout(const netlib_timeout *timeout, double *seconds, netlib_error **err) {
+    (void)err;
+    *seconds = netlib_timeout_connect_timeout(timeout);
+    return NETLIB_OK;
+}
+
 static void put_answers(vectors_out *out, const netlib_timeout *timeout) {
-    put_answer(out, timeout, netlib_timeout_connect_timeout);
+    put_answer(out, timeout, connect_timeout);
     put_answer(out, timeout, netlib_timeout_read_timeout);
     put_answer(out, timeout, netlib_timeout_get_connect_duration);
     end_line(out);

@@ -28,7 +28,7 @@ static netlib_status make_nonblocking(int fd, netlib_error **err) {
 static netlib_status limits_of(const netlib_timeout *timeout, double *connect, double *read, netlib_error **err) {
     netlib_timeout *clock = netlib_timeout_clone(timeout);
     netlib_status status = netlib_timeout_start_connect(clock, err);
-    if (status == NETLIB_OK) status = netlib_timeout_connect_timeout(clock, connect, err);
+    *connect = netlib_timeout_connect_timeout(clock);
     if (status == NETLIB_OK) status = netlib_timeout_read_timeout(clock, read, err);
     netlib_timeout_free(clock);
     return status;
@@ -98,8 +98,8 @@ netlib_status connection_add_tls(struct connection *connection, const netlib_tls
     netlib_status status = wrap(connection, context, host, &stream, err);
     if (status != NETLIB_OK) return status;
     connection->tls[connection->tls_count++] = stream;
-    status = netlib_tls_stream_set_limit(stream, connection->limit, err);
-    if (status == NETLIB_OK) status = netlib_tls_stream_set_read_timeout(stream, connection->read_timeout, err);
+    netlib_tls_stream_set_limit(stream, connection->limit);
+    status = netlib_tls_stream_set_read_timeout(stream, connection->read_timeout, err);
     if (status == NETLIB_OK) status = netlib_tls_stream_set_write_timeout(stream, connection->read_timeout, err);
     if (status == NETLIB_OK) {
         status = netlib_tls_stream_set_minimum_throughput(stream, connection->minimum_bytes, connection->minimum_seconds,

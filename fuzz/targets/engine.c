@@ -152,7 +152,7 @@ static void feed(struct end *to, const uint8_t *bytes, size_t len) {
 
 static void cut(struct end *end) {
     netlib_error *err = NULL;
-    OK(netlib_tls_engine_feed_end(end->engine, &err));
+    netlib_tls_engine_feed_end(end->engine);
     work(end);
 }
 

@@ -118,7 +118,7 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
     cbindgen::Builder::new().with_config(config).with_src(file).generate().expect("cbindgen").write(&mut text);
     let text = String::from_utf8(text).expect("UTF-8");
 
-    for line in compact(&text).lines() {
+    for line in enumerators(&compact(&text)).lines() {
         match line.strip_prefix("typedef struct ").and_then(|rest| rest.strip_suffix(';')) {
             // The typedefs stand together at the top, so that a section may use a later one's handles; the type's
             // documentation stays in its section, on a declaration that C and C++ allow any number of times.
@@ -139,10 +139,27 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
     sections.push('\n');
 }
 
-/// The line begins a function that returns a status, or a handle that is the caller's to free.
+/// Functions whose failure changes nothing that a caller does next: the connection is closed anyway, or a handshake is
+/// full instead of resumed.
+pub const BEST_EFFORT: &[&str] = &[
+    "netlib_tls_stream_shutdown",
+    "netlib_tls_stream_shutdown_both",
+    "netlib_tls_engine_shutdown",
+    "netlib_tls_stream_take_session",
+    "netlib_tls_engine_take_session",
+    "netlib_tls_stream_set_session",
+    "netlib_tls_engine_set_session",
+];
+
+/// The line begins a function that can fail, or that returns a handle which the caller frees. A getter of a status is
+/// neither.
 fn is_must_use(line: &str) -> bool {
     let owned = |rest: &str| rest.split_once(" *netlib_").is_some_and(|(handle, _)| !handle.contains([' ', '(']));
-    line.starts_with("netlib_status netlib_") || line.strip_prefix("netlib_").is_some_and(owned)
+    let can_fail = |rest: &str| {
+        let name = rest.split('(').next().unwrap_or("");
+        !name.ends_with("_status") && !BEST_EFFORT.contains(&name)
+    };
+    line.strip_prefix("netlib_status ").is_some_and(can_fail) || line.strip_prefix("netlib_").is_some_and(owned)
 }
 
 /// Puts one-line comments on one line, writes enums as `enum name NETLIB_INT32`, so that C and C++ name them alike, and
@@ -204,6 +221,38 @@ fn enum_sizes(sections: &str) -> String {
         text.push_str(&term);
     }
     text
+}
+
+/// Turns macros for integers into enumerators, which every foreign-function layer can read. A constant joins the enum of
+/// its file whose values begin alike (`NETLIB_OP_`), since C allows two names for one value and Rust does not; else it
+/// stands alone.
+fn enumerators(text: &str) -> String {
+    let (constants, mut blocks): (Vec<&str>, Vec<String>) = {
+        let (constants, others): (Vec<&str>, Vec<&str>) =
+            text.split("\n\n").partition(|block| constant(block).is_some());
+        (constants, others.into_iter().map(str::to_owned).collect())
+    };
+    for (at, block) in constants.into_iter().enumerate() {
+        let (doc, name, value) = constant(block).expect("it was one above");
+        let family: String = name.split_inclusive('_').take(2).collect();
+        let is_alike =
+            |block: &&mut String| block.contains(" NETLIB_INT32 {") && block.contains(&format!("\n    {family}"));
+        match blocks.iter_mut().find(is_alike) {
+            Some(block) => {
+                let doc: String = doc.lines().map(|line| format!("    {line}\n")).collect();
+                *block = block.replace("\n};", &format!(",\n{doc}    {name} = {value}\n}};"));
+            }
+            None => blocks.insert(at.min(blocks.len()), format!("{doc}\nenum NETLIB_INT32 {{ {name} = {value} }};")),
+        }
+    }
+    blocks.join("\n\n")
+}
+
+/// The documentation, name and value of a macro for a number that fits an `int`.
+fn constant(block: &str) -> Option<(&str, &str, &str)> {
+    let (doc, define) = block.rsplit_once('\n')?;
+    let (name, value) = define.strip_prefix("#define ")?.split_once(' ')?;
+    value.parse::<i32>().is_ok().then_some((doc, name, value))
 }
 
 fn status_codes() -> String {

@@ -106,6 +106,15 @@ impl Header {
                 }
                 continue;
             }
+            if let Some(constant) =
+                item.strip_prefix("enum NETLIB_INT32 { ").and_then(|rest| rest.strip_suffix(" };"))
+            {
+                let name = constant.split(' ').next().unwrap_or("").to_owned();
+                let doc = Doc::parse(&std::mem::take(&mut doc));
+                let item = Item { name: name.clone(), value: String::new(), doc: doc.clone() };
+                header.enums.push(Enum { name, doc, values: vec![item] });
+                continue;
+            }
             let is_enum = item.starts_with("enum ") && item.ends_with('{');
             let mut enum_values = Vec::new();
             if is_enum {

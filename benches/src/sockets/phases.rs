@@ -105,23 +105,23 @@ fn tls(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
     let (handshakes, reads, writes) = (Rc::clone(c), Rc::clone(c), Rc::clone(c));
     let handshake = move |limit| unsafe {
         let stream = wrap(&handshakes, client, silent).expect("a stream");
-        (handshakes.0.netlib_tls_stream_set_limit)(stream, limit, null_mut());
+        (handshakes.0.netlib_tls_stream_set_limit)(stream, limit);
         let status = (handshakes.0.netlib_tls_stream_handshake)(stream, null_mut());
         (handshakes.0.netlib_tls_stream_free)(stream);
         status
     };
     let read = move |limit| unsafe {
         let (mut buffer, mut n) = ([0_u8; 64], 0);
-        (reads.0.netlib_tls_stream_set_limit)(session, limit, null_mut());
+        (reads.0.netlib_tls_stream_set_limit)(session, limit);
         (reads.0.netlib_tls_stream_read)(session, buffer.as_mut_ptr().cast(), buffer.len(), &mut n, null_mut())
     };
     let write = move |limit| unsafe {
-        (writes.0.netlib_tls_stream_set_limit)(session, limit, null_mut());
+        (writes.0.netlib_tls_stream_set_limit)(session, limit);
         write(&writes, session)
     };
     // The socket is full before anything is measured.
     let limit = c.limit(0.5);
-    unsafe { (c.0.netlib_tls_stream_set_limit)(session, limit, null_mut()) };
+    unsafe { (c.0.netlib_tls_stream_set_limit)(session, limit) };
     expect("netlib_tls_stream_write to a full socket", DEADLINE_EXCEEDED, unsafe { self::write(c, session) })?;
     Ok(vec![
         by_limit("tls_stream_handshake", handshake),
@@ -195,7 +195,7 @@ fn retry_sleep(c: &Rc<Calls>) -> Result<Phase, String> {
     })?;
     let c = Rc::clone(c);
     Ok(by_limit("retry_sleep_for_retry", move |limit| unsafe {
-        let mut slept = false;
+        let mut slept = 0;
         (c.0.netlib_retry_sleep_for_retry)(retry, response, limit, &mut slept, null_mut())
     }))
 }

@@ -20,7 +20,7 @@ crate::functions!(Functions {
     netlib_tls_stream_handshake: fn(Handle, *mut Handle) -> i32;
     netlib_tls_stream_read: fn(Handle, *mut c_void, usize, *mut usize, *mut Handle) -> i32;
     netlib_tls_stream_write: fn(Handle, *const c_void, usize, *mut usize, *mut Handle) -> i32;
-    netlib_tls_stream_is_resumed: fn(Handle) -> bool;
+    netlib_tls_stream_is_resumed: fn(Handle) -> i32;
     netlib_tls_stream_key_exchange_group: fn(Handle, *mut usize) -> *const c_char;
     netlib_tls_stream_cipher_suite: fn(Handle, *mut usize) -> *const c_char;
     netlib_tls_stream_free: fn(Handle);
@@ -88,7 +88,7 @@ impl Session for Stream {
     }
 
     fn is_resumed(&self) -> bool {
-        unsafe { (self.c.netlib_tls_stream_is_resumed)(self.stream) }
+        unsafe { (self.c.netlib_tls_stream_is_resumed)(self.stream) != 0 }
     }
 
     fn agreed(&self) -> String {

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorOptions};
-use crate::ffi::args::{arg_shared_opt, arg_str};
+use crate::ffi::args::{NTS, arg_shared_opt, arg_str};
 use crate::ffi::enums::{enum_netlib_certificate_problem, enum_netlib_class, enum_netlib_retry_kind};
 use crate::ffi::guard::computing as guard;
 use crate::ffi::out::outs;
@@ -164,6 +164,16 @@ pub struct netlib_error_options {
 impl Handle for netlib_error_options {
     type Value = Options<ErrorOptions>;
     type Ownership = Unique;
+}
+
+/// `NETLIB_NTS` for languages that cannot read macros of C.
+///
+/// @return the length that means "up to the NUL".
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_nts() -> usize {
+    guard::value(NTS, || Ok(NTS))
 }
 
 /// The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version

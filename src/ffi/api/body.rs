@@ -163,22 +163,16 @@ pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
 /// A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
 /// is not called once the limit has ended; how long it takes is its own affair.
 ///
-/// @param body the body. Not NULL.
+/// @param body the body. May be NULL: nothing happens.
 /// @param limit the limit. May be NULL: none.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`.
 /// @threads one call at a time on the body
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_body_set_limit(
-    body: *mut netlib_body,
-    limit: *const netlib_limit,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
+pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *const netlib_limit) {
+    guard::value((), || {
         arg_mut!(body).set_limit(arg_shared_opt!(limit));
         Ok(())
-    })
+    });
 }
 
 /// Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit` if

@@ -165,24 +165,13 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
 /// The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
 /// shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
 ///
-/// @param timeout the timeout. Not NULL.
-/// @param seconds out: seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there
-///        is no total. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`.
+/// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
+/// @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there is no total.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_timeout_connect_timeout(
-    timeout: *const netlib_timeout,
-    seconds: *mut f64,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
-        let seconds = outs!(seconds);
-        seconds.set(arg!(timeout).connect_timeout());
-        Ok(())
-    })
+pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_timeout) -> f64 {
+    read(timeout, timeout::DEFAULT, Timeout::connect_timeout)
 }
 
 /// The limit for the next read: the shorter of read and what is left of total since the clock was started.
@@ -239,6 +228,16 @@ pub unsafe extern "C" fn netlib_timeout_connect(timeout: *const netlib_timeout) 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_read(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::read)
+}
+
+/// `NETLIB_TIMEOUT_NONE` for languages that cannot read macros of C.
+///
+/// @return infinity.
+/// @threads any
+/// @since 0.1.0
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_timeout_none() -> f64 {
+    guard::value(timeout::NONE, || Ok(timeout::NONE))
 }
 
 /// Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.

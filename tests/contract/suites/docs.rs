@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::env::Env;
+use crate::header::BEST_EFFORT;
 use crate::model::{Doc, Function, Header, Item, Param};
 use crate::report::Report;
 
@@ -64,6 +65,14 @@ pub fn check(header: &Header, report: &mut Report) {
     for item in header.typedefs.iter().chain(&header.macros) {
         report.problems(&item.name, item_problems(header, item));
     }
+    for item in &header.macros {
+        let is_int = item.value.trim_matches(['(', ')']).parse::<i32>().is_ok();
+        let in_conditions = item.name.starts_with("NETLIB_VERSION_");
+        report.check(
+            !is_int || in_conditions,
+            format!("{}: a constant that fits an int is an enumerator, which other languages can read", item.name),
+        );
+    }
     for listed in &header.enums {
         report.problems(&listed.name, doc_problems(header, &listed.doc));
         for value in &listed.values {
@@ -110,8 +119,9 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
         problems.push("@return names no status".to_owned());
     }
     let owned = function.returns.ends_with('*') && !function.returns.starts_with("const ");
-    if (owned || function.returns == "netlib_status") && !function.must_use {
-        problems.push("a status, or a handle to free, is NETLIB_MUST_USE".to_owned());
+    let can_fail = function.returns_status() && !BEST_EFFORT.contains(&function.name.as_str());
+    if (owned || can_fail) != function.must_use {
+        problems.push("NETLIB_MUST_USE is of handles to free, and of a status unless it is best effort".to_owned());
     }
     if function.name.starts_with("netlib_tls_options_") && function.params.len() > 1 {
         problems.extend(unplaced_option(&function.doc.whole));

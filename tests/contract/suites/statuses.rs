@@ -58,7 +58,8 @@ pub fn rows() -> Vec<Row> {
 /// A C program that compares every number's answers with the table.
 pub fn program(rows: &[Row]) -> String {
     let mut text = String::from(
-        "#include \"harness.h\"\n\nstatic const struct {\n    int32_t code, constant, class, retry_kind;\n    \
+        "#include \"harness.h\"\n\nstatic const struct {\n    int32_t code, constant;\n    enum netlib_class class;\n    \
+         enum netlib_retry_kind retry_kind;\n    \
          const char *name, *text;\n} rows[] = {\n",
     );
     for row in rows {

@@ -28,6 +28,8 @@ impl Handle for netlib_certificate {
 /// What `netlib_certificate_name` gives.
 #[repr(C)]
 pub enum netlib_certificate_name_kind {
+    /// There is no such name.
+    NETLIB_CERTIFICATE_NAME_NONE = 0,
     /// The name of a host, in ASCII; the first label may be `*`.
     NETLIB_CERTIFICATE_NAME_DNS = 1,
     /// An IP address.
@@ -229,9 +231,9 @@ pub unsafe extern "C" fn netlib_certificate_name(
 
 /// The kind of one of the names.
 ///
-/// @param certificate the certificate. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
-/// @return one of `enum netlib_certificate_name_kind`.
+/// @param certificate the certificate. May be NULL: `NETLIB_CERTIFICATE_NAME_NONE` is returned.
+/// @param index 0 to count - 1; beyond, `NETLIB_CERTIFICATE_NAME_NONE` is returned.
+/// @return the kind.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -15,6 +15,8 @@ use crate::tls::trust::Loaded;
 /// `netlib_tls_context_trust_kinds`.
 #[repr(C)]
 pub enum netlib_trust_kind {
+    /// No bit: there is no such source, or none at all.
+    NETLIB_TRUST_NONE = 0,
     /// The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name.
     NETLIB_TRUST_SYSTEM = 1,
     /// The authorities of Mozilla's programme that are built into netlib, because they were asked for or the system has
@@ -75,9 +77,9 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const n
 
 /// The kind of a source.
 ///
-/// @param context the context. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
-/// @return one of `enum netlib_trust_kind`.
+/// @param context the context. May be NULL: `NETLIB_TRUST_NONE` is returned.
+/// @param index 0 to count - 1; beyond, `NETLIB_TRUST_NONE` is returned.
+/// @return the kind.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -160,7 +162,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
 /// What a client asks of a server's certificate. A server asks for one only if the mode was set.
 ///
 /// @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
-/// @return one of `enum netlib_verify_mode`.
+/// @return the mode.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -125,20 +125,15 @@ pub unsafe extern "C" fn netlib_tls_engine_feed(
 /// it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
 /// harmless.
 ///
-/// @param engine the engine. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`.
+/// @param engine the engine. May be NULL: nothing happens.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_feed_end(
-    engine: *mut netlib_tls_engine,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || {
+pub unsafe extern "C" fn netlib_tls_engine_feed_end(engine: *mut netlib_tls_engine) {
+    guard::value((), || {
         arg_mut!(engine).feed_end();
         Ok(())
-    })
+    });
 }
 
 /// Gives bytes that must go to the network, in this order, each of them once.
@@ -345,8 +340,8 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
 
 /// As `netlib_tls_stream_version`.
 ///
-/// @param engine the engine. May be NULL: 0 is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; 0 before the handshake is done.
+/// @param engine the engine. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
+/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -74,7 +74,7 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
 
 /// The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
 ///
-/// @param session the session. May be NULL: 0 is returned.
+/// @param session the session. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
 /// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
 /// @threads any
 /// @since 0.1.0

@@ -126,19 +126,14 @@ pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) 
 /// that is under way in another thread keeps the limit with which it began. Where an event loop waits in place of the
 /// stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
 ///
-/// @param stream the stream. Not NULL.
+/// @param stream the stream. May be NULL: nothing happens.
 /// @param limit the limit. May be NULL: none.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_set_limit(
-    stream: *mut netlib_tls_stream,
-    limit: *const netlib_limit,
-    err: *mut *mut netlib_error,
-) -> netlib_status {
-    guard::status(err, || arg!(stream).set_limit(arg_shared_opt!(limit)))
+pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_stream, limit: *const netlib_limit) {
+    // It fails only after a panic inside a call, which every later call reports.
+    guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
 }
 
 /// How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time

@@ -53,6 +53,9 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
         (" * @threads any\n", "", "no @threads"),
         (" * @since 0.1.0\n", "", "no @since"),
         ("/** Fine. */", "", "NETLIB_OK: it has no documentation"),
+        ("enum e {", "/** Ten. */\n#define NETLIB_TEN (10)\nenum e {", "NETLIB_TEN: a constant that fits an int"),
+        ("NETLIB_MUST_USE\n", "", "NETLIB_MUST_USE is of handles to free"),
+        ("netlib_say(", "netlib_tls_engine_shutdown(", "NETLIB_MUST_USE is of handles to free"),
         ("netlib_status netlib_say", "double netlib_say", "May be NULL: … is returned"),
     ] {
         let mut text = good.replace(from, to);
