@@ -1705,9 +1705,9 @@ typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
 /**
- * Makes options that hold urllib3's defaults, which the setters below name. A new program is served better by
- * `netlib_retry_options_new_recommended`: urllib3's defaults send the headers Cookie and X-Api-Key to every host that a
- * redirect names, over plain http too, and retry 10 times without a wait.
+ * Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
+ * to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs use
+ * `netlib_retry_options_new_recommended`, which gives the reason and source of the values recommended below.
  *
  * @return owned: free them with `netlib_retry_options_free`. Never NULL.
  * @threads any
@@ -1727,8 +1727,8 @@ void netlib_retry_options_free(netlib_retry_options *options);
 
 /**
  * How many retries in all, whatever the reasons; it goes before the other counts. Redirects count too, unless
- * `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`. 0 fails at
- * the first retry.
+ * `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
+ * Recommended: 3. 0 fails at the first retry.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
@@ -1764,7 +1764,7 @@ void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count)
 
 /**
  * How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
- * `NETLIB_NONE`. 0 fails at the first.
+ * `NETLIB_NONE`. Recommended: 10. 0 fails at the first.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: none is followed, and the response
@@ -1788,7 +1788,7 @@ void netlib_retry_options_set_status(netlib_retry_options *options, int32_t coun
 
 /**
  * How many retries after failures of any other kind: they may have been processed. Set it to 0 when `total` is
- * `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
+ * `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`. Recommended: 0.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
@@ -1822,7 +1822,7 @@ void netlib_retry_options_set_allowed_methods(netlib_retry_options *options,
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
 /**
- * Which response statuses are retried, if the method is allowed. Default: none.
+ * Which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and 504.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
@@ -1835,6 +1835,7 @@ void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, co
 /**
  * The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row. The jitter kind
  * says how randomness changes it, and whether the first retry is immediate, as it is by default. Default: 0, no delay.
+ * Recommended: 0.1.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more, finite.
@@ -1845,7 +1846,7 @@ void netlib_retry_options_set_backoff_factor(netlib_retry_options *options,
                                              double seconds);
 
 /**
- * The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. It does not bound a Retry-After.
+ * The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a Retry-After.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -1867,7 +1868,7 @@ void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, doub
 
 /**
  * The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
- * `netlib_retry_options_set_retry_after_over_max`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
+ * `netlib_retry_options_set_retry_after_over_max`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -1959,7 +1960,7 @@ void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *opt
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /**
- * How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`.
+ * How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`. Recommended: `NETLIB_REDIRECT_SAFE`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param profile one of `enum netlib_redirect_profile`.
@@ -2197,8 +2198,9 @@ int32_t netlib_retry_ignore_malformed_retry_after(const netlib_retry *retry);
  *
  * The settings, each with its reason and source:
  *
- * - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's SDKs
- *   and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3 retries.
+ * - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
+ *   SDKs and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3
+ *   retries.
  * - `other` 0: a refused certificate is as bad the second time.
  * - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
  * - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
@@ -2606,8 +2608,8 @@ struct netlib_decision;
  * it, or ends the retries: `netlib_retry_options_set_retry_after_over_max`.
  *
  * When the limit ends the chain of requests, the error's causes are the outcomes of the requests so far, the oldest
- * first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an `error`
- * with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
+ * first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an
+ * `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
  *
  * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
  * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to

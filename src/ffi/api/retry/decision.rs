@@ -69,8 +69,8 @@ impl Handle for netlib_decision {
 /// it, or ends the retries: `netlib_retry_options_set_retry_after_over_max`.
 ///
 /// When the limit ends the chain of requests, the error's causes are the outcomes of the requests so far, the oldest
-/// first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an `error`
-/// with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
+/// first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an
+/// `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
 ///
 /// For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
 /// `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to

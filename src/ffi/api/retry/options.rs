@@ -74,9 +74,9 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 /// @since 0.1.0
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
-/// Makes options that hold urllib3's defaults, which the setters below name. A new program is served better by
-/// `netlib_retry_options_new_recommended`: urllib3's defaults send the headers Cookie and X-Api-Key to every host that a
-/// redirect names, over plain http too, and retry 10 times without a wait.
+/// Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
+/// to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs use
+/// `netlib_retry_options_new_recommended`, which gives the reason and source of the values recommended below.
 ///
 /// @return owned: free them with `netlib_retry_options_free`. Never NULL.
 /// @threads any
@@ -97,8 +97,8 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
 }
 
 /// How many retries in all, whatever the reasons; it goes before the other counts. Redirects count too, unless
-/// `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`. 0 fails at
-/// the first retry.
+/// `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
+/// Recommended: 3. 0 fails at the first retry.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
@@ -146,7 +146,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
 }
 
 /// How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
-/// `NETLIB_NONE`. 0 fails at the first.
+/// `NETLIB_NONE`. Recommended: 10. 0 fails at the first.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: none is followed, and the response
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
 }
 
 /// How many retries after failures of any other kind: they may have been processed. Set it to 0 when `total` is
-/// `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
+/// `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`. Recommended: 0.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut net
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
 }
 
-/// Which response statuses are retried, if the method is allowed. Default: none.
+/// Which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and 504.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
@@ -237,6 +237,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
 
 /// The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row. The jitter kind
 /// says how randomness changes it, and whether the first retry is immediate, as it is by default. Default: 0, no delay.
+/// Recommended: 0.1.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more, finite.
@@ -247,7 +248,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_factor", |o| o.set_backoff_factor(seconds));
 }
 
-/// The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. It does not bound a Retry-After.
+/// The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a Retry-After.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -271,7 +272,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
 }
 
 /// The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
-/// `netlib_retry_options_set_retry_after_over_max`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`.
+/// `netlib_retry_options_set_retry_after_over_max`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -396,7 +397,7 @@ pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(option
     });
 }
 
-/// How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`.
+/// How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`. Recommended: `NETLIB_REDIRECT_SAFE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param profile one of `enum netlib_redirect_profile`.

@@ -12,8 +12,9 @@ use crate::retry::{Retry, RetryOptions};
 ///
 /// The settings, each with its reason and source:
 ///
-/// - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's SDKs
-///   and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3 retries.
+/// - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
+///   SDKs and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3
+///   retries.
 /// - `other` 0: a refused certificate is as bad the second time.
 /// - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
 /// - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
