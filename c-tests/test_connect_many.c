@@ -99,6 +99,68 @@ static void no_descriptor_is_free(void) {
     close(dead);
 }
 
+/* ---- an answer with many addresses ---- */
+
+/* The list is that of a resolver of the program's own. */
+static netlib_status connect_to_list(const struct answer *answer, int *fd, netlib_error **err) {
+    netlib_connect *connect = NULL;
+    netlib_addresses *addresses = netlib_addresses_new();
+    struct answer copy = *answer;
+    CHECK(resolve(&copy, "", 0, 0, addresses) == NETLIB_OK);
+    *fd = -1;
+    netlib_status status = netlib_connect_new_addresses("name.test", 80, addresses, NULL, &connect, err);
+    netlib_addresses_free(addresses);
+    if (status == NETLIB_OK) status = netlib_connect_run(connect, NULL, fd, err);
+    netlib_connect_free(connect);
+    return status;
+}
+
+enum { ANSWER = 200, TRIED = 64 };
+
+/* The first 64 have a turn, in their order; a race cuts the list when the families alternate. */
+static void at_most_64_addresses_are_tried(void) {
+    int32_t port = 0, dead_port = 0;
+    int server = listener(&port), dead = bound_socket(&dead_port);
+    const struct {
+        size_t count;
+        int good; /* -1: none */
+        bool first_are_ipv6;
+    } rows[] = {
+        {TRIED, -1, false}, {TRIED, TRIED - 1, false}, {TRIED + 1, -1, false}, {ANSWER, TRIED - 1, false},
+        {ANSWER, TRIED, false}, {ANSWER, -1, false}, {ANSWER, ANSWER - 1, true},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        struct sockaddr_storage addresses[ANSWER];
+        size_t count = rows[row].count;
+        if (rows[row].first_are_ipv6 && !has_ipv6()) continue;
+        for (size_t i = 0; i < count; i++) {
+            addresses[i] = rows[row].first_are_ipv6 ? ipv6_loopback(dead_port) : ipv4(INADDR_LOOPBACK, dead_port);
+            if ((int)i == rows[row].good) addresses[i] = ipv4(INADDR_LOOPBACK, port);
+        }
+        struct answer answer = {addresses, count, 0};
+        netlib_connect_options *options = options_for(&answer, LONG);
+        for (int way = 0; way < WAYS + 1; way++) {
+            netlib_error *err = NULL;
+            int fd = 17;
+            bool reached = rows[row].good >= 0 && (rows[row].good < TRIED || (rows[row].first_are_ipv6 && way > 0));
+            netlib_status status = way < WAYS ? connect_by(way, "name.test", 80, options, NULL, &fd, &err)
+                                              : connect_to_list(&answer, &fd, &err);
+            if (!reached) {
+                char expected[128];
+                if (count > TRIED) snprintf(expected, sizeof expected, "cannot connect to name.test port 80, %d of %zu addresses tried, the last: %s", TRIED, count, strerror(ECONNREFUSED));
+                else snprintf(expected, sizeof expected, "cannot connect to name.test port 80, %d addresses tried, the last: %s", TRIED, strerror(ECONNREFUSED));
+                CHECK_STR(expected, netlib_error_message(err, NULL));
+                CHECK_INT(TRIED, (long long)netlib_error_cause_count(err));
+            }
+            CHECK_STATUS(reached ? NETLIB_OK : NETLIB_NEW_CONNECTION, status);
+            close_both(fd, server);
+        }
+        netlib_connect_options_free(options);
+    }
+    close(server);
+    close(dead);
+}
+
 /* ---- many ---- */
 
 static void *accept_all(void *server) {
@@ -234,6 +296,7 @@ static void many_threads_at_once(void) {
 
 int main(void) {
     no_descriptor_is_free();
+    at_most_64_addresses_are_tried();
     thousands_in_a_row();
     many_threads_at_once();
     return report("connect_many");

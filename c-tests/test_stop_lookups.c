@@ -71,10 +71,26 @@ static void given_up_as_it_answers(void) {
     }
 }
 
-/* Whoever is refused is told at once, and says which name; who looks nothing up is not. */
-static void places_are_few_and_come_back(void) {
+/* Waits in the queue until its limit ends. */
+static void check_queued(const char *host, int32_t port, const netlib_connect_options *options) {
     netlib_error *err = NULL;
-    netlib_connect *connects[MOST];
+    int fd = -1;
+    netlib_limit *brief = limit_of(SOON);
+    double began = netlib_current_time();
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection(host, port, options, brief, &fd, &err));
+    CHECK(netlib_current_time() - began < SOON + ROOM);
+    netlib_limit_free(brief);
+    brief = limit_of(SOON);
+    netlib_connect *connect = connect_to_name(host, port, options);
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_connect_run(connect, brief, &fd, &err));
+    netlib_connect_free(connect);
+    netlib_limit_free(brief);
+}
+
+/* Lookups beyond the 64th wait for their turn; connects that look nothing up do not. */
+static void lookups_take_turns(void) {
+    netlib_error *err = NULL;
+    netlib_connect *connects[MOST], *queued[8];
     int32_t port = 0;
     int fd = -1;
     int server = listener(&port);
@@ -83,25 +99,39 @@ static void places_are_few_and_come_back(void) {
     for (int round = 0; round < 2; round++) {
         hold_lookups();
         for (int i = 0; i < MOST; i++) connects[i] = hung_connect(NULL);
-        netlib_connect *one_more = connect_to_name("good.test", port, NULL);
-        netlib_status status = netlib_connect_run(one_more, limit, &fd, &err);
-        CHECK_STR("cannot resolve good.test: 64 other lookups are outstanding", netlib_error_message(err, NULL));
-        CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, status);
-        netlib_connect_free(one_more);
-        CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
+        until_lookups_hang(MOST);
+        check_queued("good.test", port, NULL);
         netlib_connect_options *options = netlib_connect_options_new();
         netlib_connect_options_set_source_address(options, "good.test", 0);
-        CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, netlib_create_connection("127.0.0.1", port, options, limit, &fd, &err));
+        check_queued("127.0.0.1", port, options);
         netlib_connect_options_free(options);
         /* A number is no name, and without a limit the calling thread looks up itself. */
         CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
         close(fd);
         CHECK_OK(netlib_create_connection("good.test", port, NULL, NULL, &fd, &err));
         close(fd);
-        /* A lookup keeps its place until it ends: a resolver that hangs must not be asked without bound. */
+        /* For an event loop a lookup that waits is one that takes long. */
+        for (int i = 0; i < 8; i++) {
+            queued[i] = connect_to_name("good.test", port, NULL);
+            CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(queued[i], &fd, &err));
+            CHECK_INT(1, (long long)netlib_connect_wait_count(queued[i]));
+            CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), 0, NULL, &err));
+        }
+        CHECK_INT(MOST + 1, thread_count());
+        /* A lookup keeps its place until it ends, also when it was given up: a resolver that hangs is not asked without
+         * bound. */
         for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
-        CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
+        check_queued("good.test", port, NULL);
+        netlib_connect_free(queued[3]);
         release_lookups();
+        /* A turn that has come wakes the loop. */
+        for (int i = 0; i < 8; i++) {
+            if (i == 3) continue;
+            CHECK_OK(netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), LONG, NULL, &err));
+            CHECK_OK(netlib_connect_run(queued[i], limit, &fd, &err));
+            close(fd);
+            netlib_connect_free(queued[i]);
+        }
         until_alone();
         CHECK_OK(netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
         close(fd);
@@ -110,6 +140,37 @@ static void places_are_few_and_come_back(void) {
         CHECK_INT(descriptors + 1, open_descriptors());
     }
     netlib_limit_free(limit);
+    close(server);
+}
+
+enum { CALLERS = 200 };
+
+static void *connect_in_turn(void *port) {
+    netlib_limit *limit = limit_of(LONG);
+    int fd = -1;
+    netlib_status status = netlib_create_connection("hung.test", *(const int32_t *)port, NULL, limit, &fd, NULL);
+    netlib_limit_free(limit);
+    if (fd >= 0) close(fd);
+    return status == NETLIB_OK ? port : NULL;
+}
+
+/* More callers than places, all of them served. */
+static void many_callers_at_once(void) {
+    pthread_t threads[CALLERS];
+    int32_t port = 0;
+    int served = 0, server = listener(&port);
+    CHECK(listen(server, CALLERS) == 0);
+    hold_lookups();
+    for (int i = 0; i < CALLERS; i++) CHECK(pthread_create(&threads[i], NULL, connect_in_turn, &port) == 0);
+    until_lookups_hang(MOST);
+    release_lookups();
+    for (int i = 0; i < CALLERS; i++) {
+        void *done = NULL;
+        CHECK(pthread_join(threads[i], &done) == 0);
+        served += done != NULL;
+    }
+    CHECK_INT(CALLERS, served);
+    until_alone();
     close(server);
 }
 
@@ -135,7 +196,8 @@ static void threads_end_before_their_lookups(void) {
     until_alone();
 }
 
-/* A forked child has its parent's connects and none of their threads: its own lookups have all places. */
+/* A forked child has its parent's connects and none of their threads: its own lookups have all places, and what waited
+ * for its turn in the parent begins anew. */
 static void a_child_has_places_of_its_own(void) {
     netlib_error *err = NULL;
     netlib_connect *connects[MOST];
@@ -144,21 +206,29 @@ static void a_child_has_places_of_its_own(void) {
     int server = listener(&port);
     hold_lookups();
     for (int i = 0; i < MOST; i++) connects[i] = hung_connect(NULL);
+    until_lookups_hang(MOST);
+    netlib_connect *queued = connect_to_name("good.test", port, NULL);
+    CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(queued, &fd, &err));
     struct child child = begin_child();
     if (child.process == 0) {
         netlib_limit *limit = limit_of(LONG);
         child.told[0] = netlib_create_connection("good.test", port, NULL, limit, &fd, NULL);
+        child.told[1] = netlib_connect_run(queued, limit, &fd, NULL);
+        netlib_connect_free(queued);
         end_child();
     }
     join_child(&child);
     CHECK_INT(NETLIB_OK, child.told[0]);
+    CHECK_INT(NETLIB_OK, child.told[1]);
     drop_child(&child);
-    /* And the parent's are still taken. */
-    netlib_limit *limit = limit_of(LONG);
-    CHECK_STATUS(NETLIB_TOO_MANY_LOOKUPS, netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
-    netlib_limit_free(limit);
+    /* And the parent's are still taken, and nothing has woken what waits there. */
+    check_queued("good.test", port, NULL);
+    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(netlib_connect_wait_fd(queued, 0), 0, NULL, &err));
     for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
     release_lookups();
+    CHECK_OK(netlib_connect_run(queued, NULL, &fd, &err));
+    close(fd);
+    netlib_connect_free(queued);
     until_alone();
     close(server);
 }
@@ -226,7 +296,8 @@ int main(int argc, char **argv) {
     }
     freeing_does_not_wait();
     given_up_as_it_answers();
-    places_are_few_and_come_back();
+    lookups_take_turns();
+    many_callers_at_once();
     threads_end_before_their_lookups();
     a_child_has_places_of_its_own();
     the_process_ends_at_once(argv[0]);

@@ -311,8 +311,6 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_OUT_OF_MEMORY = 401,
     /** A system call failed. */
     NETLIB_IO = 402,
-    /** Too many name lookups are outstanding. */
-    NETLIB_TOO_MANY_LOOKUPS = 403,
     /** The limit was cancelled. */
     NETLIB_CANCELLED = 500,
     /** The limit's deadline passed. */
@@ -4372,11 +4370,13 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
 
 /**
  * Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
- * one accepts; `netlib_connect_run` races them.
+ * one accepts; `netlib_connect_run` races them. Only the first 64 addresses are tried; the error says how many there
+ * were.
  *
  * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
  * it ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a
- * thread of its own, which takes no signals; without a limit the lookup runs on the calling thread. A connection of a
+ * thread of its own, which takes no signals; without a limit the lookup runs on the calling thread. At most 64 such
+ * threads run in a process: a lookup beyond them waits for its turn, in order, until the limit ends. A connection of a
  * socket to itself, which TCP allows where nobody listens, counts as refused.
  *
  * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
@@ -4394,8 +4394,7 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
  *         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
  *         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the
- *         address callback failed; this or another status of the resolve callback; `NETLIB_TOO_MANY_LOOKUPS`: 64
- *         lookups that a limit may end are outstanding in this process.
+ *         address callback failed; this or another status of the resolve callback.
  * @threads any
  * @since 0.1.0
  */
@@ -4417,7 +4416,10 @@ netlib_status netlib_create_connection(const char *host,
  * nothing changes places. Each has its turn a stagger (250 ms) after the one before, or at once if that has failed
  * already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first that is
  * connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
- * with one slow address is still reached.
+ * with one slow address is still reached. In this order only the first 64 addresses have a turn.
+ *
+ * At most 64 lookups run at once in a process. Those of other connects wait for their turn, in order, within the limit;
+ * for an event loop such a lookup looks like one that takes long.
  *
  * Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
  * begin in 16 seconds:
@@ -4540,8 +4542,7 @@ netlib_status netlib_connect_set_limit(netlib_connect *connect,
  *        began. May be NULL.
  * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
  *         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
- *         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup
- *         under way counts for `NETLIB_TOO_MANY_LOOKUPS`.
+ *         of the attempt that ended last if all have failed, and the same again from every later step.
  * @threads any
  * @since 0.1.0
  */

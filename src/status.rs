@@ -118,8 +118,8 @@ statuses! {
 
     Internal            =  400 INTERNAL            System   Never   "an error inside this library was caught: please report it";
     OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be reserved";
+    // 403 was TOO_MANY_LOOKUPS: lookups wait for their turn. No number is used again.
     Io                  =  402 IO                  System   Read    "a system call failed";
-    TooManyLookups      =  403 TOO_MANY_LOOKUPS    System   Connect "too many name lookups are outstanding";
 
     Cancelled           =  500 CANCELLED           Time     Never   "the limit was cancelled";
     DeadlineExceeded    =  501 DEADLINE_EXCEEDED   Time     Never   "the limit's deadline passed";

@@ -25,6 +25,9 @@ pub(super) enum Progress {
     Full,
 }
 
+/// How many addresses of one answer are tried at most.
+pub(super) const MOST_ADDRESSES: usize = 64;
+
 /// How often a full backlog is asked for room.
 pub(super) const AGAIN: Duration = Duration::from_millis(5);
 
@@ -297,16 +300,17 @@ fn with_causes(error: Error, failures: impl IntoIterator<Item = Tried>) -> Error
 }
 
 /// The failure that came last speaks for all; each is a cause. An address that was refused was not tried, so it speaks
-/// only where all were: what else went wrong may go better another time.
-pub(super) fn all_failed(target: &str, failures: Vec<Tried>) -> Error {
+/// only where all were: what else went wrong may go better another time. `left_out`: addresses beyond [`MOST_ADDRESSES`].
+pub(super) fn all_failed(target: &str, failures: Vec<Tried>, left_out: usize) -> Error {
     let was_tried = |failed: &&Tried| failed.failure.status != Status::AddressRefused;
     let last = failures.iter().max_by_key(|failed| (was_tried(failed), failed.ended));
     let (status, errno, reason) = match last.map(|last| &last.failure) {
         Some(last) => (last.status, last.errno, last.reason.as_str()),
         None => (Status::NewConnection, 0, "there was no address to try"),
     };
-    let addresses = match (failures.len(), failures.iter().filter(was_tried).count()) {
+    let addresses = match (failures.len() + left_out, failures.iter().filter(was_tried).count()) {
         (0 | 1, _) => String::new(),
+        (count, 0) if left_out > 0 => format!(", {} of {count} addresses refused, the last", failures.len()),
         (count, 0) => format!(", {count} addresses refused, the last"),
         (count, tried) if count == tried => format!(", {count} addresses tried, the last"),
         (count, tried) => format!(", {tried} of {count} addresses tried, the last"),

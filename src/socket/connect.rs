@@ -8,7 +8,7 @@ use socket2::Socket;
 use crate::error::Result;
 use crate::limit::Limit;
 use crate::socket::attempt::{
-    self, AGAIN, Failure, Progress, Source, Tried, all_failed, ends_connect, not_begun, not_gone_on,
+    self, AGAIN, Failure, MOST_ADDRESSES, Progress, Source, Tried, all_failed, ends_connect, not_begun, not_gone_on,
 };
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::options::{ConnectOptions, SourceAddress, of_source};
@@ -71,7 +71,9 @@ fn first_of(
     limit: Option<&Limit>,
 ) -> Result<OwnedFd> {
     let mut tried = Vec::new();
-    for endpoint in endpoints {
+    // Those without a turn are not counted where something else ends the call.
+    let mut left_out = endpoints.len().saturating_sub(MOST_ADDRESSES);
+    for endpoint in endpoints.into_iter().take(MOST_ADDRESSES) {
         if let Err(error) = limit.map_or(Ok(()), Limit::check) {
             return Err(not_gone_on(&target(), error, tried));
         }
@@ -83,10 +85,11 @@ fn first_of(
         let is_final = ends_connect(failure.status);
         tried.push(Tried { endpoint, failure, began, ended: Instant::now() });
         if is_final {
+            left_out = 0;
             break;
         }
     }
-    Err(all_failed(&target(), tried))
+    Err(all_failed(&target(), tried, left_out))
 }
 
 /// Waits for one attempt.
@@ -144,7 +147,7 @@ mod tests {
     use super::*;
     use crate::callback::Verdict;
     use crate::socket::address::Classes;
-    use crate::socket::resolve::Outstanding;
+    use crate::socket::lookup_queue::LookupQueue;
     use crate::status::Status;
     use std::io::{self, Write};
     use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -153,7 +156,7 @@ mod tests {
 
     use socket2::{Domain, Type};
 
-    static OUT: Outstanding = Outstanding::new();
+    static OUT: LookupQueue = LookupQueue::new();
 
     fn answering(addresses: Vec<SocketAddr>) -> Resolver {
         Resolver::new(Arc::new(move |_: &Query| Ok(addresses.clone())), &OUT, usize::MAX)

@@ -7,6 +7,7 @@ mod dropped;
 pub(crate) mod endpoint;
 pub(crate) mod options;
 pub(crate) mod policy;
+mod lookup_queue;
 mod query;
 pub(crate) mod race;
 mod resolve;

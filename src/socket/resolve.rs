@@ -1,48 +1,44 @@
 //! Name resolution that obeys a limit. The system's resolver cannot be interrupted, so a lookup that may have to be
 //! given up runs on a thread of its own; giving it up costs the caller nothing, and the thread frees what is left.
 
-use std::io;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use socket2::{Domain, Socket, Type};
 
 use crate::error::{Error, Result};
+use crate::fork::Process;
 use crate::limit::Limit;
+use crate::socket::lookup_queue::{LookupQueue, Turn};
 use crate::socket::query::Query;
 use crate::socket::sys::{self, Wake};
 use crate::socket::wait::wait;
 use crate::status::Status;
 
-/// Of a thread that runs the system's resolver. Given so that the standard library does not read the environment.
-const STACK: usize = 1 << 20;
-
 /// Asks something for the addresses of a name; it may take as long as it likes.
 type Find = dyn Fn(&Query) -> Result<Vec<SocketAddr>> + Send + Sync;
 
-/// Where addresses come from, and how many lookups may be under way at once.
+/// Where addresses come from, and how many lookups run at once; others wait for their turn.
 #[derive(Clone)]
 pub(crate) struct Resolver {
     lookup: Arc<Find>,
-    outstanding: &'static Outstanding,
+    queue: &'static LookupQueue,
     most: usize,
 }
 
 /// How many threads of the whole process may be inside the system's resolver on behalf of limits.
 const MOST_LOOKUPS: usize = 64;
-static OUTSTANDING: Outstanding = Outstanding::new();
+static QUEUE: LookupQueue = LookupQueue::new();
 
 impl Resolver {
     /// getaddrinfo(3).
     pub(crate) fn system() -> Resolver {
-        Resolver::new(Arc::new(system_lookup), &OUTSTANDING, MOST_LOOKUPS)
+        Resolver::new(Arc::new(system_lookup), &QUEUE, MOST_LOOKUPS)
     }
 
-    pub(crate) fn new(lookup: Arc<Find>, outstanding: &'static Outstanding, most: usize) -> Resolver {
-        Resolver { lookup, outstanding, most }
+    pub(crate) fn new(lookup: Arc<Find>, queue: &'static LookupQueue, most: usize) -> Resolver {
+        Resolver { lookup, queue, most }
     }
 
     /// The addresses to try, in order; at least one. A numeric host needs no lookup. Without a limit nothing could
@@ -70,25 +66,19 @@ impl Resolver {
     }
 
     fn start_thread(&self, query: &Query) -> Result<Lookup> {
-        let slot = Slot::take(self.outstanding, self.most).ok_or_else(|| {
-            let message = format!("cannot resolve {}: {} other lookups are outstanding", query.text(), self.most);
-            Error::new(Status::TooManyLookups, message)
-        })?;
         let ready = Wake::open()?;
         let ready_fd = ready.fd();
-        let answer = Arc::new(Mutex::new(Answer { found: None, ready: Some(ready) }));
+        let answer = Arc::new(Mutex::new(Answer { reported: false, found: None, ready: Some(ready) }));
+        let process = Process::current();
         // Weak: a caller that gives up frees the answer at once, whatever the thread is doing.
-        let reporter = Reporter(Arc::downgrade(&answer));
+        let reporter = Reporter { process, answer: Arc::downgrade(&answer) };
         let (find, asked) = (Arc::clone(&self.lookup), query.clone());
-        let run = move || {
-            let found = find(&asked);
-            drop(slot);
-            reporter.report(found.and_then(|found| asked.at_least_one(found)));
-        };
-        start_thread(run).map_err(|error| {
+        let run = move || reporter.report(find(&asked).and_then(|found| asked.at_least_one(found)));
+        let turn = self.queue.submit(self.most, Box::new(run)).map_err(|error| {
             Error::from_io(Status::Io, format!("cannot start a thread to resolve {}", query.text()), &error)
         })?;
-        Ok(Lookup { query: query.clone(), process: process::id(), answer, ready_fd })
+        let given_up = turn.map(|turn| (self.queue, turn));
+        Ok(Lookup { query: query.clone(), process, waiting: given_up, answer, ready_fd })
     }
 
     /// In place of a lookup that [`Lookup::is_lost`].
@@ -107,7 +97,9 @@ pub(crate) enum Started {
 pub(crate) struct Lookup {
     query: Query,
     /// Whose thread it is.
-    process: u32,
+    process: Process,
+    /// Its place in a queue, in which it was at first.
+    waiting: Option<(&'static LookupQueue, Turn)>,
     answer: Arc<Mutex<Answer>>,
     ready_fd: RawFd,
 }
@@ -131,12 +123,17 @@ impl Lookup {
     /// This is a forked child, which has no copy of the thread: no answer will come, though the parent's thread makes the
     /// descriptor readable that both have. Nor may the lock be waited for, which that thread may have held at the fork.
     pub(crate) fn is_lost(&self) -> bool {
-        self.process != process::id()
+        self.process != Process::current()
     }
 }
 
 impl Drop for Lookup {
     fn drop(&mut self) {
+        if let Some((queue, turn)) = self.waiting
+            && !self.is_lost()
+        {
+            queue.cancel(turn);
+        }
         let answer = if self.is_lost() { self.answer.try_lock().ok() } else { Some(locked(&self.answer)) };
         // Closed now, not when the thread lets go of the answer.
         drop(answer.and_then(|mut answer| answer.ready.take()));
@@ -145,12 +142,6 @@ impl Drop for Lookup {
 
 fn no_answer() -> Error {
     Error::new(Status::Internal, "a lookup ended without an answer")
-}
-
-/// A detached thread that leaves the program's signals to the program's own threads.
-fn start_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let _signals = sys::SignalsBlocked::new();
-    std::thread::Builder::new().name("netlib-lookup".into()).stack_size(STACK).spawn(run).map(drop)
 }
 
 /// The address family for lookups: any, if this system can bind an IPv6 address, else IPv4 alone.
@@ -167,50 +158,9 @@ fn system_lookup(query: &Query) -> Result<Vec<SocketAddr>> {
     sys::getaddrinfo(query.host(), query.port(), allowed_gai_family(), 0).map_err(|failure| query.failed(failure))
 }
 
-/// How many lookups are under way in this process: its number, and the count below it. A forked child has none of its
-/// parent's threads, so it begins to count anew.
-pub(crate) struct Outstanding(AtomicU64);
-
-impl Outstanding {
-    pub(crate) const fn new() -> Outstanding {
-        Outstanding(AtomicU64::new(0))
-    }
-
-    /// Changes the count, unless `change` refuses.
-    fn update(&self, change: impl Fn(u32) -> Option<u32>) -> bool {
-        let process = process::id();
-        let change = |both| change(count_of(process, both)).map(|count| u64::from(process) << 32 | u64::from(count));
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, change).is_ok()
-    }
-
-    #[cfg(test)]
-    pub(crate) fn count(&self) -> u32 {
-        count_of(process::id(), self.0.load(Ordering::Acquire))
-    }
-}
-
-fn count_of(process: u32, both: u64) -> u32 {
-    if both >> 32 == u64::from(process) { both as u32 } else { 0 }
-}
-
-/// One lookup's place among those that may be outstanding, until it is dropped.
-struct Slot(&'static Outstanding);
-
-impl Slot {
-    fn take(outstanding: &'static Outstanding, most: usize) -> Option<Slot> {
-        let more = |count| (usize::try_from(count).ok()? < most).then_some(count + 1);
-        outstanding.update(more).then(|| Slot(outstanding))
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        self.0.update(|count| count.checked_sub(1));
-    }
-}
-
 /// What the thread found; owned by the one who waits.
 struct Answer {
+    reported: bool,
     found: Option<Result<Vec<SocketAddr>>>,
     /// Raised when the thread is done; gone once nobody waits.
     ready: Option<Wake>,
@@ -220,27 +170,34 @@ fn locked(answer: &Mutex<Answer>) -> MutexGuard<'_, Answer> {
     answer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread's end of an [`Answer`]. Wakes the one who waits even if the lookup panics.
-struct Reporter(Weak<Mutex<Answer>>);
+/// The thread's end of an [`Answer`]. Wakes the one who waits even if the lookup panics, or never runs.
+struct Reporter {
+    /// A forked child has a copy of those that waited in the parent, and must not wake the parent.
+    process: Process,
+    answer: Weak<Mutex<Answer>>,
+}
 
 impl Reporter {
-    fn report(self, found: Result<Vec<SocketAddr>>) {
-        if let Some(answer) = self.0.upgrade() {
-            locked(&answer).found = Some(found);
+    fn report(&self, found: Result<Vec<SocketAddr>>) {
+        if self.process != Process::current() {
+            return;
+        }
+        let Some(answer) = self.answer.upgrade() else { return };
+        let mut answer = locked(&answer);
+        if answer.reported {
+            return;
+        }
+        answer.reported = true;
+        answer.found = Some(found);
+        if let Some(ready) = &answer.ready {
+            ready.raise();
         }
     }
 }
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        let Some(answer) = self.0.upgrade() else { return };
-        let mut answer = locked(&answer);
-        if std::thread::panicking() {
-            answer.found = Some(Err(no_answer()));
-        }
-        if let Some(ready) = &answer.ready {
-            ready.raise();
-        }
+        self.report(Err(no_answer()));
     }
 }
 
@@ -252,7 +209,7 @@ mod tests {
 
     #[test]
     fn numeric_hosts_need_no_lookup() {
-        static NONE: Outstanding = Outstanding::new();
+        static NONE: LookupQueue = LookupQueue::new();
         let resolver = Resolver::new(Arc::new(|query: &Query| panic!("looked up {query:?}")), &NONE, 0);
         let limit = Limit::new(30.0).unwrap();
         for (host, expected) in [
@@ -286,9 +243,9 @@ mod tests {
         Query::new("name.test", 80).unwrap()
     }
 
-    fn until_none(outstanding: &Outstanding) {
+    fn until_none(queue: &LookupQueue) {
         let hung = Instant::now() + Duration::from_secs(10);
-        while outstanding.count() > 0 {
+        while queue.count() > 0 {
             assert!(Instant::now() < hung, "an abandoned lookup did not end");
             std::thread::yield_now();
         }
@@ -296,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_lookup_that_never_ends_is_abandoned_in_time() {
-        static OUT: Outstanding = Outstanding::new();
+        static OUT: LookupQueue = LookupQueue::new();
         let (release, lookup) = stuck();
         let resolver = Resolver::new(lookup, &OUT, 8);
         for (seconds, cancel, expected) in
@@ -324,13 +281,13 @@ mod tests {
 
     #[test]
     fn a_limit_that_has_ended_begins_no_lookup() {
-        static OUT: Outstanding = Outstanding::new();
-        // There is no place for one, which it would be told.
+        static OUT: LookupQueue = LookupQueue::new();
+        // There is no place for one: it would wait until the limit ends.
         let resolver = Resolver::new(Arc::new(|query: &Query| panic!("looked up {query:?}")), &OUT, 0);
         for (seconds, cancel, expected) in [
             (0.0, false, Status::DeadlineExceeded),
             (30.0, true, Status::Cancelled),
-            (30.0, false, Status::TooManyLookups),
+            (0.005, false, Status::DeadlineExceeded),
         ] {
             let limit = Limit::new(seconds).unwrap();
             if cancel {
@@ -341,8 +298,8 @@ mod tests {
     }
 
     #[test]
-    fn outstanding_lookups_are_capped() {
-        static OUT: Outstanding = Outstanding::new();
+    fn lookups_take_turns() {
+        static OUT: LookupQueue = LookupQueue::new();
         let (release, lookup) = stuck();
         let resolver = Resolver::new(lookup, &OUT, 3);
         let tries = || {
@@ -350,7 +307,9 @@ mod tests {
             resolver.resolve(name(), Some(&limit)).unwrap_err().status()
         };
         assert_eq!([tries(), tries(), tries()], [Status::DeadlineExceeded; 3]);
-        assert_eq!([tries(), tries()], [Status::TooManyLookups; 2]);
+        // Two that never had their turn leave nothing behind.
+        assert_eq!([tries(), tries()], [Status::DeadlineExceeded; 2]);
+        assert_eq!((OUT.count(), OUT.waiting()), (3, 0));
         drop(release);
         until_none(&OUT);
         let limit = Limit::new(30.0).unwrap();
@@ -359,21 +318,8 @@ mod tests {
     }
 
     #[test]
-    fn a_forked_child_counts_anew() {
-        let parent = u64::from(process::id() ^ 1);
-        static OUT: Outstanding = Outstanding::new();
-        OUT.0.store(parent << 32 | 3, Ordering::Release);
-        assert_eq!(OUT.count(), 0);
-        let places = [Slot::take(&OUT, 2), Slot::take(&OUT, 2)];
-        assert!(places.iter().all(Option::is_some) && Slot::take(&OUT, 2).is_none());
-        assert_eq!(OUT.count(), 2);
-        drop(places);
-        assert_eq!(OUT.count(), 0);
-    }
-
-    #[test]
     fn what_a_lookup_says_is_handed_over() {
-        static OUT: Outstanding = Outstanding::new();
+        static OUT: LookupQueue = LookupQueue::new();
         let limit = Limit::new(30.0).unwrap();
         let failing = |query: &Query| {
             let failure = sys::LookupFailure { code: libc::EAI_AGAIN, text: "try again".into(), system: None };
@@ -395,7 +341,7 @@ mod tests {
 
     #[test]
     fn a_helper_thread_takes_no_signals() {
-        static OUT: Outstanding = Outstanding::new();
+        static OUT: LookupQueue = LookupQueue::new();
         let lookup = |query: &Query| {
             assert!(sys::is_signal_blocked(libc::SIGALRM) && sys::is_signal_blocked(libc::SIGTERM));
             Ok(vec![SocketAddr::new([127, 0, 0, 1].into(), query.port())])

@@ -21,11 +21,13 @@ use crate::socket::connect::create_connection;
 use crate::socket::options::ConnectOptions;
 
 /// Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
-/// one accepts; `netlib_connect_run` races them.
+/// one accepts; `netlib_connect_run` races them. Only the first 64 addresses are tried; the error says how many there
+/// were.
 ///
 /// The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
 /// it ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a
-/// thread of its own, which takes no signals; without a limit the lookup runs on the calling thread. A connection of a
+/// thread of its own, which takes no signals; without a limit the lookup runs on the calling thread. At most 64 such
+/// threads run in a process: a lookup beyond them waits for its turn, in order, until the limit ends. A connection of a
 /// socket to itself, which TCP allows where nobody listens, counts as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
@@ -43,8 +45,7 @@ use crate::socket::options::ConnectOptions;
 ///         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
 ///         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
 ///         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the
-///         address callback failed; this or another status of the resolve callback; `NETLIB_TOO_MANY_LOOKUPS`: 64
-///         lookups that a limit may end are outstanding in this process.
+///         address callback failed; this or another status of the resolve callback.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

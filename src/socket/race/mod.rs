@@ -14,7 +14,7 @@ use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
-use crate::socket::attempt::{self, AGAIN, Failure, Progress, Tried};
+use crate::socket::attempt::{self, AGAIN, Failure, MOST_ADDRESSES, Progress, Tried};
 use crate::socket::endpoint::Endpoint;
 use crate::socket::wait::earlier;
 use crate::status::Status;
@@ -49,6 +49,8 @@ struct Race<N: Network> {
     network: N,
     /// In the order in which they have their turn.
     addresses: Vec<Endpoint>,
+    /// How many more there were.
+    left_out: usize,
     /// What was begun: of as many addresses, in the same order.
     attempts: Vec<Attempt<N::Socket>>,
     stagger: Duration,
@@ -81,8 +83,12 @@ enum State<S> {
 
 impl<N: Network> Race<N> {
     fn new(network: N, addresses: Vec<Endpoint>, stagger: Duration, timeout: Option<Duration>) -> Race<N> {
-        let addresses = order::interleaved(addresses);
-        Race { network, addresses, attempts: Vec::new(), stagger, timeout, spent: Vec::new(), put_off: None }
+        // Cut when the families alternate, so that none is missing.
+        let mut addresses = order::interleaved(addresses);
+        let left_out = addresses.len().saturating_sub(MOST_ADDRESSES);
+        addresses.truncate(MOST_ADDRESSES);
+        let (attempts, spent) = (Vec::new(), Vec::new());
+        Race { network, addresses, left_out, attempts, stagger, timeout, spent, put_off: None }
     }
 
     /// Looks at what is under way, then begins what is due, if anything; not unless it `may_begin`. `frees`: the next
@@ -232,7 +238,10 @@ impl<N: Network> Race<N> {
 
     /// The error of a race that nobody won.
     fn error(&self, target: &str) -> Error {
-        attempt::all_failed(target, self.failures().collect())
+        let failures: Vec<Tried> = self.failures().collect();
+        // Those without a turn are not counted where something else ended the race.
+        let left_out = if failures.len() == self.addresses.len() { self.left_out } else { 0 };
+        attempt::all_failed(target, failures, left_out)
     }
 
     fn failures(&self) -> impl Iterator<Item = Tried> {

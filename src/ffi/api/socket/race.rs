@@ -22,7 +22,10 @@ use crate::status::Status;
 /// nothing changes places. Each has its turn a stagger (250 ms) after the one before, or at once if that has failed
 /// already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first that is
 /// connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
-/// with one slow address is still reached.
+/// with one slow address is still reached. In this order only the first 64 addresses have a turn.
+///
+/// At most 64 lookups run at once in a process. Those of other connects wait for their turn, in order, within the limit;
+/// for an event loop such a lookup looks like one that takes long.
 ///
 /// Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
 /// begin in 16 seconds:
@@ -170,8 +173,7 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 ///        began. May be NULL.
 /// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
 ///         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
-///         of the attempt that ended last if all have failed, and the same again from every later step. Each lookup
-///         under way counts for `NETLIB_TOO_MANY_LOOKUPS`.
+///         of the attempt that ended last if all have failed, and the same again from every later step.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -7,10 +7,10 @@ use std::sync::{Mutex, mpsc};
 use socket2::{Domain, Type};
 
 use super::*;
+use crate::socket::lookup_queue::LookupQueue;
 use crate::socket::options::SourceAddress;
-use crate::socket::resolve::Outstanding;
 
-static OUT: Outstanding = Outstanding::new();
+static OUT: LookupQueue = LookupQueue::new();
 
 fn connect_by(resolver: Resolver, options: ConnectOptions) -> Connect {
     let target = Target::Host(Query::new("name.test", 80).unwrap());
