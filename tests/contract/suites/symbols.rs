@@ -17,6 +17,10 @@ pub fn run(env: &Env, report: &mut Report) {
     }
     shared(env, &library.join("libnetlib.so"), &committed, report);
     archive(env, &library.join("libnetlib.a"), &committed, report);
+    hardened(env, &library.join("libnetlib.so"), report);
+    for file in ["libnetlib.so", "libnetlib.a"] {
+        without_paths(env, &library.join(file), report);
+    }
     beside_another_rust_library(env, &library.join("libnetlib.a"), report);
 }
 
@@ -38,6 +42,39 @@ pub fn archive(env: &Env, library: &Path, committed: &BTreeSet<String>, report: 
     let global = defined(env, &["-g"], library);
     report.problems("the static library's globals are only netlib_*", strays(&global));
     compare("the static library has", &global, "include/netlib.exports lists", committed, report);
+}
+
+/// What the checks that scripts/build-lib and Cargo.toml turn on leave in the library.
+fn hardened(env: &Env, library: &Path, report: &mut Report) {
+    if !cfg!(all(target_os = "linux", target_env = "gnu")) {
+        return report.skip("the names of the checks are known for glibc");
+    }
+    let imported = env.command("nm").args(["-D", "--undefined-only", "-P"]).arg(library).run(60).out;
+    let has = |name: &str| imported.lines().any(|line| line.split([' ', '@']).next() == Some(name));
+    report.check(has("__stack_chk_fail"), "the C code checks its stack frames (-fstack-protector-strong)");
+    report.check(has("__vsnprintf_chk"), "the C code checks its buffers (-D_FORTIFY_SOURCE=2)");
+    // Legacy mangling has the names in the clear, as has the newer one.
+    let all = env.command("nm").arg(library).run(60).out;
+    report.check(all.contains("panic_const_add_overflow"), "the crate's own arithmetic is checked (overflow-checks)");
+    let manifest = env.read("Cargo.toml");
+    let own =
+        manifest.split("[profile.release.package.netlib]").nth(1).unwrap_or("").split("\n[").next().unwrap_or("");
+    report.check(own.contains("overflow-checks = true"), "overflow-checks are on for this crate");
+}
+
+/// No path of the machine that built it.
+fn without_paths(env: &Env, library: &Path, report: &mut Report) {
+    let bytes = fs::read(library).expect("the library is there");
+    let sysroot = env.command("rustc").args(["--print", "sysroot"]).run(60).out;
+    let home = std::env::var("HOME").unwrap_or_default();
+    let cargo = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo"));
+    let places =
+        [home, cargo, sysroot.trim().to_owned(), env.root.display().to_string(), env.target.display().to_string()];
+    // A home such as "/" says nothing.
+    for place in places.iter().filter(|place| place.len() > 4) {
+        let found = bytes.windows(place.len()).any(|window| window == place.as_bytes());
+        report.check(!found, format!("{} has no path of this machine: {place}", library.display()));
+    }
 }
 
 /// The static library links into one program with another Rust static library, which brings Rust's own library again.
