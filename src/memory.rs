@@ -2,6 +2,7 @@
 //! must be an error: an allocation that cannot fail would end the process.
 
 use std::ffi::CString;
+use std::hint::black_box;
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -40,13 +41,34 @@ pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// As [`grow`]; a list whose place a larger one takes is wiped.
+pub(crate) fn grow_wiping(list: &mut Vec<u8>, more: usize, what: &str) -> Result<()> {
+    if list.capacity() - list.len() >= more {
+        return Ok(());
+    }
+    let mut larger = Vec::new();
+    reserve(&mut larger, list.len().saturating_add(more).max(list.capacity().saturating_mul(2)), what)?;
+    larger.extend_from_slice(list);
+    wipe(list);
+    *list = larger;
+    Ok(())
+}
+
+/// Overwrites what is about to be freed and may be a secret. The crate zeroize writes byte by byte, which takes ten times as
+/// long for a buffer of records.
+pub(crate) fn wipe(bytes: &mut [u8]) {
+    bytes.fill(0);
+    // Otherwise the compiler may leave out what nobody reads.
+    black_box(bytes);
+}
+
 /// Whether so many bytes are there, before something allocates them that does not ask: what is there for a moment is
 /// likely to be there in the next.
 pub(crate) fn probe(bytes: usize, what: &str) -> Result<()> {
     let mut room: Vec<u8> = Vec::new();
     reserve(&mut room, bytes, what)?;
     // The compiler might see that nobody uses it.
-    std::hint::black_box(&mut room);
+    black_box(&mut room);
     Ok(())
 }
 
@@ -65,6 +87,11 @@ mod tests {
         assert_eq!(error.status(), Status::OutOfMemory);
         assert_eq!(error.message(), format!("no memory for a list of {} bytes", usize::MAX / 16 * 8));
         assert_eq!(probe(usize::MAX / 2, "x").unwrap_err().status(), Status::OutOfMemory);
+        let mut bytes = vec![1; 3];
+        let error = grow_wiping(&mut bytes, usize::MAX / 2, "a list").unwrap_err();
+        assert_eq!((error.status(), &bytes[..]), (Status::OutOfMemory, &[1; 3][..]));
+        grow_wiping(&mut bytes, 100, "a list").unwrap();
+        assert!(bytes == [1; 3] && bytes.capacity() >= 103);
         probe(1, "x").unwrap();
         assert_eq!(copy(b"ab", "x").unwrap(), b"ab");
         assert_eq!(copy_c(b"ab", "x").unwrap(), c"ab".to_owned());

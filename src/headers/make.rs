@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use zeroize::Zeroizing;
 
 use super::{
     Fields, Headers, HeadersBuilder, MAX_BYTES, check_value, invalid_header, is_token_byte, show_byte, show_name,
@@ -22,8 +23,8 @@ pub struct HeaderOptions {
     user_agent: Option<Vec<u8>>,
     keep_alive: bool,
     /// The whole values, scheme included.
-    authorization: Option<Vec<u8>>,
-    proxy_authorization: Option<Vec<u8>>,
+    authorization: Option<Zeroizing<Vec<u8>>>,
+    proxy_authorization: Option<Zeroizing<Vec<u8>>>,
     disable_cache: bool,
     added: HeadersBuilder,
 }
@@ -125,8 +126,8 @@ impl HeaderOptions {
             },
             Kind::UserAgent => self.user_agent.as_deref()?,
             Kind::Connection => self.keep_alive.then_some(b"keep-alive")?,
-            Kind::Authorization => self.authorization.as_deref()?,
-            Kind::ProxyAuthorization => self.proxy_authorization.as_deref()?,
+            Kind::Authorization => self.authorization.as_deref()?.as_slice(),
+            Kind::ProxyAuthorization => self.proxy_authorization.as_deref()?.as_slice(),
             Kind::CacheControl => self.disable_cache.then_some(b"no-cache")?,
         };
         Some([value, b""])
@@ -229,8 +230,8 @@ impl HeaderOptions {
             Kind::AcceptEncoding => self.accept_encoding = AcceptEncoding::Given(copy()?),
             Kind::UserAgent => self.user_agent = Some(copy()?),
             Kind::Connection => self.keep_alive = value == b"keep-alive",
-            Kind::Authorization => self.authorization = Some(copy()?),
-            Kind::ProxyAuthorization => self.proxy_authorization = Some(copy()?),
+            Kind::Authorization => self.authorization = Some(Zeroizing::new(copy()?)),
+            Kind::ProxyAuthorization => self.proxy_authorization = Some(Zeroizing::new(copy()?)),
             Kind::CacheControl => self.disable_cache = value == b"no-cache",
         }
         Ok(match kind {
@@ -249,12 +250,12 @@ fn checked(name: &str, value: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
     Ok(Some(memory::copy(value, "a header's value")?))
 }
 
-fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Zeroizing<Vec<u8>>>> {
     let Some(credentials) = credentials.filter(|credentials| !credentials.is_empty()) else { return Ok(None) };
     const SCHEME: &[u8] = b"Basic ";
     check_size(name, credentials)?;
     let encoded = base64::encoded_len(credentials.len(), true).unwrap_or(0);
-    let mut value = Vec::new();
+    let mut value = Zeroizing::new(Vec::new());
     memory::reserve(&mut value, SCHEME.len() + encoded, "credentials")?;
     value.extend_from_slice(SCHEME);
     value.resize(SCHEME.len() + encoded, 0);

@@ -25,7 +25,7 @@ pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub struct Headers {
     fields: Fields,
-    wire: OnceBox<CString>,
+    wire: OnceBox<Wire>,
 }
 
 /// Names and values in one buffer, each with a NUL behind it, so that a field is lent as text without a copy and a list
@@ -73,7 +73,7 @@ impl Fields {
             let message = format!("header {}: the list would hold more than {MAX_BYTES} bytes", show_name(name));
             return Err(invalid_header(message));
         }
-        memory::grow(&mut self.bytes, more, "a header")?;
+        memory::grow_wiping(&mut self.bytes, more, "a header")?;
         memory::grow(&mut self.spans, 1, "a header")?;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(name);
@@ -118,6 +118,23 @@ impl Fields {
     }
 }
 
+/// Values may be credentials.
+impl Drop for Fields {
+    fn drop(&mut self) {
+        memory::wipe(&mut self.bytes);
+    }
+}
+
+/// The lines to send.
+#[derive(Debug)]
+struct Wire(CString);
+
+impl Drop for Wire {
+    fn drop(&mut self) {
+        memory::wipe(&mut std::mem::take(&mut self.0).into_bytes());
+    }
+}
+
 impl Headers {
     pub fn len(&self) -> usize {
         self.fields.spans.len()
@@ -151,9 +168,9 @@ impl Headers {
         if self.wire.get().is_none() {
             let made = self.make_wire()?;
             // Another thread may have been faster, with the same bytes.
-            let _ = self.wire.set(Box::new(made));
+            let _ = self.wire.set(Box::new(Wire(made)));
         }
-        Ok(self.wire.get().map_or(c"", CString::as_c_str))
+        Ok(self.wire.get().map_or(c"", |wire| wire.0.as_c_str()))
     }
 
     fn make_wire(&self) -> Result<CString> {

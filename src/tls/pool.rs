@@ -9,6 +9,7 @@ use crossbeam_utils::atomic::AtomicCell;
 
 use crate::error::{Error, Result};
 use crate::fork::{Locked, Mutex};
+use crate::memory;
 use crate::status::Status;
 
 /// Room for a socket read of 64 KiB behind a partial record, and for four full records of outgoing data (4 × 16 KiB
@@ -28,7 +29,16 @@ pub(crate) struct Pool {
 }
 
 /// Of a size that is known, so that a session that holds none has room for a pointer and no more.
-type Bytes = Box<[u8; BUFFER_SIZE]>;
+#[derive(Debug)]
+struct Bytes(Box<[u8; BUFFER_SIZE]>);
+
+impl Drop for Bytes {
+    /// Plaintext is wiped when a buffer is freed, and not each time it comes back: that would cost as much as a copy of each
+    /// record.
+    fn drop(&mut self) {
+        memory::wipe(&mut self.0[..]);
+    }
+}
 
 const _: () = assert!(AtomicCell::<Option<Bytes>>::is_lock_free());
 
@@ -90,7 +100,7 @@ fn allocated() -> Result<Bytes> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(BUFFER_SIZE).map_err(|_| none())?;
     bytes.resize(BUFFER_SIZE, 0);
-    bytes.into_boxed_slice().try_into().map_err(|_| none())
+    bytes.into_boxed_slice().try_into().map(Bytes).map_err(|_| none())
 }
 
 /// Copies as much of `bytes` as there is room for; how much. Plaintext lies where its record came to lie, and goes where the
@@ -124,12 +134,12 @@ const _: () = assert!(BUFFER_SIZE <= u32::MAX as usize);
 
 impl Filled {
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.bytes.get(self.range()).unwrap_or(&[])
+        self.bytes.0.get(self.range()).unwrap_or(&[])
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         let range = self.range();
-        self.bytes.get_mut(range).unwrap_or(&mut [])
+        self.bytes.0.get_mut(range).unwrap_or(&mut [])
     }
 
     fn range(&self) -> Range<usize> {
@@ -147,7 +157,7 @@ impl Filled {
 
     /// The room behind the bytes.
     pub(crate) fn space(&mut self) -> &mut [u8] {
-        self.bytes.get_mut(self.end as usize..).unwrap_or(&mut [])
+        self.bytes.0.get_mut(self.end as usize..).unwrap_or(&mut [])
     }
 
     /// Puts in as much of `bytes` as fits; how much.
@@ -175,7 +185,7 @@ impl Filled {
     pub(crate) fn compact(&mut self) {
         if self.start > 0 {
             let range = self.range();
-            self.bytes.copy_within(range, 0);
+            self.bytes.0.copy_within(range, 0);
             (self.start, self.end) = (0, self.end - self.start);
         }
     }

@@ -7,16 +7,18 @@
 //! Without a buffer, in the handshake and for alerts, they make records as rustls' own do.
 
 use std::cell::RefCell;
+use std::hint::black_box;
 use std::mem::ManuallyDrop;
 
 use aws_lc_rs::aead::{self, Aad, TlsProtocolId, TlsRecordSealingKey};
 use rustls::crypto::aws_lc_rs::cipher_suite::{TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384};
 use rustls::crypto::cipher::{
-    AeadKey, Iv, MessageDecrypter, MessageEncrypter, Nonce, OutboundChunks, OutboundOpaqueMessage,
+    AeadKey, Iv, MessageDecrypter, MessageEncrypter, NONCE_LEN, Nonce, OutboundChunks, OutboundOpaqueMessage,
     OutboundPlainMessage, PrefixedPayload, Tls13AeadAlgorithm, UnsupportedOperationError, make_tls13_aad,
 };
 use rustls::unbuffered::EncryptError;
 use rustls::{ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion};
+use zeroize::Zeroizing;
 
 use super::pool::Filled;
 use super::record::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE};
@@ -139,6 +141,14 @@ struct Sealer {
     iv: Iv,
 }
 
+impl Drop for Sealer {
+    /// The key wipes itself.
+    fn drop(&mut self) {
+        self.iv = Iv::new([0; NONCE_LEN]);
+        black_box(&mut self.iv);
+    }
+}
+
 impl Sealer {
     fn nonce(&self, seq: u64) -> aead::Nonce {
         aead::Nonce::assume_unique_for_key(Nonce::new(&self.iv, seq).0)
@@ -184,7 +194,7 @@ impl MessageEncrypter for Sealer {
             Some(lent) if message.typ == ContentType::ApplicationData => {
                 let sealed = match &message.payload {
                     OutboundChunks::Single(plaintext) => self.seal_behind(&mut lent.buffer, plaintext, seq),
-                    pieces => self.seal_behind(&mut lent.buffer, &pieces.to_vec(), seq),
+                    pieces => self.seal_behind(&mut lent.buffer, &Zeroizing::new(pieces.to_vec()), seq),
                 };
                 lent.records += 1;
                 lent.failed |= !sealed;
