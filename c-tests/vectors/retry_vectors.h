@@ -119,12 +119,12 @@ static inline netlib_status status_of(const char *name) {
     abort();
 }
 
-/* "PROXY/PROTOCOL" is an error with a cause. */
+/* "PROXY/PROTOCOL" is an error with a cause, which may have one of its own. */
 static inline netlib_error *error_of(const char *name) {
     char outer[64];
-    netlib_error *err = NULL, *cause = NULL;
+    netlib_error *cause = NULL;
     size_t len = strcspn(name, "/");
-    if (name[len] == '/') CHECK_OK(netlib_error_new(status_of(name + len + 1), name, NULL, &cause, &err));
+    if (name[len] == '/') cause = error_of(name + len + 1);
     snprintf(outer, sizeof outer, "%.*s", (int)len, name);
     netlib_error *error = error_around(status_of(outer), name, cause);
     netlib_error_free(cause);

@@ -19,7 +19,7 @@ import urllib3
 
 from common import BASE, OLDER, UNKNOWN, read, same, write
 
-AREAS = ["url", "get_host", "split_first", "retry", "from_int", "retry_after", "decide", "header_defects", "make_headers", "timeout"]
+AREAS = ["url", "url_new", "get_host", "split_first", "redirect", "retry", "from_int", "retry_after", "decide", "header_defects", "make_headers", "timeout"]
 
 
 def main():

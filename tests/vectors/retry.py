@@ -50,6 +50,14 @@ ERRORS = {
 }
 
 
+# These have classes of docs/differences.md.
+MORE_ERRORS = {
+    "INCOMPLETE_READ": lambda: exceptions.IncompleteRead(1, 2),
+    "PROXY/PROXY/NEW_CONNECTION": lambda: exceptions.ProxyError("x", ERRORS["PROXY/NEW_CONNECTION"]()),
+    "PROXY/PROXY/READ_TIMEOUT": lambda: exceptions.ProxyError("x", ERRORS["PROXY/READ_TIMEOUT"]()),
+}
+
+
 def resolution_error():
     if hasattr(exceptions, "NameResolutionError"):
         return exceptions.NameResolutionError("h", None, OSError("x"))
@@ -113,6 +121,12 @@ def cases():
     pick = random.Random(20261121)
     for _ in range(2400):
         yield settings(pick), [event(pick) for _ in range(pick.randint(1, 8))]
+    for name in MORE_ERRORS:
+        for _ in range(40):
+            given = dict(settings(pick), total=pick.choice([None, 3, 5]))
+            for limit in ("connect", "read", "other"):
+                given[limit] = pick.choice([None, 1, 2])
+            yield given, [(pick.choice(["GET", "POST", None]), "/", "error", name) for _ in range(pick.randint(1, 4))]
 
 
 def asked_settings(given):
@@ -199,7 +213,7 @@ def reason_of(reason, names):
     return "redirects" if "redirects" in text else f"status {code}" if code else "nothing"
 
 
-def run(given, events, kind=Spied):
+def run(given, events, kind=Spied, read_as={}):
     retry = retry_of(given, kind)
     if retry is None:
         return [UNKNOWN]
@@ -208,7 +222,7 @@ def run(given, events, kind=Spied):
     for method, url, what, *more in events:
         response = error = None
         if what == "error":
-            error = ERRORS[more[0]]()
+            error = read_as.get(more[0], {**ERRORS, **MORE_ERRORS}[more[0]])()
             names[id(error)] = more[0]
             kept.append(error)
         elif what == "response":
@@ -225,9 +239,9 @@ def run(given, events, kind=Spied):
     return lines
 
 
-def answer(case, kind=Spied):
+def answer(case, kind=Spied, read_as={}):
     try:
-        return run(*case, kind)
+        return run(*case, kind, read_as)
     except Exception as error:
         return failed(error)
 
@@ -267,7 +281,16 @@ def expected(case, given):
     plain = answer((settings, events))
     if plain == given:
         classes = []
-    strict = answer((settings, events), Strict)
+    read_as = {}
+    for name, other in (
+        ("incomplete-read", {"INCOMPLETE_READ": ERRORS["PROTOCOL"]}),
+        ("nested-proxies", {"PROXY/PROXY/NEW_CONNECTION": ERRORS["PROXY/NEW_CONNECTION"]}),
+    ):
+        before, read_as = plain, {**read_as, **other}
+        plain = answer((settings, events), read_as=read_as)
+        if plain != before:
+            classes.append(name)
+    strict = answer((settings, events), Strict, read_as)
     if strict != plain:
         classes.append("retry-after-statuses")
     lines = [disabled(line, settings["total"]) for line in strict]

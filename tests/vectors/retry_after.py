@@ -5,6 +5,7 @@ The wall clock is retry.py's.
 
 import math
 import random
+import re
 
 from urllib3.exceptions import InvalidHeader
 from urllib3.util.retry import Retry
@@ -32,6 +33,11 @@ BY_HAND = [
     "Tue, 14 Nov 0001 22:13:21 GMT", "Tue, 14 Nov 0000 22:13:21 GMT", "Tue, 0 Nov 2023 22:13:21 GMT",
     "Tue, 14 Nov 2023 22:13:21 +9999", "Tue, 14 Nov 2023 22:13:21 -1200", "Tue, 14 Nov 2023 22:13:21 CET",
 ]
+
+
+# What Python's regular expressions take for white space, around a number and around a date.
+WHITE_SPACE = [form.replace("_", c) for c in "\xa0\x85\u1680\u2003\u2028\u202f\u205f\u3000\x1c\x1f\v\f" for form in
+               ("120_", "_120", "_120_", "1_20", " _7", "_Tue, 14 Nov 2023 22:13:50 GMT", "Tue, 14 Nov 2023 22:13:50 GMT_")]
 
 
 def mutated(pick, text):
@@ -64,6 +70,8 @@ def cases():
         yield "unbounded", value
     for value in values[:200]:
         yield "bounded", value
+    for value in WHITE_SPACE:
+        yield "unbounded", value
 
 
 def asked(case):
@@ -89,6 +97,8 @@ def answer(case):
 def expected(case, given):
     if given[0].startswith("raises "):
         return ["python-failures"], ["invalid"]
+    if re.fullmatch(r"\s*[0-9]+\s*", case[1]) and not re.fullmatch(r"[\s\x1c-\x1f]*[0-9]+[\s\x1c-\x1f]*", case[1], re.A):
+        return ["other-white-space"], ["invalid"]
     if case[0] == "unbounded" and case[1].isdigit() and case[1].isascii() and int(case[1]) >= 2**63:
         return ["huge-retry-after"], [number(2**63 - 1)]
     return [], given

@@ -53,6 +53,12 @@ BY_HAND = [
 ]
 
 
+# Forms of ASCII letters, digits and dots.
+FULL_WIDTH = [
+    "http://ｅｘａｍｐｌｅ.com", "http://ＥＸＡＭＰＬＥ.com:80/", "http://１２７.0.0.1", "http://ⓐ.\u212a", "https://u@ａ-ｂ.ｃ/ｄ", "http://a.ｃ．d",
+]
+
+
 def inputs(count, seed):
     yield from BY_HAND
     pick = random.Random(seed)
@@ -97,6 +103,7 @@ def cases():
         for control in CONTROLS:
             for at in sorted(pick.sample(range(len(seed) + 1), 3)):
                 yield seed[:at] + control + seed[at:]
+    yield from FULL_WIDTH
 
 
 def asked(text):
@@ -173,7 +180,9 @@ def as_parsed(text, given):
         asked_instead("host-and-port", "//" + text)
     # International names by UTS 46.
     try:
-        asked_instead("uts46", with_host(text, uts46))
+        ascii_text = with_host(text, uts46)
+        # What becomes ASCII as it is are forms of ASCII letters and digits.
+        asked_instead("uts46" if "xn--" in ascii_text else "full-width-letters", ascii_text)
     except ValueError:
         if given != ["!"]:
             classes.append("uts46")

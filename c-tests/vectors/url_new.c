@@ -1,0 +1,22 @@
+/* netlib_url_new: the text of the URL that the parts make. */
+#include "vectors.h"
+
+static void answer(char *asked, vectors_out *out) {
+    netlib_error *err = NULL;
+    netlib_url *url = NULL;
+    const char *scheme = next_text(&asked, NULL), *auth = next_text(&asked, NULL), *host = next_text(&asked, NULL);
+    const char *port = next_word(&asked), *path = next_text(&asked, NULL), *query = next_text(&asked, NULL);
+    const char *fragment = next_text(&asked, NULL);
+    netlib_status status = netlib_url_new(scheme, auth, host, strcmp(port, "-") == 0 ? -1 : atoi(port), path, query, fragment, &url, &err);
+    if (status != NETLIB_OK) {
+        put(out, status == NETLIB_INVALID_URL ? "!" : netlib_status_name(status));
+        netlib_error_free(err);
+        return;
+    }
+    put_string(out, netlib_url_url(url, NULL));
+    netlib_url_free(url);
+}
+
+int main(int argc, char **argv) {
+    return vectors_main("url_new", answer, argc, argv);
+}
