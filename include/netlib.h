@@ -84,7 +84,9 @@
  *
  * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit, NETLIB_FALSE (which is not 0) is disabled,
  * 0 fails at the first, and a negative count is an exhausted one. Truth values are int32_t, 0 or 1, in both
- * directions; another number that comes in is refused.
+ * directions; another number that comes in is refused. One value of an enum has the type `enum netlib_x`: a compiler
+ * warns about a value of another enum (gcc and clang: -Wextra) or refuses it (C++), and an unknown number is
+ * NETLIB_INVALID_ARGUMENT. Sums of bits are integers.
  *
  * OPTIONS. A netlib_x_options is filled by setters that return nothing; the first bad value is kept, and reported
  * with the setter's name by the function that uses the options; a later good value does not take it back. NULL options

@@ -165,9 +165,31 @@ fn callback_problems(header: &Header, callback: &Function) -> Vec<String> {
     problems
 }
 
+/// Values whose documentation names one enum have its type, so that compilers see another one's value. Truth values are
+/// numbers, because foreign-function layers read a returned `bool` wrongly.
+fn type_problems(function: &Function) -> Vec<String> {
+    let mut problems = Vec::new();
+    let result = ("the result", &function.returns, function.doc.returns.as_deref());
+    let params = function.params.iter();
+    let params = params.map(|param| (param.name.as_str(), &param.ctype, function.doc.param(&param.name)));
+    for (what, ctype, text) in params.chain([result]) {
+        let named = text.and_then(|text| text.split_once("one of `enum ")?.1.split('`').next());
+        if let Some(named) = named.filter(|name| *name != "netlib_status_code")
+            && ctype.trim_end_matches('*') != format!("enum {named}")
+        {
+            problems.push(format!("{what}: one value of `enum {named}` has the type of that enum"));
+        }
+        if ctype.starts_with("bool") {
+            problems.push(format!("{what}: a truth value is int32_t"));
+        }
+    }
+    problems
+}
+
 /// What functions and callbacks have in common.
 fn callable_problems(header: &Header, function: &Function) -> Vec<String> {
     let mut problems = doc_problems(header, &function.doc);
+    problems.extend(type_problems(function));
     if function.doc.summary.is_empty() {
         return problems;
     }
