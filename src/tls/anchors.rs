@@ -193,7 +193,11 @@ impl Collection {
         &self.anchors
     }
 
-    pub(crate) fn into_anchors(self) -> Anchors {
+    /// A context keeps them for as long as it lives, so that room for more would be wasted.
+    pub(crate) fn into_anchors(mut self) -> Anchors {
+        self.anchors.origins.iter_mut().for_each(|origin| origin.certificates.shrink_to_fit());
+        self.anchors.origins.shrink_to_fit();
+        self.anchors.roots.shrink_to_fit();
         self.anchors
     }
 

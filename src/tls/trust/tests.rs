@@ -140,3 +140,11 @@ fn what_is_skipped_is_told_up_to_a_bound() {
     let skipped = trust.loaded[0].skipped();
     assert_eq!((skipped.len(), skipped[100].to_str().unwrap()), (101, "900 more"));
 }
+
+/// What it says of its use cannot be respected.
+#[test]
+fn a_certificate_that_cannot_be_read_is_not_trusted() {
+    let trust = set(&[Source::File(file("verify/odd.pem"))], false, &Environment::default()).unwrap();
+    let skipped: Vec<_> = trust.loaded[0].skipped().iter().map(|text| text.to_str().unwrap()).collect();
+    assert_eq!((trust.anchors.len(), skipped), (1, vec!["certificate 0 cannot be read: keyUsage at its byte 301"]));
+}

@@ -256,6 +256,58 @@ fn self_issued_certificates_are_not_below_the_trusted_one() {
     assert_eq!(judged(&policy(&[&trusted], &[], 0), &sent, Purpose::Server), None);
 }
 
+/// INCOMPLETE_CHAIN needs a reason to believe that the peer left a certificate out.
+#[test]
+fn a_missing_issuer_is_unknown_or_left_out() {
+    let [root, top, int, other, site] = ["root", "top", "int", "other", "a.test"].map(Who::new);
+    let (own, by_root, by_top) = (root.own_with(|_| {}), top.by(&root), int.by(&top));
+    let unrelated = other.own_with(|_| {});
+    let leaf = site.by(&int);
+    let downloadable = site.by_with(&int, |params| {
+        // caIssuers: URI:x
+        let access = [0x30, 15, 0x30, 13, 6, 8, 0x2b, 6, 1, 5, 5, 7, 48, 2, 0x86, 1, b'x'];
+        params.custom_extensions =
+            vec![CustomExtension::from_oid_content(&[1, 3, 6, 1, 5, 5, 7, 1, 1], access.to_vec())];
+    });
+    let (unknown, incomplete) = (Some(Problem::UnknownIssuer), Some(Problem::IncompleteChain));
+    for (what, sent, expected) in [
+        ("the leaf", &[&leaf][..], unknown),
+        ("a leaf that says where its issuer is", &[&downloadable], incomplete),
+        ("the leaf and a root", &[&leaf, &own], incomplete),
+        ("the leaf and something else", &[&leaf, &unrelated], incomplete),
+        ("one of two between", &[&leaf, &by_top], unknown),
+        ("one of two between, and the root", &[&leaf, &by_top, &own], incomplete),
+        ("all but the root", &[&leaf, &by_top, &by_root], unknown),
+        ("all", &[&leaf, &by_top, &by_root, &own], unknown),
+    ] {
+        assert_eq!(
+            judged(&policy(&[&Who::new("trusted").own_with(|_| {})], &[], 0), sent, Purpose::Server),
+            expected,
+            "{what}"
+        );
+    }
+    let trusted = policy(&[&own], &[], 0);
+    assert_eq!(judged(&trusted, &[&leaf, &by_top, &by_root], Purpose::Server), None);
+    assert_eq!(judged(&trusted, &[&leaf, &by_top], Purpose::Server), unknown);
+}
+
+/// What is sent may have extensions that are critical and not understood, as what is trusted.
+#[test]
+fn unknown_critical_extensions_are_named() {
+    let [root, int, site] = ["root", "int", "a.test"].map(Who::new);
+    let critical = |params: &mut CertificateParams| {
+        let mut extension = CustomExtension::from_oid_content(&[1, 2, 3, 4], vec![5, 0]);
+        extension.set_criticality(true);
+        params.custom_extensions = vec![extension];
+    };
+    let trusted = policy(&[&root.own_with(|_| {})], &[], 0);
+    let (leaf, by_root) = (site.by(&int), int.by(&root));
+    let expected = Some(Problem::UnknownCriticalExtension);
+    assert_eq!(judged(&trusted, &[&site.by_with(&int, critical), &by_root], Purpose::Server), expected);
+    assert_eq!(judged(&trusted, &[&leaf, &int.by_with(&root, critical)], Purpose::Server), expected);
+    assert_eq!(judged(&trusted, &[&leaf, &by_root], Purpose::Server), None);
+}
+
 #[test]
 fn strict_rules_hold_for_trusted_certificates() {
     let [root, site] = ["root", "a.test"].map(Who::new);

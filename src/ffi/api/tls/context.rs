@@ -40,8 +40,8 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
     read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }
 
-/// How many authorities are trusted. An authority of several sources counts once. As the length of Python's
-/// `get_ca_certs()`.
+/// How many trusted certificates there are, of authorities and of peers themselves. Those of the same name and key count
+/// once, also if several sources have them. As the length of Python's `get_ca_certs()`.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
@@ -108,7 +108,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
     lend_text(context, len, |context| context.trust_loaded().get(index).map(Loaded::name))
 }
 
-/// How many authorities a source has, those of other sources included. Certificates of the same name and key are one.
+/// How many trusted certificates a source has, those that other sources have too included. Those of the same name and
+/// key count once.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @param index 0 to count - 1; beyond, 0 is returned.
