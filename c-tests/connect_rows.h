@@ -49,7 +49,7 @@ static inline int32_t resolve(void *ctx, const char *host, int32_t port, double 
 /* A stagger longer than all that happens: a race has its attempts one after the other too. */
 static inline netlib_connect_options *options_for(struct answer *answer, double timeout) {
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_resolve_callback(options, resolve, answer);
+    netlib_connect_options_set_resolve_callback(options, resolve, answer, NULL);
     netlib_connect_options_set_timeout(options, timeout);
     netlib_connect_options_set_stagger(options, 2.0);
     return options;

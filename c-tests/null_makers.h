@@ -149,11 +149,13 @@ static inline int32_t make_clock_answer(void *ctx, double *seconds) {
     *seconds = 1.0;
     return 0;
 }
-static inline int32_t make_sleep_answer(void *ctx, double seconds) {
+static inline enum netlib_outcome make_sleep_answer(void *ctx, double seconds) {
     (void)ctx;
     (void)seconds;
     return NETLIB_OUTCOME_DONE;
 }
+static inline void make_ctx_free(void *ctx) { (void)ctx; }
+#define MAKE__netlib_ctx_free_fn make_ctx_free
 #define MAKE__netlib_clock_fn make_clock_answer
 #define MAKE__netlib_wall_clock_fn make_clock_answer
 #define MAKE__netlib_random_fn make_clock_answer
@@ -235,7 +237,7 @@ static inline int32_t make_body_tell(void *ctx, int64_t *position) {
     *position = 0;
     return 0;
 }
-static inline int32_t make_body_seek(void *ctx, int64_t position) {
+static inline enum netlib_outcome make_body_seek(void *ctx, int64_t position) {
     (void)ctx;
     (void)position;
     return NETLIB_OUTCOME_DONE;
@@ -355,7 +357,7 @@ static inline netlib_throughput *make_throughput(void) {
 #define MAKE__netlib_connect_options_add_socket_option__name SO_KEEPALIVE
 #define MAKE__netlib_connect_options_add_socket_option__value (&(int){1})
 #ifdef HAVE_netlib_connect_options_set_address_callback
-static inline int32_t make_address_answer(void *ctx, const void *address, size_t len, int32_t classes) {
+static inline enum netlib_verdict make_address_answer(void *ctx, const void *address, size_t len, int32_t classes) {
     (void)ctx;
     (void)address;
     (void)len;
@@ -447,7 +449,7 @@ static inline netlib_tls_engine *make_tls_engine(void) {
 #endif
 #define MAKE__netlib_tls_engine_ptr make_tls_engine()
 #ifdef HAVE_netlib_tls_options_set_servername_callback
-static inline int32_t make_servername_answer(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static inline enum netlib_verdict make_servername_answer(void *ctx, const char *server_name, netlib_tls_context **replacement) {
     (void)ctx;
     (void)server_name;
     (void)replacement;

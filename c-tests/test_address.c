@@ -148,7 +148,7 @@ struct asked {
     struct sockaddr_storage address;
 };
 
-static int32_t ask(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict ask(void *ctx, const void *address, size_t len, int32_t classes) {
     struct asked *asked = ctx;
     asked->calls++;
     asked->classes = classes;
@@ -163,7 +163,7 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     int server = listener(&port);
     struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_address_callback(options, ask, &asked);
+    netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
     int fd = -1;
     CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
     struct sockaddr_in peer;
@@ -223,8 +223,8 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     CHECK_INT(0, asked.calls);
     netlib_connect_options_free(options);
     options = netlib_connect_options_new();
-    netlib_connect_options_set_address_callback(options, ask, &asked);
-    netlib_connect_options_set_address_callback(options, NULL, NULL);
+    netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
+    netlib_connect_options_set_address_callback(options, NULL, NULL, NULL);
     CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
     CHECK_INT(0, asked.calls);
     close(fd);

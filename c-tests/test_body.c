@@ -285,7 +285,7 @@ static int32_t own_tell(void *ctx, int64_t *pos) {
     return own->result;
 }
 
-static int32_t own_seek(void *ctx, int64_t pos) {
+static enum netlib_outcome own_seek(void *ctx, int64_t pos) {
     struct own *own = ctx;
     own->at = pos;
     return own->sought == 0 ? NETLIB_OUTCOME_DONE : own->sought == -1 ? 0 : own->sought;
@@ -301,7 +301,7 @@ static void callbacks(void) {
     netlib_error *err = NULL;
     netlib_body *body = NULL;
     struct own own = {.text = "hello world", .at = 6};
-    CHECK_OK(netlib_body_new(own_read, own_tell, own_seek, own_is_closed, &own, &body, &err));
+    CHECK_OK(netlib_body_new(own_read, own_tell, own_seek, own_is_closed, &own, NULL, &body, &err));
     can_be_sent_again(body, false);
     int32_t closed = 0;
     own.closed = 1;
@@ -309,7 +309,7 @@ static void callbacks(void) {
     CHECK(closed);
     netlib_body_free(body);
 
-    CHECK_OK(netlib_body_new(own_read, NULL, NULL, NULL, &own, &body, &err));
+    CHECK_OK(netlib_body_new(own_read, NULL, NULL, NULL, &own, NULL, &body, &err));
     int64_t pos = 99;
     CHECK_OK(netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err));
     CHECK_INT(NETLIB_POSITION_NONE, pos);
@@ -317,7 +317,7 @@ static void callbacks(void) {
     CHECK_STATUS(NETLIB_UNREWINDABLE_BODY, netlib_rewind_body(body, 0, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_is_fp_closed(body, &closed, &err));
     netlib_body_free(body);
-    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_new(NULL, own_tell, own_seek, own_is_closed, NULL, &body, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_new(NULL, own_tell, own_seek, own_is_closed, NULL, NULL, &body, &err));
     CHECK(body == NULL);
 }
 
@@ -347,7 +347,7 @@ static void callbacks_are_not_believed(void) {
         netlib_error *err = NULL;
         netlib_body *body = NULL;
         struct own own = rows[i].own;
-        CHECK_OK(netlib_body_new(own_read, own_tell, own_seek, own_is_closed, &own, &body, &err));
+        CHECK_OK(netlib_body_new(own_read, own_tell, own_seek, own_is_closed, &own, NULL, &body, &err));
         char buf[2];
         size_t n = 99;
         CHECK_STATUS(rows[i].read, netlib_body_read(body, buf, sizeof buf, &n, &err));

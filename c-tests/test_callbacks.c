@@ -12,7 +12,7 @@ static int32_t raise_number(void *ctx, double *number) {
     return raised++, 0;
 }
 
-static int32_t raise_sleep(void *ctx, double seconds) {
+static enum netlib_outcome raise_sleep(void *ctx, double seconds) {
     (void)ctx, (void)seconds;
     return raised++, 0;
 }
@@ -32,7 +32,7 @@ static int32_t raise_tell(void *ctx, int64_t *pos) {
     return raised++, 0;
 }
 
-static int32_t raise_seek(void *ctx, int64_t pos) {
+static enum netlib_outcome raise_seek(void *ctx, int64_t pos) {
     (void)ctx, (void)pos;
     return raised++, 0;
 }
@@ -42,7 +42,7 @@ static int32_t raise_is_closed(void *ctx, int32_t *closed) {
     return raised++, 0;
 }
 
-static int32_t raise_address(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict raise_address(void *ctx, const void *address, size_t len, int32_t classes) {
     (void)ctx, (void)address, (void)len, (void)classes;
     return raised++, 0;
 }
@@ -52,7 +52,7 @@ static int32_t raise_resolve(void *ctx, const char *host, int32_t port, double s
     return raised++, 0;
 }
 
-static int32_t raise_servername(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static enum netlib_verdict raise_servername(void *ctx, const char *server_name, netlib_tls_context **replacement) {
     (void)ctx, (void)server_name, (void)replacement;
     return raised++, 0;
 }
@@ -60,7 +60,7 @@ static int32_t raise_servername(void *ctx, const char *server_name, netlib_tls_c
 static netlib_status of_clock(netlib_error **err) {
     netlib_timeout *timeout = NULL;
     CHECK_INT(NETLIB_OK, netlib_timeout_new(1, 1, 1, &timeout, err));
-    CHECK_INT(NETLIB_OK, netlib_timeout_set_clock(timeout, raise_number, NULL, err));
+    CHECK_INT(NETLIB_OK, netlib_timeout_set_clock(timeout, raise_number, NULL, NULL, err));
     netlib_status status = netlib_timeout_start_connect(timeout, err);
     netlib_timeout_free(timeout);
     return status;
@@ -79,7 +79,7 @@ static netlib_retry *retry_with(netlib_retry_options *options) {
 
 static netlib_status of_wall_clock(netlib_error **err) {
     netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_wall_clock(options, raise_number, NULL);
+    netlib_retry_options_set_wall_clock(options, raise_number, NULL, NULL);
     netlib_retry *retry = retry_with(options);
     double seconds = 0;
     netlib_status status = netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, err);
@@ -89,7 +89,7 @@ static netlib_status of_wall_clock(netlib_error **err) {
 
 static netlib_status of_sleep(netlib_error **err) {
     netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_sleep(options, raise_sleep, NULL);
+    netlib_retry_options_set_sleep(options, raise_sleep, NULL, NULL);
     netlib_retry *retry = retry_with(options);
     netlib_status status = netlib_retry_sleep(retry, NULL, NULL, err);
     netlib_retry_free(retry);
@@ -98,7 +98,7 @@ static netlib_status of_sleep(netlib_error **err) {
 
 static netlib_status of_random(netlib_error **err) {
     netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_random(options, raise_number, NULL);
+    netlib_retry_options_set_random(options, raise_number, NULL, NULL);
     netlib_retry *retry = retry_with(options);
     double seconds = 0;
     netlib_status status = netlib_retry_get_backoff_time(retry, &seconds, err);
@@ -109,7 +109,7 @@ static netlib_status of_random(netlib_error **err) {
 static netlib_body *raising_body(void) {
     netlib_error *err = NULL;
     netlib_body *body = NULL;
-    CHECK_OK(netlib_body_new(raise_count, raise_tell, raise_seek, raise_is_closed, NULL, &body, &err));
+    CHECK_OK(netlib_body_new(raise_count, raise_tell, raise_seek, raise_is_closed, NULL, NULL, &body, &err));
     return body;
 }
 
@@ -167,7 +167,7 @@ static netlib_status connect_one_way(netlib_connect_options *options, bool race,
 
 static netlib_connect_options *raising_address(void) {
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_address_callback(options, raise_address, NULL);
+    netlib_connect_options_set_address_callback(options, raise_address, NULL, NULL);
     return options;
 }
 
@@ -178,7 +178,7 @@ static netlib_status of_address_in_a_race(netlib_error **err) {
 
 static netlib_connect_options *raising_resolver(void) {
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_resolve_callback(options, raise_resolve, NULL);
+    netlib_connect_options_set_resolve_callback(options, raise_resolve, NULL, NULL);
     return options;
 }
 
@@ -189,7 +189,7 @@ static netlib_status of_resolve_in_a_race(netlib_error **err) {
 
 static netlib_status of_tls_wall_clock(netlib_error **err) {
     netlib_tls_options *options = client_options();
-    netlib_tls_options_set_wall_clock(options, raise_number, NULL);
+    netlib_tls_options_set_wall_clock(options, raise_number, NULL, NULL);
     netlib_tls_context *client = context_of(options), *server = server_context("server");
     struct wire wire = wire_of(client, server, 20000);
     CHECK_INT(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, err));
@@ -211,7 +211,7 @@ static netlib_status of_tls_servername(netlib_error **err) {
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_system_trust(options, 0);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-    netlib_tls_options_set_servername_callback(options, raise_servername, NULL);
+    netlib_tls_options_set_servername_callback(options, raise_servername, NULL, NULL);
     netlib_tls_context *server = context_of(options), *client = client_context();
     struct wire wire = wire_of(client, server, 20000);
     CHECK_INT(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, err));
@@ -233,7 +233,7 @@ static int32_t write_all(void *ctx, const void *buf, size_t len, size_t *n) {
 static netlib_status shake_over(netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn, netlib_error **err) {
     netlib_tls_context *context = client_context();
     netlib_tls_stream *stream = NULL;
-    CHECK_INT(NETLIB_OK, netlib_tls_wrap_callbacks(context, "localhost", read_fn, write_fn, NULL, &stream, err));
+    CHECK_INT(NETLIB_OK, netlib_tls_wrap_callbacks(context, "localhost", read_fn, write_fn, NULL, NULL, &stream, err));
     netlib_status status = netlib_tls_stream_handshake(stream, err);
     netlib_tls_stream_free(stream);
     netlib_tls_context_free(context);
@@ -283,7 +283,7 @@ struct nth {
     int fails_at, asked;
 };
 
-static int32_t fail_at(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict fail_at(void *ctx, const void *address, size_t len, int32_t classes) {
     struct nth *nth = ctx;
     (void)address, (void)len, (void)classes;
     return nth->asked++ == nth->fails_at ? NETLIB_VERDICT_FAILED : NETLIB_VERDICT_ALLOW;
@@ -310,8 +310,8 @@ static void r34_no_other_address_is_tried(void) {
             netlib_error *err = NULL;
             struct nth nth = {fails_at, 0};
             netlib_connect_options *options = netlib_connect_options_new();
-            netlib_connect_options_set_resolve_callback(options, two_addresses, &at);
-            netlib_connect_options_set_address_callback(options, fail_at, &nth);
+            netlib_connect_options_set_resolve_callback(options, two_addresses, &at, NULL);
+            netlib_connect_options_set_address_callback(options, fail_at, &nth, NULL);
             int fd = -1;
             netlib_status status = NETLIB_OK;
             netlib_connect *connect = NULL;
@@ -342,8 +342,340 @@ static void r34_no_other_address_is_tried(void) {
     close(server);
 }
 
+/* ---- ctx_free: called once, when the last holder is gone ---- */
+
+struct counted {
+    int freed;
+};
+
+static void count_free(void *ctx) { ((struct counted *)ctx)->freed++; }
+
+typedef void set_fn(void *options, bool with_function, struct counted *ctx);
+
+#define SETTER(name, call, function)                                          \
+    static void name(void *options, bool with_function, struct counted *ctx) { \
+        call(options, with_function ? function : NULL, ctx, count_free);      \
+    }
+SETTER(set_wall_clock, netlib_retry_options_set_wall_clock, raise_number)
+SETTER(set_sleep, netlib_retry_options_set_sleep, raise_sleep)
+SETTER(set_random, netlib_retry_options_set_random, raise_number)
+SETTER(set_address, netlib_connect_options_set_address_callback, raise_address)
+SETTER(set_resolve, netlib_connect_options_set_resolve_callback, raise_resolve)
+SETTER(set_tls_wall_clock, netlib_tls_options_set_wall_clock, raise_number)
+SETTER(set_servername, netlib_tls_options_set_servername_callback, raise_servername)
+static void set_clock(void *timeout, bool with_function, struct counted *ctx) {
+    netlib_error *err = NULL;
+    CHECK_STATUS(timeout == NULL ? NETLIB_NULL_ARGUMENT : NETLIB_OK,
+                 netlib_timeout_set_clock(timeout, with_function ? raise_number : NULL, ctx, count_free, &err));
+}
+
+/* Options, and what is made of them: each keeps the callback alone when the others are freed. */
+enum { KEPT = 5 };
+struct kind {
+    void *(*options)(void);
+    void (*free_options)(void *options);
+    void (*make)(void *options, void *kept[KEPT]);
+    void (*free_kept)(void *kept[KEPT], int at);
+};
+
+static void *new_retry_options(void) { return netlib_retry_options_new(); }
+static void free_retry_options(void *options) { netlib_retry_options_free(options); }
+static void make_of_retry(void *options, void *kept[KEPT]) {
+    netlib_error *err = NULL;
+    netlib_retry *retry = NULL, *next = NULL, *none = NULL;
+    netlib_retry_options_set_total(options, 1);
+    CHECK_OK(netlib_retry_new(options, &retry, &err));
+    netlib_error *refused = NULL;
+    CHECK_OK(netlib_error_new(NETLIB_NEW_CONNECTION, "refused", NULL, &refused, &err));
+    CHECK_OK(netlib_retry_increment(retry, "GET", "/", NULL, refused, &next, &err));
+    netlib_error *exhausted = NULL;
+    CHECK_INT(NETLIB_MAX_RETRY, netlib_retry_increment(next, "GET", "/", NULL, refused, &none, &exhausted));
+    netlib_error_free(refused);
+    kept[0] = retry;
+    kept[1] = netlib_retry_clone(retry);
+    kept[2] = next;
+    kept[3] = netlib_retry_to_options(next);
+    kept[4] = exhausted;
+}
+static void free_of_retry(void *kept[KEPT], int at) {
+    if (at < 3) netlib_retry_free(kept[at]);
+    if (at == 3) netlib_retry_options_free(kept[at]);
+    if (at == 4) netlib_error_free(kept[at]);
+}
+
+static void *new_connect_options(void) { return netlib_connect_options_new(); }
+static void free_connect_options(void *options) { netlib_connect_options_free(options); }
+static void make_of_connect(void *options, void *kept[KEPT]) {
+    netlib_error *err = NULL;
+    netlib_connect *connect = NULL;
+    CHECK_OK(netlib_connect_new("name.test", 80, options, &connect, &err));
+    kept[0] = connect;
+    netlib_connect *ended = NULL;
+    int fd = -1;
+    CHECK_OK(netlib_connect_new("127.0.0.1", 1, options, &ended, &err));
+    netlib_status status = netlib_connect_run(ended, NULL, &fd, &err);
+    CHECK(status != NETLIB_OK);
+    netlib_error_free(err);
+    kept[1] = ended;
+}
+static void free_of_connect(void *kept[KEPT], int at) { netlib_connect_free(kept[at]); }
+
+static void *new_tls_options(void) {
+    netlib_tls_options *options = netlib_tls_options_new();
+    netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
+    netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+    return options;
+}
+static void free_tls_options(void *options) { netlib_tls_options_free(options); }
+static void make_of_tls(void *options, void *kept[KEPT]) {
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    CHECK_OK(netlib_tls_context_new(options, &context, &err));
+    kept[0] = context;
+    kept[1] = netlib_tls_context_clone(context);
+    kept[2] = server_engine(context);
+    kept[3] = netlib_tls_context_to_options(context);
+    kept[4] = client_engine(context, "localhost");
+}
+static void free_of_tls(void *kept[KEPT], int at) {
+    if (at < 2) netlib_tls_context_free(kept[at]);
+    if (at == 3) netlib_tls_options_free(kept[at]);
+    if (at == 2 || at == 4) netlib_tls_engine_free(kept[at]);
+}
+
+static void *new_timeout(void) {
+    netlib_error *err = NULL;
+    netlib_timeout *timeout = NULL;
+    CHECK_OK(netlib_timeout_new(1, 1, 1, &timeout, &err));
+    return timeout;
+}
+static void free_timeout(void *timeout) { netlib_timeout_free(timeout); }
+static void make_of_timeout(void *timeout, void *kept[KEPT]) { kept[0] = netlib_timeout_clone(timeout); }
+static void free_of_timeout(void *kept[KEPT], int at) { netlib_timeout_free(kept[at]); }
+
+static const struct kind retry_kind = {new_retry_options, free_retry_options, make_of_retry, free_of_retry};
+static const struct kind connect_kind = {new_connect_options, free_connect_options, make_of_connect, free_of_connect};
+static const struct kind tls_kind = {new_tls_options, free_tls_options, make_of_tls, free_of_tls};
+static const struct kind timeout_kind = {new_timeout, free_timeout, make_of_timeout, free_of_timeout};
+static const struct {
+    const char *name;
+    set_fn *set;
+    const struct kind *kind;
+} setters[] = {
+    {"netlib_retry_options_set_wall_clock", set_wall_clock, &retry_kind},
+    {"netlib_retry_options_set_sleep", set_sleep, &retry_kind},
+    {"netlib_retry_options_set_random", set_random, &retry_kind},
+    {"netlib_connect_options_set_address_callback", set_address, &connect_kind},
+    {"netlib_connect_options_set_resolve_callback", set_resolve, &connect_kind},
+    {"netlib_tls_options_set_wall_clock", set_tls_wall_clock, &tls_kind},
+    {"netlib_tls_options_set_servername_callback", set_servername, &tls_kind},
+    {"netlib_timeout_set_clock", set_clock, &timeout_kind},
+};
+
+static void setters_release_once(void) {
+    for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
+        const struct kind *kind = setters[i].kind;
+        unsigned long failed_before = checks_failed;
+        struct counted a = {0}, b = {0};
+        /* NULL options; no function. */
+        setters[i].set(NULL, true, &a);
+        CHECK_INT(1, a.freed);
+        void *options = kind->options();
+        setters[i].set(options, false, &b);
+        CHECK_INT(1, b.freed);
+        /* Replaced; kept by options alone. */
+        a.freed = b.freed = 0;
+        setters[i].set(options, true, &a);
+        CHECK_INT(0, a.freed);
+        setters[i].set(options, true, &b);
+        CHECK_INT(1, a.freed);
+        CHECK_INT(0, b.freed);
+        kind->free_options(options);
+        CHECK_INT(1, a.freed);
+        CHECK_INT(1, b.freed);
+        /* Taken away by NULL, whose own ctx goes as well. */
+        a.freed = b.freed = 0;
+        options = kind->options();
+        setters[i].set(options, true, &a);
+        setters[i].set(options, false, &b);
+        CHECK_INT(1, a.freed);
+        CHECK_INT(1, b.freed);
+        kind->free_options(options);
+        CHECK_INT(1, a.freed);
+        /* Each thing made of the options is the last holder in turn. */
+        for (int last = 0; last < KEPT; last++) {
+            a.freed = b.freed = 0;
+            void *kept[KEPT] = {NULL};
+            options = kind->options();
+            setters[i].set(options, true, &a);
+            kind->make(options, kept);
+            setters[i].set(options, true, &b);
+            CHECK_INT(0, a.freed);
+            CHECK_INT(0, b.freed);
+            kind->free_options(options);
+            CHECK_INT(1, b.freed);
+            for (int at = 0; at < KEPT; at++) {
+                if (at != last && kept[at] != NULL) kind->free_kept(kept, at);
+            }
+            if (kept[last] != NULL) {
+                CHECK_INT(0, a.freed);
+                kind->free_kept(kept, last);
+            }
+            CHECK_INT(1, a.freed);
+            CHECK_INT(1, b.freed);
+        }
+        if (checks_failed > failed_before) fprintf(stderr, "    %s\n", setters[i].name);
+    }
+    /* Options that have a bad value keep nothing more. */
+    struct counted a = {0};
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_timeout(options, -5);
+    set_address(options, true, &a);
+    CHECK_INT(1, a.freed);
+    netlib_connect_options_free(options);
+    CHECK_INT(1, a.freed);
+    /* A started timeout refuses another clock. */
+    netlib_error *err = NULL;
+    netlib_timeout *timeout = new_timeout();
+    CHECK_OK(netlib_timeout_start_connect(timeout, &err));
+    CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_set_clock(timeout, raise_number, &a, count_free, &err));
+    CHECK_INT(2, a.freed);
+    netlib_timeout_free(timeout);
+    CHECK_INT(2, a.freed);
+}
+
+/* Functions that take several callbacks with one ctx. */
+static void constructors_release_once(void) {
+    netlib_error *err = NULL;
+    struct counted ctx = {0};
+    netlib_body *body = NULL;
+    static const struct {
+        netlib_body_tell_fn tell;
+        netlib_body_seek_fn seek;
+        netlib_body_is_closed_fn is_closed;
+    } rows[] = {{raise_tell, raise_seek, raise_is_closed}, {NULL, raise_seek, NULL}, {NULL, NULL, NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        ctx.freed = 0;
+        CHECK_OK(netlib_body_new(raise_count, rows[i].tell, rows[i].seek, rows[i].is_closed, &ctx, count_free, &body, &err));
+        CHECK_INT(0, ctx.freed);
+        netlib_body_free(body);
+        CHECK_INT(1, ctx.freed);
+    }
+    ctx.freed = 0;
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_new(NULL, raise_tell, raise_seek, raise_is_closed, &ctx, count_free, &body, &err));
+    CHECK_INT(1, ctx.freed);
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_body_new(raise_count, NULL, NULL, NULL, &ctx, count_free, NULL, &err));
+    CHECK_INT(2, ctx.freed);
+
+    netlib_tls_context *client = client_context(), *server = server_context("server");
+    netlib_tls_stream *stream = NULL, *inner = NULL;
+    ctx.freed = 0;
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", raise_count, write_all, &ctx, count_free, &stream, &err));
+    CHECK_OK(netlib_tls_wrap_stream(client, stream, "localhost", &inner, &err));
+    netlib_tls_stream_free(stream);
+    CHECK_INT(0, ctx.freed);
+    netlib_tls_stream_free(inner);
+    CHECK_INT(1, ctx.freed);
+    CHECK_OK(netlib_tls_accept_callbacks(server, raise_count, write_all, &ctx, count_free, &stream, &err));
+    netlib_tls_stream_free(stream);
+    CHECK_INT(2, ctx.freed);
+    /* Failures. */
+    static const struct {
+        bool context, read, write, stream;
+        const char *name;
+        netlib_status status;
+    } failures[] = {
+        {false, true, true, true, "localhost", NETLIB_NULL_ARGUMENT}, {true, false, true, true, "localhost", NETLIB_NULL_ARGUMENT},
+        {true, true, false, true, "localhost", NETLIB_NULL_ARGUMENT}, {true, true, true, false, "localhost", NETLIB_NULL_ARGUMENT},
+        {true, true, true, true, "a b", NETLIB_INVALID_ARGUMENT},     {true, true, true, true, NULL, NETLIB_INVALID_ARGUMENT},
+    };
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
+        ctx.freed = 0;
+        CHECK_STATUS(failures[i].status,
+                     netlib_tls_wrap_callbacks(failures[i].context ? client : NULL, failures[i].name,
+                                               failures[i].read ? raise_count : NULL, failures[i].write ? write_all : NULL, &ctx,
+                                               count_free, failures[i].stream ? &stream : NULL, &err));
+        CHECK_INT(1, ctx.freed);
+        if (failures[i].status != NETLIB_NULL_ARGUMENT) continue;
+        CHECK_STATUS(NETLIB_NULL_ARGUMENT,
+                     netlib_tls_accept_callbacks(failures[i].context ? server : NULL, failures[i].read ? raise_count : NULL,
+                                                 failures[i].write ? write_all : NULL, &ctx, count_free,
+                                                 failures[i].stream ? &stream : NULL, &err));
+        CHECK_INT(2, ctx.freed);
+    }
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+}
+
+/* ---- ctx_free runs under no lock ---- */
+
+/* What a server-name callback hands over, and the stream it is called for. */
+struct switching {
+    netlib_tls_context *next;
+    netlib_tls_stream *stream;
+    int freed;
+    int32_t version; /* what the stream said when ctx was released */
+};
+
+static enum netlib_verdict switch_context(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+    struct switching *switching = ctx;
+    (void)server_name;
+    /* The only reference: the stream's. */
+    *replacement = switching->next;
+    switching->next = NULL;
+    return NETLIB_VERDICT_ALLOW;
+}
+
+static void use_the_stream(void *ctx) {
+    struct switching *switching = ctx;
+    switching->freed++;
+    /* Would wait for itself if the stream's lock were held. */
+    if (switching->stream != NULL) switching->version = netlib_tls_stream_version(switching->stream);
+}
+
+static int32_t never_called(void *ctx, double *seconds) {
+    (void)ctx, (void)seconds;
+    return CHECK(false), 1;
+}
+
+/* The server drops the context that asked, or the one that the callback chose and that is no server's. */
+static void r37_ctx_free_runs_under_no_lock(void) {
+    for (int unusable = 0; unusable < 2; unusable++) {
+        netlib_error *err = NULL;
+        struct switching switching = {.version = -1}, chosen = {.version = -1};
+        netlib_tls_options *options = unusable ? client_options() : new_tls_options();
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+        netlib_tls_options_set_wall_clock(options, never_called, &chosen, use_the_stream);
+        switching.next = context_of(options);
+        options = new_tls_options();
+        netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+        netlib_tls_options_set_servername_callback(options, switch_context, &switching, use_the_stream);
+        netlib_tls_context *asking = context_of(options), *client = client_context();
+        struct pair pair = unix_pair();
+        netlib_tls_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(asking, pair.far);
+        netlib_tls_context_free(asking);
+        chosen.stream = switching.stream = far;
+        CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
+        CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(near, &err));
+        netlib_status status = netlib_tls_stream_handshake(far, &err);
+        CHECK_STATUS(unusable ? NETLIB_CALLBACK_FAILED : NETLIB_WANT_READ, status);
+        CHECK_INT(0, switching.freed + chosen.freed);
+        chosen.stream = switching.stream = NULL;
+        netlib_tls_stream_free(far);
+        CHECK_INT(1, switching.freed);
+        CHECK_INT(1, chosen.freed);
+        netlib_tls_stream_free(near);
+        netlib_tls_context_free(client);
+        close_pair(pair);
+    }
+}
+
 int main(void) {
     r34_a_callback_that_raised();
     r34_no_other_address_is_tried();
+    setters_release_once();
+    constructors_release_once();
+    r37_ctx_free_runs_under_no_lock();
     return report("callbacks");
 }

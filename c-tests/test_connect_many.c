@@ -79,7 +79,7 @@ static void no_descriptor_is_free(void) {
     /* In the middle of a race: who has begun goes on, and the next has its turn with the descriptor of who has failed. */
     netlib_connect_options *options = netlib_connect_options_new();
     struct answer answer = {silent_first, 2, 0};
-    netlib_connect_options_set_resolve_callback(options, resolve, &answer);
+    netlib_connect_options_set_resolve_callback(options, resolve, &answer, NULL);
     netlib_connect_options_set_timeout(options, 0.5);
     netlib_connect_options_set_stagger(options, 0.01);
     struct rlimit files = leave(1);

@@ -325,7 +325,7 @@ struct canceller {
     int asked;
 };
 
-static int32_t cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
     struct canceller *canceller = ctx;
     (void)address, (void)len, (void)classes;
     canceller->asked++;
@@ -344,7 +344,7 @@ static void a_limit_ends_between_two_addresses(void) {
         struct answer answer = {addresses, 2, 0};
         struct canceller canceller = {limit_of(LONG), 0};
         netlib_connect_options *options = options_for(&answer, LONG);
-        netlib_connect_options_set_address_callback(options, cancel_and_refuse, &canceller);
+        netlib_connect_options_set_address_callback(options, cancel_and_refuse, &canceller, NULL);
         netlib_status status = connect_by(way, "name.test", 80, options, canceller.limit, &fd, &err);
         CHECK_INT(-1, fd);
         CHECK_INT(1, canceller.asked);

@@ -57,19 +57,19 @@ static int32_t clock_b(void *ctx, double *seconds) {
     *seconds = 2.0;
     return NETLIB_OK;
 }
-static int32_t name_a(void *ctx, const char *name, netlib_tls_context **replacement) {
+static enum netlib_verdict name_a(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
     return NETLIB_VERDICT_ALLOW;
 }
-static int32_t name_b(void *ctx, const char *name, netlib_tls_context **replacement) {
+static enum netlib_verdict name_b(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
     return NETLIB_VERDICT_REFUSE;
 }
-static int32_t address_a(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict address_a(void *ctx, const void *address, size_t len, int32_t classes) {
     (void)ctx, (void)address, (void)len, (void)classes;
     return NETLIB_VERDICT_ALLOW;
 }
-static int32_t address_b(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict address_b(void *ctx, const void *address, size_t len, int32_t classes) {
     (void)ctx, (void)address, (void)len, (void)classes;
     return NETLIB_VERDICT_REFUSE;
 }
@@ -141,10 +141,10 @@ ROW(crl_data, read_text(VERIFY "int.crl.der", text, sizeof text, &text_len); net
 ROW(other_crl, netlib_tls_options_add_crl_file(o, VERIFY "int-expired.crl"))
 ROW(leaf_crl, netlib_tls_options_add_crl_file(o, VERIFY "int.crl"); netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF))
 ROW(strict, netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_FLAG_X509_STRICT))
-ROW(clock_1, netlib_tls_options_set_wall_clock(o, clock_a, &ctx_a))
-ROW(clock_2, netlib_tls_options_set_wall_clock(o, clock_a, &ctx_b))
-ROW(clock_3, netlib_tls_options_set_wall_clock(o, clock_b, &ctx_a))
-ROW(no_clock, netlib_tls_options_set_wall_clock(o, NULL, &ctx_a))
+ROW(clock_1, netlib_tls_options_set_wall_clock(o, clock_a, &ctx_a, NULL))
+ROW(clock_2, netlib_tls_options_set_wall_clock(o, clock_a, &ctx_b, NULL))
+ROW(clock_3, netlib_tls_options_set_wall_clock(o, clock_b, &ctx_a, NULL))
+ROW(no_clock, netlib_tls_options_set_wall_clock(o, NULL, &ctx_a, NULL))
 ROW(minimum, netlib_tls_options_set_minimum_version(o, NETLIB_TLS_1_3))
 ROW(maximum, netlib_tls_options_set_maximum_version(o, NETLIB_TLS_1_2))
 ROW(method, netlib_tls_options_set_ssl_version(o, NETLIB_PROTOCOL_TLSv1_2))
@@ -170,9 +170,9 @@ ROW(ech, netlib_tls_options_set_ech_config_list(o, "AED+DQA8BwAgACAJCQkJCQkJCQkJ
 ROW(other_ech, netlib_tls_options_set_ech_config_list(o, "AED+DQA8BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUANb3RoZXIuZXhhbXBsZQAA", NETLIB_NTS))
 ROW(ech_grease, netlib_tls_options_set_ech_grease(o, 1))
 ROW(order, netlib_tls_options_set_options(o, NETLIB_OP_ALL | NETLIB_OP_CIPHER_SERVER_PREFERENCE))
-ROW(servername_1, netlib_tls_options_set_servername_callback(o, name_a, &ctx_a))
-ROW(servername_2, netlib_tls_options_set_servername_callback(o, name_b, &ctx_a))
-ROW(servername_3, netlib_tls_options_set_servername_callback(o, name_a, &ctx_b))
+ROW(servername_1, netlib_tls_options_set_servername_callback(o, name_a, &ctx_a, NULL))
+ROW(servername_2, netlib_tls_options_set_servername_callback(o, name_b, &ctx_a, NULL))
+ROW(servername_3, netlib_tls_options_set_servername_callback(o, name_a, &ctx_b, NULL))
 ROW(server_only, netlib_tls_options_set_identity_files(o, CERTS "client.pem", CERTS "client.key"); netlib_tls_options_set_server_only(o, 1))
 ROW(npn, netlib_tls_options_set_npn_protocols(o, (const char *const[]){"h2"}, 1))
 ROW(common_name, netlib_tls_options_set_hostname_checks_common_name(o, 1))
@@ -283,12 +283,12 @@ CON(c_options_2, c_option_2(o); c_option(o))
 CON(c_refuse, netlib_connect_options_refuse_addresses(o, NETLIB_ADDRESS_PRIVATE))
 CON(c_refuse_2, netlib_connect_options_refuse_addresses(o, NETLIB_ADDRESS_METADATA))
 CON(c_refuse_none, netlib_connect_options_refuse_addresses(o, 0))
-CON(c_address_1, netlib_connect_options_set_address_callback(o, address_a, &ctx_a))
-CON(c_address_2, netlib_connect_options_set_address_callback(o, address_b, &ctx_a))
-CON(c_address_3, netlib_connect_options_set_address_callback(o, address_a, &ctx_b))
-CON(c_resolve_1, netlib_connect_options_set_resolve_callback(o, resolve_a, &ctx_a))
-CON(c_resolve_2, netlib_connect_options_set_resolve_callback(o, resolve_b, &ctx_a))
-CON(c_resolve_3, netlib_connect_options_set_resolve_callback(o, resolve_a, &ctx_b))
+CON(c_address_1, netlib_connect_options_set_address_callback(o, address_a, &ctx_a, NULL))
+CON(c_address_2, netlib_connect_options_set_address_callback(o, address_b, &ctx_a, NULL))
+CON(c_address_3, netlib_connect_options_set_address_callback(o, address_a, &ctx_b, NULL))
+CON(c_resolve_1, netlib_connect_options_set_resolve_callback(o, resolve_a, &ctx_a, NULL))
+CON(c_resolve_2, netlib_connect_options_set_resolve_callback(o, resolve_b, &ctx_a, NULL))
+CON(c_resolve_3, netlib_connect_options_set_resolve_callback(o, resolve_a, &ctx_b, NULL))
 CON(c_stagger, netlib_connect_options_set_stagger(o, 0.5))
 
 static const struct {

@@ -296,7 +296,7 @@ struct seen {
     struct sockaddr_in addresses[4];
 };
 
-static int32_t see(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict see(void *ctx, const void *address, size_t len, int32_t classes) {
     struct seen *seen = ctx;
     CHECK(len == sizeof(struct sockaddr_in) && (classes & NETLIB_ADDRESS_LOOPBACK) && seen->count < 4);
     memcpy(&seen->addresses[seen->count++], address, len);
@@ -312,7 +312,7 @@ static void refused_addresses(void) {
     struct seen seen = {0};
     netlib_connect_options *options = options_with(2.0, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_PRIVATE);
-    netlib_connect_options_set_address_callback(options, see, &seen);
+    netlib_connect_options_set_address_callback(options, see, &seen, NULL);
     netlib_connect *connect = NULL;
     netlib_addresses *list = netlib_addresses_new();
     add_ipv4(list, UINT32_C(0x0a000001), 0);
@@ -445,7 +445,7 @@ static void a_resolver_of_the_program(void) {
         asked.count = rows[i].count;
         asked.answer_port = rows[i].port;
         netlib_connect_options *options = netlib_connect_options_new();
-        netlib_connect_options_set_resolve_callback(options, resolve_as_told, &asked);
+        netlib_connect_options_set_resolve_callback(options, resolve_as_told, &asked, NULL);
 
         netlib_connect *connect = connect_to("B\xc3\xbc" "cher.TEST", port, options);
         CHECK_INT(0, asked.calls);
@@ -482,12 +482,12 @@ static void a_resolver_of_the_program(void) {
     struct asked never = {0};
     netlib_limit *over = limit_of(0.0);
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_resolve_callback(options, resolve_as_told, &never);
+    netlib_connect_options_set_resolve_callback(options, resolve_as_told, &never, NULL);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("name.test", port, options, over, &fd, &err));
     CHECK_INT(0, never.calls);
     netlib_connect_options_free(options);
     netlib_limit_free(over);
-    netlib_connect_options_set_resolve_callback(NULL, resolve_as_told, NULL);
+    netlib_connect_options_set_resolve_callback(NULL, resolve_as_told, NULL, NULL);
     netlib_limit_free(lasting);
     close(server);
 }

@@ -216,7 +216,7 @@ static void limits_in_an_event_loop(void) {
     close(silent);
 }
 
-static int32_t cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
     (void)address;
     (void)len;
     (void)classes;
@@ -231,7 +231,7 @@ static void a_limit_ends_a_step(void) {
     const int32_t ports[] = {1, 2, 3};
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_address_callback(options, cancel_and_refuse, limit);
+    netlib_connect_options_set_address_callback(options, cancel_and_refuse, limit, NULL);
     netlib_connect *connect = connect_to_ports(ports, 3, options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     netlib_status status = netlib_connect_step(connect, &fd, &err);

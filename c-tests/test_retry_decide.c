@@ -39,7 +39,7 @@ static netlib_decision *decide(const netlib_retry *retry, const char *method, co
     return decision;
 }
 
-static int32_t record_sleep(void *ctx, double seconds) {
+static enum netlib_outcome record_sleep(void *ctx, double seconds) {
     *(double *)ctx = seconds;
     return NETLIB_OUTCOME_DONE;
 }
@@ -71,7 +71,7 @@ static void responses(void) {
     netlib_retry_options *options = usual();
     double slept = 0;
     netlib_retry_options_add_history(options, "PUT", "http://h/a", NULL, 500, NULL);
-    netlib_retry_options_set_sleep(options, record_sleep, &slept);
+    netlib_retry_options_set_sleep(options, record_sleep, &slept, NULL);
     netlib_retry *retry = retry_of(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_decision *first = decide(retry, "PUT", "http://h/a", rows[i].status, rows[i].fields);

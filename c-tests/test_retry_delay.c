@@ -25,7 +25,7 @@ static int32_t virtual_random(void *ctx, double *value) {
     return virtual->result;
 }
 
-static int32_t virtual_sleep(void *ctx, double seconds) {
+static enum netlib_outcome virtual_sleep(void *ctx, double seconds) {
     struct virtual *virtual = ctx;
     virtual->slept += seconds;
     virtual->calls++;
@@ -97,7 +97,7 @@ static void jitter(void) {
         netlib_retry_options_set_backoff_factor(options, 1);
         netlib_retry_options_set_backoff_max(options, 5.5);
         netlib_retry_options_set_backoff_jitter(options, 5);
-        netlib_retry_options_set_random(options, virtual_random, &virtual);
+        netlib_retry_options_set_random(options, virtual_random, &virtual, NULL);
         netlib_retry *retry = failed(options, 2);
         double seconds = 9;
         CHECK_STATUS(rows[i].expected, netlib_retry_get_backoff_time(retry, &seconds, &err));
@@ -107,8 +107,8 @@ static void jitter(void) {
     /* The system's own. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_jitter(options, 5);
-    netlib_retry_options_set_random(options, forgets_its_answer, NULL);
-    netlib_retry_options_set_random(options, NULL, NULL);
+    netlib_retry_options_set_random(options, forgets_its_answer, NULL, NULL);
+    netlib_retry_options_set_random(options, NULL, NULL, NULL);
     netlib_retry *retry = failed(options, 2);
     bool differ = false;
     double first = backoff_of(retry);
@@ -152,7 +152,7 @@ static void retry_after(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_retry_options *options = netlib_retry_options_new();
         netlib_retry_options_set_retry_after_max(options, rows[i].max);
-        netlib_retry_options_set_wall_clock(options, virtual_now, &virtual);
+        netlib_retry_options_set_wall_clock(options, virtual_now, &virtual, NULL);
         netlib_retry *retry = retry_of(options);
         double seconds = 9;
         CHECK_STATUS(rows[i].expected, netlib_retry_parse_retry_after(retry, rows[i].value, &seconds, &err));
@@ -182,7 +182,7 @@ static void retry_after(void) {
     for (size_t i = 0; i < 4; i++) {
         virtual = (struct virtual){.now = i < 3 ? senseless[i] : 0, .result = i == 3};
         netlib_retry_options *options = netlib_retry_options_new();
-        netlib_retry_options_set_wall_clock(options, virtual_now, &virtual);
+        netlib_retry_options_set_wall_clock(options, virtual_now, &virtual, NULL);
         netlib_retry *made = retry_of(options);
         CHECK_STATUS(NETLIB_CALLBACK_FAILED,
                      netlib_retry_parse_retry_after(made, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, &err));
@@ -225,7 +225,7 @@ static void delays_and_sleeps(void) {
         netlib_retry_options_set_backoff_max(options, 10);
         netlib_retry_options_set_retry_after_max(options, 60);
         netlib_retry_options_set_respect_retry_after_header(options, rows[i].respect);
-        netlib_retry_options_set_sleep(options, virtual_sleep, &virtual);
+        netlib_retry_options_set_sleep(options, virtual_sleep, &virtual, NULL);
         netlib_retry *retry = failed(options, rows[i].failures);
         netlib_response *response = rows[i].status != 0 ? response_of(rows[i].status, rows[i].fields) : NULL;
         double seconds = 99;
@@ -291,7 +291,7 @@ static void limits_end_sleeps(void) {
     /* A sleep callback is not started, and after it the limit is looked at again. */
     struct virtual virtual = {.outcome = NETLIB_OUTCOME_DONE};
     netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_sleep(options, virtual_sleep, &virtual);
+    netlib_retry_options_set_sleep(options, virtual_sleep, &virtual, NULL);
     netlib_retry *with_callback = retry_of(options);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(with_callback, response, limit, &err));
     CHECK_INT(0, virtual.calls);

@@ -144,7 +144,7 @@ static void jitter_kinds(void) {
         netlib_retry_options_set_backoff_max(options, 1);
         netlib_retry_options_set_backoff_jitter(options, 0.25);
         netlib_retry_options_set_jitter_kind(options, rows[i].kind);
-        netlib_retry_options_set_random(options, constant_random, &random);
+        netlib_retry_options_set_random(options, constant_random, &random, NULL);
         netlib_retry *counted = retry_of(options), *decided = netlib_retry_clone(counted);
         double seconds = 9;
         CHECK_OK(netlib_retry_get_backoff_time(counted, &seconds, &err));
@@ -178,7 +178,7 @@ static void jitter_kinds(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, 1);
     netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_DECORRELATED);
-    netlib_retry_options_set_random(options, constant_random, &random);
+    netlib_retry_options_set_random(options, constant_random, &random, NULL);
     netlib_retry *retry = retry_of(options), *next = NULL;
     CHECK_OK(netlib_retry_increment(retry, "GET", "/", NULL, failure, &next, &err));
     random = 0.75;
@@ -218,7 +218,7 @@ static void jitter_kinds(void) {
 static netlib_retry_options *recommended(void) {
     static double half = 0.5;
     netlib_retry_options *options = netlib_retry_options_new_recommended();
-    netlib_retry_options_set_random(options, constant_random, &half);
+    netlib_retry_options_set_random(options, constant_random, &half, NULL);
     return options;
 }
 
@@ -294,7 +294,7 @@ static void decisions_about_responses(void) {
      * not asked where nothing depends on it. */
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_ignore_malformed_retry_after(options, 1);
-    netlib_retry_options_set_wall_clock(options, constant_random, &(double){NAN});
+    netlib_retry_options_set_wall_clock(options, constant_random, &(double){NAN}, NULL);
     retry = retry_of(options);
     for (int i = 0; i < 2; i++) {
         response = response_of(i == 0 ? 200 : 503, "Retry-After: Sun, 06 Nov 1994 08:49:47 GMT\r\n");

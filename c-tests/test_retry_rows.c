@@ -166,7 +166,7 @@ static void the_history_of_a_mixed_run(void) {
     }
 }
 
-static int32_t count_sleeps(void *ctx, double seconds) {
+static enum netlib_outcome count_sleeps(void *ctx, double seconds) {
     (void)seconds;
     ++*(int *)ctx;
     return NETLIB_OUTCOME_DONE;
@@ -181,7 +181,7 @@ static void successive_delays(void) {
         netlib_retry_options *options = netlib_retry_options_new();
         netlib_retry_options_set_backoff_factor(options, with_factor ? 0.1 : 0);
         netlib_retry_options_set_backoff_max(options, 5);
-        netlib_retry_options_set_sleep(options, count_sleeps, &sleeps);
+        netlib_retry_options_set_sleep(options, count_sleeps, &sleeps, NULL);
         netlib_retry *retry = retry_of(options);
         for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
             netlib_retry *next = NULL;
@@ -247,7 +247,7 @@ static int32_t world_now(void *ctx, double *seconds) {
     return 0;
 }
 
-static int32_t world_sleep(void *ctx, double seconds) {
+static enum netlib_outcome world_sleep(void *ctx, double seconds) {
     ((struct world *)ctx)->now += seconds;
     return NETLIB_OUTCOME_DONE;
 }
@@ -291,9 +291,9 @@ static void run(uint64_t events, uint64_t seed, struct record *record) {
             netlib_retry_options_set_status_forcelist(options, codes, 2);
             netlib_retry_options_set_backoff_factor(options, 0.1);
             netlib_retry_options_set_backoff_jitter(options, 0.7);
-            netlib_retry_options_set_wall_clock(options, world_now, &world);
-            netlib_retry_options_set_sleep(options, world_sleep, &world);
-            netlib_retry_options_set_random(options, world_random, &world);
+            netlib_retry_options_set_wall_clock(options, world_now, &world, NULL);
+            netlib_retry_options_set_sleep(options, world_sleep, &world, NULL);
+            netlib_retry_options_set_random(options, world_random, &world, NULL);
             retry = retry_of(options);
             CHECK_OK(netlib_parse_url("http://first.test/", NETLIB_NTS, &url, &err));
         }

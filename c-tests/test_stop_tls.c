@@ -296,7 +296,7 @@ static void callbacks_are_not_called_any_more(void) {
     netlib_error *err = NULL;
     struct dripping dripping = {limit_of(LONG), 0};
     netlib_tls_stream *stream = NULL;
-    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", drip, swallow, &dripping, &stream, &err));
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", drip, swallow, &dripping, NULL, &stream, &err));
     netlib_tls_stream_set_limit(stream, dripping.limit);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_handshake(stream, &err));
     CHECK_INT(20, dripping.calls);

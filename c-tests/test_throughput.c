@@ -237,7 +237,7 @@ static void nested(void) {
     for (int functions = 0; functions < 2; functions++) {
         struct session outer = {.pair = unix_pair(), .far = server_engine(server)};
         if (functions) {
-            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wait_and_read, just_write, &outer.pair.near, &outer.near, &err));
+            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wait_and_read, just_write, &outer.pair.near, NULL, &outer.near, &err));
         } else {
             outer.near = wrap(client, outer.pair.near, "localhost");
         }

@@ -50,7 +50,7 @@ static void limits_combine(void) {
         CHECK_DOUBLE(rows[i].total, netlib_timeout_total(timeout));
         CHECK_DOUBLE(rows[i].connect, netlib_timeout_connect(timeout));
         CHECK_DOUBLE(rows[i].read, netlib_timeout_read(timeout));
-        CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, &err));
+        CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, NULL, &err));
         CHECK_DOUBLE(rows[i].connect_timeout, netlib_timeout_connect_timeout(timeout));
         CHECK_STATUS(has_total ? NETLIB_TIMEOUT_STATE : NETLIB_OK, netlib_timeout_read_timeout(timeout, &seconds, &err));
         CHECK_DOUBLE(has_total ? 0 : rows[i].read_timeout, seconds);
@@ -110,14 +110,14 @@ static void clock_states(void) {
     CHECK_OK(netlib_timeout_new(10, DEFAULT, DEFAULT, &timeout, &err));
     CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_get_connect_duration(timeout, &seconds, &err));
     CHECK_DOUBLE(0, seconds);
-    CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, &err));
+    CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, NULL, &err));
     CHECK_INT(0, clock.calls);
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     clock.now = 5.25;
     CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_start_connect(timeout, &err));
     CHECK_OK(netlib_timeout_get_connect_duration(timeout, &seconds, &err));
     CHECK_DOUBLE(0.25, seconds);
-    CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_set_clock(timeout, NULL, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_set_clock(timeout, NULL, NULL, NULL, &err));
 
     netlib_timeout *copy = netlib_timeout_clone(timeout);
     netlib_timeout_free(timeout);
@@ -149,7 +149,7 @@ static void hostile_clocks(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         test_clock clock = {rows[i].start, 0, 0};
         CHECK_OK(netlib_timeout_new(10, DEFAULT, DEFAULT, &timeout, &err));
-        CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, &err));
+        CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, NULL, &err));
         CHECK_OK(netlib_timeout_start_connect(timeout, &err));
         clock.now = rows[i].later;
         clock.result = rows[i].result;
@@ -159,9 +159,9 @@ static void hostile_clocks(void) {
         netlib_timeout_free(timeout);
     }
     CHECK_OK(netlib_timeout_from_float(1, &timeout, &err));
-    CHECK_OK(netlib_timeout_set_clock(timeout, forgetful_clock, NULL, &err));
+    CHECK_OK(netlib_timeout_set_clock(timeout, forgetful_clock, NULL, NULL, &err));
     CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_timeout_start_connect(timeout, &err));
-    CHECK_OK(netlib_timeout_set_clock(timeout, NULL, NULL, &err));
+    CHECK_OK(netlib_timeout_set_clock(timeout, NULL, NULL, NULL, &err));
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     netlib_timeout_free(timeout);
 }
@@ -324,7 +324,7 @@ static void null_handles(void) {
     CHECK_DOUBLE(NONE, netlib_timeout_total(NULL));
     CHECK_DOUBLE(DEFAULT, netlib_timeout_connect(NULL));
     CHECK_DOUBLE(DEFAULT, netlib_timeout_read(NULL));
-    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_set_clock(NULL, NULL, NULL, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_set_clock(NULL, NULL, NULL, NULL, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_start_connect(NULL, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_get_connect_duration(NULL, &seconds, &err));
     CHECK_DOUBLE(NETLIB_TIMEOUT_DEFAULT, netlib_timeout_connect_timeout(NULL));

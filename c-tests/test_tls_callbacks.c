@@ -66,8 +66,8 @@ static void make_both(struct both *both, size_t most) {
     memset(both, 0, sizeof *both);
     both->near_end = (struct end){.in = &both->back, .out = &both->there, .most = most};
     both->far_end = (struct end){.in = &both->there, .out = &both->back, .most = most};
-    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", ring_read, ring_write, &both->near_end, &both->near, &err));
-    CHECK_OK(netlib_tls_accept_callbacks(server, ring_read, ring_write, &both->far_end, &both->far, &err));
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", ring_read, ring_write, &both->near_end, NULL, &both->near, &err));
+    CHECK_OK(netlib_tls_accept_callbacks(server, ring_read, ring_write, &both->far_end, NULL, &both->far, &err));
     CHECK_INT(0, (long long)(both->near_end.calls + both->far_end.calls));
 }
 
@@ -204,7 +204,7 @@ static void what_they_may_answer(void) {
             make_both(&both, 5000);
             netlib_tls_stream_free(both.near);
             both.near_end.count = 1;
-            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", answering_read, answering_write, &both.near_end,
+            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", answering_read, answering_write, &both.near_end, NULL,
                                                &both.near, &err));
             shake_hands(both.near, both.far);
             char buffer[8];
@@ -300,8 +300,8 @@ static void calls_from_a_callback(void) {
     struct both both;
     make_both(&both, 5000);
     struct user near = {.other = both.near}, far = {.other = both.far};
-    CHECK_OK(netlib_tls_wrap_callbacks(client, "127.0.0.1", user_read, user_write, &near, &near.own, &err));
-    CHECK_OK(netlib_tls_accept_callbacks(server, user_read, user_write, &far, &far.own, &err));
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "127.0.0.1", user_read, user_write, &near, NULL, &near.own, &err));
+    CHECK_OK(netlib_tls_accept_callbacks(server, user_read, user_write, &far, NULL, &far.own, &err));
     shake_hands(near.own, far.own);
     char buffer[8];
     size_t n = 0;
@@ -381,8 +381,8 @@ static void functions_that_wait(void) {
     struct wire near_wire = {pair.near, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     struct wire far_wire = {pair.far, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     netlib_tls_stream *near = NULL, *far = NULL;
-    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, &near, &err));
-    CHECK_OK(netlib_tls_accept_callbacks(server, wire_read, wire_write, &far_wire, &far, &err));
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, NULL, &near, &err));
+    CHECK_OK(netlib_tls_accept_callbacks(server, wire_read, wire_write, &far_wire, NULL, &far, &err));
     enum { TOTAL = 1000000 };
     struct flow flows[4] = {
         {near, TOTAL, 50000, 0, true}, {far, TOTAL, 3000, 0, true}, {far, TOTAL, 3000, 0, true}, {near, TOTAL, 50000, 0, true}};
@@ -402,7 +402,7 @@ static void functions_that_wait(void) {
     /* While one thread is in the read function, another one may write but not read, nor shut down both ways, nor wrap. */
     pair = unix_pair();
     near_wire.fd = pair.near;
-    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, &near, &err));
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, NULL, &near, &err));
     struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
     server_start(&peer);
     CHECK_OK(netlib_tls_stream_handshake(near, &err));
@@ -479,7 +479,7 @@ static void r24_each_step_makes_progress_or_returns(void) {
             netlib_tls_stream *stream = NULL;
             struct script script = {.first = rows[i].first, .then = rows[i].then, .first_len = rows[i].first_len,
                                     .then_len = rows[i].then_len, .most = most};
-            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", script_read, script_write, &script, &stream, &err));
+            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", script_read, script_write, &script, NULL, &stream, &err));
             netlib_status status = netlib_tls_stream_handshake(stream, &err);
             if (status != rows[i].status) fprintf(stderr, "    row %zu by %zu, %zu calls\n", i, most, script.calls);
             CHECK_STATUS(rows[i].status, status);

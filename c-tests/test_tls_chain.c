@@ -201,7 +201,7 @@ static void the_time_is_given_or_the_clocks(void) {
     size_t len, expired_len;
     char *pem = slurp("good.pem", &len), *expired = slurp("expired.pem", &expired_len);
     netlib_tls_options *options = trusting("root.pem", NULL, 0);
-    netlib_tls_options_set_wall_clock(options, tell, &clock);
+    netlib_tls_options_set_wall_clock(options, tell, &clock, NULL);
     netlib_tls_context *context = context_of(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_status status = netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, &rows[i].time, &err);
@@ -217,7 +217,7 @@ static void the_time_is_given_or_the_clocks(void) {
     netlib_tls_context_free(context);
     /* A clock that is not needed is not asked. */
     options = trusting("root.pem", NULL, 0);
-    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL);
+    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL, NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     context = context_of(options);
     CHECK_OK(netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, &now, &err));

@@ -351,7 +351,7 @@ static void over_functions(void) {
     netlib_status why = NETLIB_OK;
     struct session session = {.pair = unix_pair(), .far = server_engine(server)};
     struct functions functions = {session.pair.near, 0, NULL, NETLIB_OK};
-    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", read_one, write_all, &functions, &session.near, &err));
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", read_one, write_all, &functions, NULL, &session.near, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));

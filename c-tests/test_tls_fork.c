@@ -259,7 +259,7 @@ static void r36_a_fork_inside_a_callback(void) {
     size_t n = 0;
     int owner = (int)getpid();
     server_start(&server);
-    CHECK_OK(netlib_tls_wrap_callbacks(client_side, "localhost", receive_from, send_to, &transport, &stream, &err));
+    CHECK_OK(netlib_tls_wrap_callbacks(client_side, "localhost", receive_from, send_to, &transport, NULL, &stream, &err));
     CHECK_OK(netlib_tls_stream_handshake(stream, &err));
     unsigned long failed_before = checks_failed;
     transport.armed = true;

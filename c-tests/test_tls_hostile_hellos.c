@@ -9,7 +9,7 @@ enum { NONE = -1 };
 static netlib_tls_context *client, *servers[2];
 static unsigned asked;
 
-static int32_t stay(void *ctx, const char *name, netlib_tls_context **replacement) {
+static enum netlib_verdict stay(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
     asked++;
     return NETLIB_VERDICT_ALLOW;
@@ -302,7 +302,7 @@ static void add_contexts(void) {
         netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
         netlib_tls_options_add_alpn_protocol(options, "h2");
-        if (i == 1) netlib_tls_options_set_servername_callback(options, stay, NULL);
+        if (i == 1) netlib_tls_options_set_servername_callback(options, stay, NULL, NULL);
         servers[i] = context_of(options);
     }
 }

@@ -80,7 +80,7 @@ static netlib_tls_options *client_that(int asks, const char *const trust[2], con
     if (asks & NOT_VERIFIED) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     if (asks & REPLACE) netlib_tls_options_set_pins_replace_chain(options, 1);
     if (asks & STRICT) netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_X509_STRICT);
-    if (asks & CLOCK) netlib_tls_options_set_wall_clock(options, long_ago, &asked_the_time);
+    if (asks & CLOCK) netlib_tls_options_set_wall_clock(options, long_ago, &asked_the_time, NULL);
     add_pins(options, pins);
     return options;
 }

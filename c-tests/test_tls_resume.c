@@ -9,7 +9,7 @@ static int32_t right_time(void *ctx, double *seconds) {
     *seconds = (double)time(NULL);
     return NETLIB_OK;
 }
-static int32_t stay(void *ctx, const char *name, netlib_tls_context **replacement) {
+static enum netlib_verdict stay(void *ctx, const char *name, netlib_tls_context **replacement) {
     (void)ctx, (void)name, (void)replacement;
     return NETLIB_VERDICT_ALLOW;
 }
@@ -31,8 +31,8 @@ SETTING(no_name, netlib_tls_options_set_check_hostname(o, 0))
 SETTING(pin, netlib_tls_options_add_pin(o, PIN))
 SETTING(pins_replace, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_set_pins_replace_chain(o, 1))
 SETTING(strict, netlib_tls_options_set_verify_flags(o, NETLIB_VERIFY_FLAG_X509_STRICT))
-SETTING(wall_clock, netlib_tls_options_set_wall_clock(o, right_time, NULL))
-SETTING(server_name, netlib_tls_options_set_servername_callback(o, stay, NULL))
+SETTING(wall_clock, netlib_tls_options_set_wall_clock(o, right_time, NULL, NULL))
+SETTING(server_name, netlib_tls_options_set_servername_callback(o, stay, NULL, NULL))
 SETTING(protocol, netlib_tls_options_add_alpn_protocol(o, "h2"))
 SETTING(ciphers, netlib_tls_options_set_ciphers(o, "TLS_AES_256_GCM_SHA384:ECDHE-ECDSA-AES256-GCM-SHA384"))
 SETTING(groups, netlib_tls_options_set_key_exchange_groups(o, "secp256r1"))
@@ -145,7 +145,7 @@ static enum came connect_by(enum way way, const netlib_tls_context *client, cons
     size_t n = 0;
     CHECK(pthread_create(&thread, NULL, serve, &far) == 0);
     if (way == STREAM) stream = wrap(client, pair.near, name);
-    if (way == CALLBACKS) CHECK_OK(netlib_tls_wrap_callbacks(client, name, read_pair, write_pair, &pair, &stream, &err));
+    if (way == CALLBACKS) CHECK_OK(netlib_tls_wrap_callbacks(client, name, read_pair, write_pair, &pair, NULL, &stream, &err));
     if (way == SSL_WRAP_SOCKET) CHECK_OK(netlib_ssl_wrap_socket(pair.near, NULL, client, name, NULL, &stream, &err));
     if (way == NESTED) {
         outer = wrap(outside, pair.near, "localhost");

@@ -13,7 +13,7 @@ struct chooser {
     pthread_t thread;
 };
 
-static int32_t choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
     struct chooser *chooser = ctx;
     chooser->calls++;
     chooser->thread = pthread_self();
@@ -33,7 +33,7 @@ static netlib_tls_options *asking_options(struct chooser *chooser) {
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_system_trust(options, 0);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-    netlib_tls_options_set_servername_callback(options, choose, chooser);
+    netlib_tls_options_set_servername_callback(options, choose, chooser, NULL);
     return options;
 }
 
@@ -332,7 +332,7 @@ static void streams_ask_too(void) {
     netlib_tls_context_free(other);
     /* Without an identity of its own there is no server. */
     netlib_tls_options *options = client_options();
-    netlib_tls_options_set_servername_callback(options, choose, NULL);
+    netlib_tls_options_set_servername_callback(options, choose, NULL, NULL);
     netlib_tls_context *none = context_of(options);
     netlib_tls_engine *engine = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_server_new(none, &engine, &err));

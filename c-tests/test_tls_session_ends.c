@@ -46,7 +46,7 @@ static void sessions_end_with_the_certificate(void) {
             /* Where time does not matter, there is no end. */
             netlib_tls_options *options = client_options();
             netlib_tls_options_set_maximum_version(options, version);
-            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL, NULL);
             if (row == 2) none(options);
             netlib_tls_context *client = context_of(options);
             told = row == 0 ? last - 1000 : last;
@@ -78,7 +78,7 @@ static void sessions_obey_a_clock_that_is_set(void) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             netlib_tls_options *options = client_options();
             netlib_tls_options_set_maximum_version(options, version);
-            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL, NULL);
             netlib_tls_context *client = context_of(options);
             bool stays = rows[i].came == RESUMED;
             told = last - 1000;
@@ -131,7 +131,7 @@ static void sessions_end_with_all_that_proved_them(void) {
                 netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF);
             }
             netlib_tls_options_set_maximum_version(options, version);
-            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL, NULL);
             netlib_tls_context *client = context_of(options);
             told = 1590000000; /* 2020 */
             CHECK_INT(FULL, connect_to(client, server, "localhost"));
@@ -173,7 +173,7 @@ static void clients_expire_too(void) {
             netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
             netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
             netlib_tls_options_set_verify_mode(options, mode);
-            netlib_tls_options_set_wall_clock(options, told_time, NULL);
+            netlib_tls_options_set_wall_clock(options, told_time, NULL, NULL);
             netlib_tls_context *server = context_of(options), *client = client_of(version, identity);
             bool asks = mode != NETLIB_CERT_NONE;
             told = 4733510400.0; /* The last second of its certificate. */

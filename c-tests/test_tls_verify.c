@@ -26,7 +26,7 @@ static netlib_tls_options *judging(const char *trusted, const char *crl, int32_t
         netlib_tls_options_add_crl_file(options, path);
     }
     netlib_tls_options_set_verify_flags(options, flags);
-    netlib_tls_options_set_wall_clock(options, tell, time);
+    netlib_tls_options_set_wall_clock(options, tell, time, NULL);
     return options;
 }
 
@@ -180,17 +180,17 @@ static void the_clock_decides(void) {
     }
     double now = NOW;
     netlib_tls_options *options = judging("root.pem", NULL, 0, &now);
-    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL);
+    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL, NULL);
     CHECK_STATUS(NETLIB_CALLBACK_FAILED, handshake(options, "good.pem", &err));
     /* The system's clock again. */
     now = 0;
     options = judging("root.pem", NULL, 0, &now);
-    netlib_tls_options_set_wall_clock(options, NULL, NULL);
+    netlib_tls_options_set_wall_clock(options, NULL, NULL, NULL);
     CHECK_OK(handshake(options, "good.pem", &err));
-    netlib_tls_options_set_wall_clock(NULL, tell, &now);
+    netlib_tls_options_set_wall_clock(NULL, tell, &now, NULL);
     /* Nothing is verified: nobody asks what time it is. */
     options = judging("root.pem", NULL, 0, &now);
-    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL);
+    netlib_tls_options_set_wall_clock(options, cannot_tell, NULL, NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     CHECK_OK(handshake(options, "expired.pem", &err));
 }
@@ -221,7 +221,7 @@ static void the_clock_is_asked_without_a_lock(void) {
         netlib_tls_options *options = judging("root.pem", NULL, 0, NULL);
         present(options, i == 0 ? "client.pem" : "good.pem");
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
-        netlib_tls_options_set_wall_clock(options, look, &watches[i]);
+        netlib_tls_options_set_wall_clock(options, look, &watches[i], NULL);
         contexts[i] = context_of(options);
         streams[i] = i == 0 ? wrap(contexts[i], pair.near, "localhost") : accept_tls(contexts[i], pair.far);
         watches[i].stream = streams[i];
@@ -360,7 +360,7 @@ static void r33_the_systems_certificates_are_checked_too(void) {
         snprintf(path, sizeof path, CHAINS "%s", row->trusted);
         setenv("SSL_CERT_FILE", path, 1);
         netlib_tls_options *options = netlib_tls_options_new();
-        netlib_tls_options_set_wall_clock(options, tell, &now);
+        netlib_tls_options_set_wall_clock(options, tell, &now, NULL);
         netlib_status status = handshake(options, row->sent, &err);
         CHECK_INT(row->problem, netlib_error_certificate_problem(err));
         CHECK_STATUS(row->status, status);

@@ -299,7 +299,7 @@ struct asked {
     unsigned char bytes[sizeof(struct sockaddr_storage)];
 };
 
-static int32_t ask(void *ctx, const void *address, size_t len, int32_t classes) {
+static enum netlib_verdict ask(void *ctx, const void *address, size_t len, int32_t classes) {
     struct asked *asked = ctx;
     asked->calls++;
     asked->classes = classes;
@@ -327,7 +327,7 @@ static void the_policy(void) {
         int server = unix_listener(row->name, row->len), fd = -1;
         struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
         netlib_connect_options *options = netlib_connect_options_new();
-        netlib_connect_options_set_address_callback(options, ask, &asked);
+        netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
         netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_ALL_BUT_GLOBAL & ~NETLIB_ADDRESS_UNIX);
         for (int way = 0; way < 2; way++) {
             netlib_connect *connect = way ? connect_to(row->name, row->len, options) : NULL;
@@ -372,7 +372,7 @@ static void the_policy(void) {
     int server = full_listener(path, &filler);
     struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
     netlib_connect_options *options = options_with_timeout(0.05);
-    netlib_connect_options_set_address_callback(options, ask, &asked);
+    netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err));
     CHECK_INT(1, asked.calls);
     netlib_connect_options_free(options);

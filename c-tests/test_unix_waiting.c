@@ -258,7 +258,7 @@ static void a_resolver_may_answer_with_a_path(void) {
     snprintf(path, sizeof path, "%s/resolved", directory);
     int server = unix_listener(path, strlen(path));
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_resolve_callback(options, resolve_to_path, path);
+    netlib_connect_options_set_resolve_callback(options, resolve_to_path, path, NULL);
     for (int way = 0; way < 2; way++) {
         netlib_error *err = NULL;
         netlib_connect *connect = NULL;

@@ -118,7 +118,7 @@ static int32_t shared_random(void *ctx, double *value) {
     return 0;
 }
 
-static int32_t shared_sleep(void *ctx, double seconds) {
+static enum netlib_outcome shared_sleep(void *ctx, double seconds) {
     atomic_fetch_add(&((struct calls *)ctx)->sleeps, 1);
     return seconds > 0 ? NETLIB_OUTCOME_DONE : NETLIB_OUTCOME_FAILED;
 }
@@ -128,9 +128,9 @@ static netlib_retry *retry_with_callbacks(struct calls *calls) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, 1);
     netlib_retry_options_set_backoff_jitter(options, 1);
-    netlib_retry_options_set_wall_clock(options, shared_clock, calls);
-    netlib_retry_options_set_random(options, shared_random, calls);
-    netlib_retry_options_set_sleep(options, shared_sleep, calls);
+    netlib_retry_options_set_wall_clock(options, shared_clock, calls, NULL);
+    netlib_retry_options_set_random(options, shared_random, calls, NULL);
+    netlib_retry_options_set_sleep(options, shared_sleep, calls, NULL);
     netlib_retry_options_add_history(options, NULL, NULL, NULL, 500, NULL);
     if (netlib_retry_new(options, &retry, NULL) != NETLIB_OK) abort();
     netlib_retry_options_free(options);

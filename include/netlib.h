@@ -531,6 +531,24 @@ struct netlib_error_options;
 typedef int32_t netlib_status;
 
 /**
+ * Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and takes
+ * `ctx` over whatever it returns: it is called exactly once, when nothing holds the callback any more. That is at once
+ * if the function cannot keep the callback (NULL options, a failure), or if there is no callback to go with `ctx`.
+ *
+ * Everything made of options holds their callbacks as well, so that the last holder may be a context, a stream, a
+ * `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
+ * callback it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
+ *
+ * It runs on the thread that drops the last holder, during a call of netlib and under no lock of netlib: it may call
+ * netlib. After fork(2) parent and child have a copy of `ctx` each, and each process releases its own.
+ *
+ * @param ctx as given with the callback.
+ * @threads called during the call of netlib that drops the last holder, on the thread of that call
+ * @since 0.1.0
+ */
+typedef void (*netlib_ctx_free_fn)(void *ctx);
+
+/**
  * `NETLIB_NTS` for languages that cannot read macros of C.
  *
  * @return the length that means "up to the NUL".
@@ -1439,8 +1457,7 @@ struct netlib_timeout;
  * A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
  * backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
  *
- * @param ctx what was given with the function. Both must be usable until the handle that holds them, and everything
- *        cloned or made from it, is freed. May be NULL.
+ * @param ctx as given with the function. May be NULL.
  * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It holds NaN before, and
  *        must be stored. Not NULL.
  * @return 0, or anything else when the clock failed. 0 without a stored `seconds` is a failure too.
@@ -1507,14 +1524,20 @@ void netlib_timeout_free(netlib_timeout *timeout);
  *
  * @param timeout the timeout. Not NULL.
  * @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
- * @param ctx handed to `clock` as it is; borrowed for as long as `clock` is kept. May be NULL.
+ * @param ctx given to it. May be NULL.
+ * @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
+ *        returns if it fails. May be NULL: `ctx` must stay usable until then.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has been started.
  * @threads any
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx, netlib_error **err);
+netlib_status netlib_timeout_set_clock(netlib_timeout *timeout,
+                                       netlib_clock_fn clock,
+                                       void *ctx,
+                                       netlib_ctx_free_fn ctx_free,
+                                       netlib_error **err);
 
 /**
  * Starts the clock. Call it when the connection attempt begins.
@@ -1669,9 +1692,9 @@ struct netlib_retry_options;
 /**
  * Tells the time of day, for a Retry-After that is a date.
  *
- * For all three callbacks: a Retry hands them on to every Retry made of it, so each and its `ctx` must stay usable
- * until the last Retry, decision and options holding it are freed. Threads that share a Retry call them at the same
- * time, on the thread that uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
+ * For all three callbacks: a Retry hands them on to every Retry made of it, so the last Retry, decision, error or
+ * options that has one releases its `ctx`. Threads that share a Retry call them at the same time, on the thread that
+ * uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
  *
  * @param ctx as given to the setter.
  * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It holds NaN before, and must be stored.
@@ -1691,7 +1714,7 @@ typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
-typedef int32_t (*netlib_sleep_fn)(void *ctx, double seconds);
+typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
 /**
  * Gives a random number.
@@ -1994,11 +2017,15 @@ void netlib_retry_options_add_history(netlib_retry_options *options,
  *
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. May be NULL: the system's clock.
- * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @param ctx given to it. May be NULL.
+ * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_wall_clock_fn clock, void *ctx);
+void netlib_retry_options_set_wall_clock(netlib_retry_options *options,
+                                         netlib_wall_clock_fn clock,
+                                         void *ctx,
+                                         netlib_ctx_free_fn ctx_free);
 
 /**
  * Replaces how `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to them is then checked
@@ -2006,22 +2033,30 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_w
  *
  * @param options the options. May be NULL: nothing happens.
  * @param sleep the function. May be NULL: netlib waits itself.
- * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @param ctx given to it. May be NULL.
+ * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx);
+void netlib_retry_options_set_sleep(netlib_retry_options *options,
+                                    netlib_sleep_fn sleep,
+                                    void *ctx,
+                                    netlib_ctx_free_fn ctx_free);
 
 /**
  * Replaces the source of the backoff's jitter. The default is the system's random numbers.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param random the function. May be NULL: the system's random numbers.
- * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @param ctx given to it. May be NULL.
+ * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx);
+void netlib_retry_options_set_random(netlib_retry_options *options,
+                                     netlib_random_fn random,
+                                     void *ctx,
+                                     netlib_ctx_free_fn ctx_free);
 
 /* ---- The wait before the next request: jitter, and how Retry-After is obeyed. ---- */
 
@@ -3808,7 +3843,7 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
  * @threads as `netlib_rewind_body` is called
  * @since 0.1.0
  */
-typedef int32_t (*netlib_body_seek_fn)(void *ctx, int64_t pos);
+typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
 /**
  * Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread,
@@ -3858,8 +3893,10 @@ netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err
  * @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
  * @param seek moves. May be NULL: the body cannot be moved back.
  * @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
- * @param ctx given to each of them; borrowed until the body is freed. May be NULL.
- * @param body out, owned: free it with `netlib_body_free`, which calls none of the functions. Not NULL.
+ * @param ctx given to each of them. May be NULL.
+ * @param ctx_free releases `ctx`, once, when the body is freed, or before this call returns if it fails. May be NULL:
+ *        `ctx` must stay usable until the body is freed.
+ * @param body out, owned: free it with `netlib_body_free`, which calls none of the functions but `ctx_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`.
  * @threads any
@@ -3871,6 +3908,7 @@ netlib_status netlib_body_new(netlib_body_read_fn read,
                               netlib_body_seek_fn seek,
                               netlib_body_is_closed_fn is_closed,
                               void *ctx,
+                              netlib_ctx_free_fn ctx_free,
                               netlib_body **body,
                               netlib_error **err);
 
@@ -4198,7 +4236,7 @@ enum netlib_address_class NETLIB_INT32 {
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
-typedef int32_t (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
+typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
 
 /**
  * Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
@@ -4220,13 +4258,15 @@ void netlib_connect_options_refuse_addresses(netlib_connect_options *options, in
  *
  * @param options the options. May be NULL: nothing happens.
  * @param callback the function. May be NULL: none.
- * @param ctx given to it; borrowed as long as the options, and what is made from them, exist. May be NULL.
+ * @param ctx given to it. May be NULL.
+ * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
  * @threads any
  * @since 0.1.0
  */
 void netlib_connect_options_set_address_callback(netlib_connect_options *options,
                                                  netlib_address_fn callback,
-                                                 void *ctx);
+                                                 void *ctx,
+                                                 netlib_ctx_free_fn ctx_free);
 
 /**
  * Says which classes an address has.
@@ -4278,8 +4318,7 @@ struct netlib_addresses;
  * It may call netlib, to connect to a name server for instance, but must not use the `netlib_connect` that asks it, and
  * neither change nor free the options that `netlib_create_connection` is using.
  *
- * @param ctx what was given with the function. Both must be usable until the options that hold them, and every
- *        `netlib_connect` made with these, are freed. May be NULL.
+ * @param ctx as given with the function. May be NULL.
  * @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
  *        call. Not NULL.
  * @param port what will be connected to.
@@ -4360,13 +4399,15 @@ size_t netlib_addresses_count(const netlib_addresses *addresses);
  *
  * @param options the options. May be NULL: nothing happens.
  * @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
- * @param ctx handed to `resolve` as it is; borrowed for as long as `resolve` is kept. May be NULL.
+ * @param ctx given to it. May be NULL.
+ * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
  * @threads any
  * @since 0.1.0
  */
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options,
                                                  netlib_resolve_fn resolve,
-                                                 void *ctx);
+                                                 void *ctx,
+                                                 netlib_ctx_free_fn ctx_free);
 
 /* ---- Connecting, and waiting for descriptors. ---- */
 
@@ -5359,13 +5400,15 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
  *        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
- * @param ctx given to it; borrowed as long as the function is used. May be NULL.
+ * @param ctx given to it. May be NULL.
+ * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
 void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
                                        netlib_wall_clock_fn clock,
-                                       void *ctx);
+                                       void *ctx,
+                                       netlib_ctx_free_fn ctx_free);
 
 /* ---- Versions, application protocols, resumption, the key log, the environment. ---- */
 
@@ -5618,7 +5661,9 @@ void netlib_tls_options_set_options(netlib_tls_options *options,
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
-typedef int32_t (*netlib_tls_servername_fn)(void *ctx, const char *server_name, netlib_tls_context **replacement);
+typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx,
+                                                        const char *server_name,
+                                                        netlib_tls_context **replacement);
 
 /**
  * Lets a server choose its context by the name that the client asks for. As Python's `sni_callback`, OpenSSL's
@@ -5629,14 +5674,15 @@ typedef int32_t (*netlib_tls_servername_fn)(void *ctx, const char *server_name, 
  *
  * @param options the options. May be NULL: nothing happens.
  * @param callback the function. May be NULL: none.
- * @param ctx given to it; borrowed as long as contexts that are made from these options, their streams and their
- *        engines exist. May be NULL.
+ * @param ctx given to it. May be NULL.
+ * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
                                                 netlib_tls_servername_fn callback,
-                                                void *ctx);
+                                                void *ctx,
+                                                netlib_ctx_free_fn ctx_free);
 
 /* ---- TLS streams: a session on a descriptor. ---- */
 
@@ -6188,8 +6234,11 @@ netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
  *        or empty, only if the context does not check names.
  * @param read_fn receives. Not NULL.
  * @param write_fn sends. Not NULL.
- * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+ * @param ctx given to both. May be NULL.
+ * @param ctx_free releases `ctx`, once the stream and each that runs inside it are freed, or before this call returns
+ *        if it fails. May be NULL: `ctx` must stay usable until then.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions
+ *        but `ctx_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
  * @threads any
@@ -6201,6 +6250,7 @@ netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
                                         netlib_tls_read_fn read_fn,
                                         netlib_tls_write_fn write_fn,
                                         void *ctx,
+                                        netlib_ctx_free_fn ctx_free,
                                         netlib_tls_stream **stream,
                                         netlib_error **err);
 
@@ -6210,8 +6260,11 @@ netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
  * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
  * @param read_fn receives. Not NULL.
  * @param write_fn sends. Not NULL.
- * @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+ * @param ctx given to both. May be NULL.
+ * @param ctx_free releases `ctx`, once the stream and each that runs inside it are freed, or before this call returns
+ *        if it fails. May be NULL: `ctx` must stay usable until then.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions
+ *        but `ctx_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
  * @threads any
@@ -6222,6 +6275,7 @@ netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
                                           netlib_tls_read_fn read_fn,
                                           netlib_tls_write_fn write_fn,
                                           void *ctx,
+                                          netlib_ctx_free_fn ctx_free,
                                           netlib_tls_stream **stream,
                                           netlib_error **err);
 

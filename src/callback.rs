@@ -1,12 +1,10 @@
 //! The functions of a program that netlib calls: clocks, sleep, randomness. Each has a default of the system's, and
 //! what a program's own returns is checked before it is used.
 
-use std::ffi::CStr;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{Error, Result};
-use crate::socket::endpoint::Endpoint;
 use crate::status::Status;
 
 /// A monotonic clock: seconds since any fixed moment.
@@ -28,23 +26,21 @@ pub enum Verdict {
     Refuse,
 }
 
-/// The addresses of a host, which is in ASCII, for a port, found within so many seconds.
-pub type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
-
-/// What tells a function of a program from another: its address, and what it is called with. Nothing is what it was
-/// made from in Rust.
+/// Tells a callback from another: the address of the function and of its `ctx`. All zero for a closure made in Rust.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct CallbackId {
     pub function: usize,
     pub ctx: usize,
+    /// Of a `ctx` that netlib releases: no later one has the same number, as it may have the same address.
+    pub serial: u64,
 }
 
-impl Mark {
-    pub(crate) fn to_bytes(self) -> [u8; 2 * size_of::<usize>()] {
-        let mut bytes = [0; 2 * size_of::<usize>()];
-        let (function, ctx) = bytes.split_at_mut(size_of::<usize>());
-        function.copy_from_slice(&self.function.to_ne_bytes());
-        ctx.copy_from_slice(&self.ctx.to_ne_bytes());
+impl CallbackId {
+    pub(crate) fn to_bytes(self) -> [u8; 24] {
+        let mut bytes = [0; 24];
+        for (place, number) in bytes.chunks_exact_mut(8).zip([self.function as u64, self.ctx as u64, self.serial]) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
         bytes
     }
 }

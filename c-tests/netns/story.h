@@ -59,7 +59,7 @@ static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, doubl
 /* Of the peer's hosts; a NULL peer leaves names to the system. The stagger is the default. */
 static inline netlib_connect_options *options_for(struct peer *peer, double timeout) {
     netlib_connect_options *options = netlib_connect_options_new();
-    if (peer != NULL) netlib_connect_options_set_resolve_callback(options, all_hosts, peer);
+    if (peer != NULL) netlib_connect_options_set_resolve_callback(options, all_hosts, peer, NULL);
     netlib_connect_options_set_timeout(options, timeout);
     return options;
 }

@@ -13,7 +13,7 @@ struct contexts {
     atomic_uint asked, resumed, shaken;
 };
 
-static int32_t choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
     struct contexts *contexts = ctx;
     contexts->asked++;
     if (server_name != NULL && strcmp(server_name, "localhost") != 0) {
@@ -80,7 +80,7 @@ static void shared_contexts(void) {
         netlib_tls_options *options = server_options();
         contexts.other = context_of(options);
         options = server_options();
-        netlib_tls_options_set_servername_callback(options, choose, &contexts);
+        netlib_tls_options_set_servername_callback(options, choose, &contexts, NULL);
         netlib_tls_options_set_keylog_file(options, path);
         contexts.server = context_of(options);
         options = client_options();

@@ -7,7 +7,7 @@ static void answer(char *asked, vectors_out *out) {
     bool bounded = strcmp(next_word(&asked), "bounded") == 0;
     const char *value = next_text(&asked, NULL);
     netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_wall_clock(options, wall_clock, NULL);
+    netlib_retry_options_set_wall_clock(options, wall_clock, NULL, NULL);
     if (!bounded) netlib_retry_options_set_retry_after_max(options, NETLIB_TIMEOUT_NONE);
     netlib_retry *retry = retry_of(options);
     netlib_status status = netlib_retry_parse_retry_after(retry, value, &seconds, &err);

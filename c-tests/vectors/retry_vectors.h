@@ -18,7 +18,7 @@ static inline int32_t random_number(void *ctx, double *number) {
     return 0;
 }
 
-static inline int32_t add_sleep(void *ctx, double seconds) {
+static inline enum netlib_outcome add_sleep(void *ctx, double seconds) {
     (void)ctx;
     slept += seconds;
     return NETLIB_OUTCOME_DONE;
@@ -92,9 +92,9 @@ static inline netlib_retry_options *settings_of(char **words) {
     netlib_retry_options_set_raise_on_status(options, count_of(next_word(words)));
     netlib_retry_options_set_respect_retry_after_header(options, count_of(next_word(words)));
     netlib_retry_options_set_retry_after_max(options, strtod(next_word(words), NULL));
-    netlib_retry_options_set_wall_clock(options, wall_clock, NULL);
-    netlib_retry_options_set_random(options, random_number, NULL);
-    netlib_retry_options_set_sleep(options, add_sleep, NULL);
+    netlib_retry_options_set_wall_clock(options, wall_clock, NULL, NULL);
+    netlib_retry_options_set_random(options, random_number, NULL, NULL);
+    netlib_retry_options_set_sleep(options, add_sleep, NULL, NULL);
     return options;
 }
 

@@ -80,7 +80,7 @@ static void answer(char *asked, vectors_out *out) {
         put_refused(out, values, is_float);
         return;
     }
-    CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, &err));
+    CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, NULL, &err));
     put_answers(out, timeout);
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     status = netlib_timeout_start_connect(timeout, &err);

@@ -27,7 +27,7 @@ static struct contexts make_contexts(int setting, int resumption) {
     for (int is_server = 0; is_server < 2; is_server++) {
         netlib_tls_options *options = netlib_tls_options_new();
         netlib_tls_options_set_use_environment(options, 0);
-        netlib_tls_options_set_wall_clock(options, fixed_clock, NULL);
+        netlib_tls_options_set_wall_clock(options, fixed_clock, NULL, NULL);
         netlib_tls_options_add_ca_file(options, "tests/certs/ca.pem");
         netlib_tls_options_set_resumption(options, resumption);
         netlib_tls_options_set_session_tickets(options, resumption);

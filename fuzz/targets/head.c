@@ -7,7 +7,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc, (void)argv;
     netlib_error *err = NULL;
     netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_wall_clock(options, fixed_clock, NULL);
+    netlib_retry_options_set_wall_clock(options, fixed_clock, NULL, NULL);
     OK(netlib_retry_new(options, &retry, &err));
     netlib_retry_options_free(options);
     return 0;

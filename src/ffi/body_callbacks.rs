@@ -5,7 +5,8 @@ use std::ffi::c_void;
 
 use crate::body::Callbacks;
 use crate::error::{Error, Result};
-use crate::ffi::callback::{Context, done, succeeded};
+use crate::ffi::callback::{done, succeeded};
+use crate::ffi::callback_context::CallbackContext;
 use crate::status::Status;
 
 pub(crate) type ReadFn = unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32;
@@ -18,34 +19,34 @@ pub(crate) fn callbacks(
     tell: Option<TellFn>,
     seek: Option<SeekFn>,
     is_closed: Option<IsClosedFn>,
-    ctx: *mut c_void,
+    ctx: &CallbackContext,
 ) -> Callbacks {
-    let ctx = Context::new(ctx);
+    let [of_read, of_tell, of_seek, of_is_closed] = [ctx; 4].map(CallbackContext::clone);
     Callbacks {
         read: Box::new(move |buffer| {
             // Preset to a count that no callback may leave: a callback that raised before it stored one has failed.
             let mut n = usize::MAX;
             // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
-            succeeded(unsafe { read(ctx.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) }, "read")?;
+            succeeded(unsafe { read(of_read.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) }, "read")?;
             if n == usize::MAX { Err(stored_nothing("read")) } else { Ok(n) }
         }),
         tell: tell.map(|tell| {
             Box::new(move || {
                 let mut position = i64::MIN;
                 // SAFETY: netlib.h: the function takes its `ctx` and a place for a position.
-                succeeded(unsafe { tell(ctx.pointer(), &mut position) }, "tell")?;
+                succeeded(unsafe { tell(of_tell.pointer(), &mut position) }, "tell")?;
                 if position == i64::MIN { Err(stored_nothing("tell")) } else { Ok(position) }
             }) as _
         }),
         seek: seek.map(|seek| {
             // SAFETY: netlib.h: the function takes its `ctx` and a position.
-            Box::new(move |position| done(unsafe { seek(ctx.pointer(), position) }, "seek")) as _
+            Box::new(move |position| done(unsafe { seek(of_seek.pointer(), position) }, "seek")) as _
         }),
         is_closed: is_closed.map(|is_closed| {
             Box::new(move || {
                 let mut closed = UNSTORED;
                 // SAFETY: netlib.h: the function takes its `ctx` and a place for a truth value.
-                succeeded(unsafe { is_closed(ctx.pointer(), &mut closed) }, "is_closed")?;
+                succeeded(unsafe { is_closed(of_is_closed.pointer(), &mut closed) }, "is_closed")?;
                 truth(closed)
             }) as _
         }),

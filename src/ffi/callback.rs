@@ -6,11 +6,13 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
-use crate::callback::{Mark, Resolve, Sleep, Verdict};
+use crate::callback::{Sleep, Verdict};
 use crate::error::{Error, ErrorOptions, Result};
 use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::socket::resolve::netlib_addresses;
+use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::handle;
+use crate::socket::Resolve;
 use crate::socket::address::Classes;
 use crate::socket::endpoint::Endpoint;
 use crate::socket::policy::AddressCallback;
@@ -36,37 +38,13 @@ pub(crate) type ResolveFn = unsafe extern "C" fn(
     list: *mut netlib_addresses,
 ) -> i32;
 
-#[derive(Clone, Copy)]
-pub(super) struct Context(*mut c_void);
-
-// SAFETY: netlib only hands the pointer back; netlib.h asks that the program's functions take it on any thread.
-unsafe impl Send for Context {}
-// SAFETY: as above.
-unsafe impl Sync for Context {}
-
-impl Context {
-    pub(super) fn new(ctx: *mut c_void) -> Context {
-        Context(ctx)
-    }
-
-    // A closure that calls a method captures the whole `Context`, not the bare pointer in it.
-    pub(super) fn pointer(self) -> *mut c_void {
-        self.0
-    }
-}
-
-/// Of a function that is set as an option; `None` is no function, whatever its `ctx`.
-pub(crate) fn mark(function: Option<*const ()>, ctx: *mut c_void) -> Mark {
-    function.map_or_else(Mark::default, |function| Mark { function: function.addr(), ctx: ctx.addr() })
-}
-
 /// `name` is the callback's, for its error.
 pub(crate) fn number(
     callback: Option<NumberFn>,
-    ctx: *mut c_void,
+    ctx: CallbackContext,
     name: &'static str,
 ) -> Option<Arc<dyn Fn() -> Result<f64> + Send + Sync>> {
-    let (callback, ctx) = (callback?, Context(ctx));
+    let callback = callback?;
     Some(Arc::new(move || {
         // What a callback forgets to store is no number, which the core refuses.
         let mut value = f64::NAN;
@@ -77,8 +55,8 @@ pub(crate) fn number(
     }))
 }
 
-pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep> {
-    let (callback, ctx) = (callback?, Context(ctx));
+pub(crate) fn sleep(callback: Option<SleepFn>, ctx: CallbackContext) -> Option<Sleep> {
+    let callback = callback?;
     Some(Arc::new(move |seconds| {
         // SAFETY: netlib.h: the function takes its `ctx` and a double.
         let result = unsafe { callback(ctx.pointer(), seconds) };
@@ -86,8 +64,8 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: *mut c_void) -> Option<Sleep
     }))
 }
 
-pub(crate) fn address(callback: Option<AddressFn>, ctx: *mut c_void) -> Option<AddressCallback> {
-    let (callback, ctx) = (callback?, Context(ctx));
+pub(crate) fn address(callback: Option<AddressFn>, ctx: CallbackContext) -> Option<AddressCallback> {
+    let callback = callback?;
     Some(Arc::new(move |address: &Endpoint, classes: Classes| {
         // As connect(2) gets it.
         let address = address.to_sockaddr();
@@ -98,8 +76,8 @@ pub(crate) fn address(callback: Option<AddressFn>, ctx: *mut c_void) -> Option<A
     }))
 }
 
-pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: *mut c_void) -> Option<Resolve> {
-    let (callback, ctx) = (callback?, Context(ctx));
+pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Option<Resolve> {
+    let callback = callback?;
     Some(Arc::new(move |host: &CStr, port, seconds_left| {
         let list: *mut netlib_addresses = handle::give(Box::new(AddressList::default()));
         // SAFETY: netlib.h: the function takes its `ctx`, a text, two numbers and a list that it does not free.

@@ -10,6 +10,7 @@ pub mod enums;
 mod args;
 mod body_callbacks;
 mod callback;
+mod callback_context;
 mod guard;
 mod handle;
 mod options;

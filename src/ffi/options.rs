@@ -1,9 +1,11 @@
 //! Option builders: setters return nothing; the first bad value is kept and reported by the function that uses them.
 
 use std::borrow::Cow;
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::ffi::callback_context::{CallbackContext, CtxFreeFn};
 use crate::ffi::guard::computing as guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
 
@@ -45,6 +47,32 @@ where
         let Ok(options) = (unsafe { handle::borrow_mut(options, "options") }) else { return };
         if options.first_error.is_none() {
             options.first_error = apply(Arc::make_mut(&mut options.value)).err().map(|error| error.prefixed(setter));
+        }
+    });
+}
+
+/// The body of a setter of a callback: as [`set`]. It takes `ctx` over, whatever becomes of the options.
+///
+/// # Safety
+/// As [`set`].
+pub(crate) unsafe fn set_callback<H, T>(
+    options: *mut H,
+    setter: &str,
+    (ctx, ctx_free): (*mut c_void, Option<CtxFreeFn>),
+    apply: impl FnOnce(&mut T, CallbackContext),
+) where
+    H: Handle<Value = Options<T>, Ownership = Unique>,
+    T: Clone,
+    Unique: Ownership<Options<T>>,
+{
+    guard::nothing(|| {
+        let ctx = CallbackContext::new(ctx, ctx_free);
+        // SAFETY: the caller's promise.
+        unsafe {
+            set(options, setter, |value| {
+                apply(value, ctx);
+                Ok(())
+            });
         }
     });
 }

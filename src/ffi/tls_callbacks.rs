@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use crate::callback::Verdict;
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::callback::{Context, verdict};
+use crate::ffi::callback::verdict;
+use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::handle;
 use crate::tls::{Callbacks, Choice, ServerNameCallback};
 
@@ -17,8 +18,8 @@ pub(crate) type ServerNameFn = unsafe extern "C" fn(
     replacement: *mut *mut netlib_tls_context,
 ) -> i32;
 
-pub(crate) fn server_name(callback: Option<ServerNameFn>, ctx: *mut c_void) -> Option<ServerNameCallback> {
-    let (callback, ctx) = (callback?, Context::new(ctx));
+pub(crate) fn server_name(callback: Option<ServerNameFn>, ctx: CallbackContext) -> Option<ServerNameCallback> {
+    let callback = callback?;
     Some(Arc::new(move |name: Option<&CStr>| {
         let name = name.map_or(std::ptr::null(), CStr::as_ptr);
         let mut replacement = std::ptr::null_mut();
@@ -38,8 +39,8 @@ pub(crate) type ReadFn = unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void
 pub(crate) type WriteFn =
     unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32;
 
-pub(crate) fn callbacks(read: ReadFn, write: WriteFn, ctx: *mut c_void) -> Callbacks {
-    let ctx = Context::new(ctx);
+pub(crate) fn callbacks(read: ReadFn, write: WriteFn, ctx: CallbackContext) -> Callbacks {
+    let ctx_of_write = ctx.clone();
     Callbacks {
         read: Box::new(move |buffer| {
             let mut n = usize::MAX;
@@ -50,7 +51,7 @@ pub(crate) fn callbacks(read: ReadFn, write: WriteFn, ctx: *mut c_void) -> Callb
         write: Box::new(move |bytes| {
             let mut n = usize::MAX;
             // SAFETY: netlib.h: the function takes its `ctx`, bytes with their length, and a place for a count.
-            let code = unsafe { write(ctx.pointer(), bytes.as_ptr().cast(), bytes.len(), &mut n) };
+            let code = unsafe { write(ctx_of_write.pointer(), bytes.as_ptr().cast(), bytes.len(), &mut n) };
             (code, n)
         }),
     }

@@ -18,4 +18,5 @@ pub(crate) mod throughput;
 pub(crate) mod wait;
 
 pub(crate) use dropped::is_connection_dropped;
+pub(crate) use query::Resolve;
 pub(crate) use resolve::allowed_gai_family;

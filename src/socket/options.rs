@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::callback::{Mark, Resolve};
+use crate::callback::CallbackId;
 use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::socket::policy::{AddressCallback, Policy};
 use crate::socket::query::Query;
+use crate::socket::query::Resolve;
 use crate::socket::tcp::TcpOptions;
 use crate::status::Status;
 use crate::timeout;
@@ -29,8 +30,8 @@ pub struct ConnectOptions {
     /// Asked for the addresses of names instead of the system.
     pub resolve: Option<Resolve>,
     /// What tells the functions in `resolve` and `policy` from others.
-    pub(crate) resolve_mark: Mark,
-    pub(crate) address_mark: Mark,
+    pub(crate) resolve_id: CallbackId,
+    pub(crate) address_id: CallbackId,
 }
 
 /// RFC 8305 section 8: the Connection Attempt Delay, and its bounds of section 5.
@@ -48,8 +49,8 @@ impl Default for ConnectOptions {
             policy: Policy::default(),
             stagger: STAGGER,
             resolve: None,
-            resolve_mark: Mark::default(),
-            address_mark: Mark::default(),
+            resolve_id: CallbackId::default(),
+            address_id: CallbackId::default(),
         }
     }
 }
@@ -66,8 +67,8 @@ impl ConnectOptions {
             policy,
             stagger,
             resolve: _,
-            resolve_mark,
-            address_mark,
+            resolve_id,
+            address_id,
         } = self;
         let source = source.as_ref();
         let set = socket_options.iter().map(|SocketOption { level, name, value }| {
@@ -84,8 +85,8 @@ impl ConnectOptions {
             .with("tcp", &tcp.digest())
             .with_number("refused", policy.refused().bits())
             .with("stagger", &stagger.as_nanos().to_be_bytes())
-            .with("resolve callback", &resolve_mark.to_bytes())
-            .with("address callback", &address_mark.to_bytes())
+            .with("resolve callback", &resolve_id.to_bytes())
+            .with("address callback", &address_id.to_bytes())
             .finish()
     }
 

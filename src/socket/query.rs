@@ -2,14 +2,17 @@
 
 use std::ffi::{CStr, CString};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
-use crate::callback::Resolve;
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::socket::endpoint::Endpoint;
 use crate::socket::sys;
 use crate::status::Status;
 use crate::url;
+
+/// A resolver of the program's own: the addresses of a host, which is in ASCII, for a port, found within so many seconds.
+pub(crate) type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
 /// Longer than any name that can be resolved (a domain name has at most 253 bytes), shorter than any attack.
 const MAX_HOST: usize = 1024;

@@ -40,6 +40,10 @@ pub(crate) use reading::Read;
 
 pub(crate) struct Engine {
     context: Arc<Context>,
+    /// A context that a server-name callback replaced, or that it chose and that cannot be used. Kept until the session is
+    /// dropped: to drop the last reference to a context may call a `ctx_free`, which must not happen under the stream's
+    /// lock.
+    unused_context: Option<Arc<Context>>,
     /// Of the context that it began with.
     pool: Arc<Pool>,
     session: Session,
@@ -134,6 +138,7 @@ impl Engine {
     fn new(context: &Arc<Context>, session: Session, is_server: bool, name: Option<Box<str>>) -> Engine {
         Engine {
             context: Arc::clone(context),
+            unused_context: None,
             pool: Arc::clone(context.pool()),
             session,
             is_server,

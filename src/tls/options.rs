@@ -18,7 +18,7 @@ use super::key::Password;
 use super::names::Version;
 use super::pins::Pin;
 use super::{crl, identity, pem, trust};
-use crate::callback::{Mark, WallClock};
+use crate::callback::{CallbackId, WallClock};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
@@ -79,7 +79,7 @@ pub struct TlsOptions {
     /// Bits of [`crl::flag`].
     pub(crate) verify_flags: Option<i32>,
     pub(crate) wall_clock: Option<WallClock>,
-    pub(crate) wall_clock_mark: Mark,
+    pub(crate) wall_clock_id: CallbackId,
     pub(crate) check_hostname: Option<bool>,
     pub(crate) pins: Vec<Pin>,
     pub(crate) pins_replace_chain: bool,
@@ -101,7 +101,7 @@ pub struct TlsOptions {
     pub(crate) identity: Option<identity::Source>,
     pub(crate) key_password: Option<Password>,
     pub(crate) server_name_callback: Option<ServerNameCallback>,
-    pub(crate) server_name_mark: Mark,
+    pub(crate) server_name_id: CallbackId,
     pub(crate) use_environment: bool,
     pub(crate) server_only: bool,
 }
@@ -116,7 +116,7 @@ impl Default for TlsOptions {
             verify_mode: None,
             verify_flags: None,
             wall_clock: None,
-            wall_clock_mark: Mark::default(),
+            wall_clock_id: CallbackId::default(),
             check_hostname: None,
             pins: Vec::new(),
             pins_replace_chain: false,
@@ -135,7 +135,7 @@ impl Default for TlsOptions {
             identity: None,
             key_password: None,
             server_name_callback: None,
-            server_name_mark: Mark::default(),
+            server_name_id: CallbackId::default(),
             use_environment: true,
             server_only: false,
         }

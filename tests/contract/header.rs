@@ -108,10 +108,11 @@ fn add_section(root: &Path, name: &str, handles: &mut String, sections: &mut Str
 fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut String) {
     let source = read(file);
     let mut config = cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
-    // Rust's functions take and return numbers, so nothing refers to the enums; and a handle's functions may all be in
-    // other files.
+    // Rust's functions take and return numbers, so nothing refers to the enums; and the functions of a handle or of a
+    // callback's type may all be in other files.
     config.export.include = names_after(&source, "pub enum ");
     config.export.include.extend(names_after(&source, "pub struct "));
+    config.export.include.extend(names_after(&source, "pub type "));
     // src/ffi/enums.rs: what Rust calls enum_netlib_x is `enum netlib_x` in C.
     config.export.rename.extend(enum_types(&source).map(|name| (name.to_owned(), name.replacen('_', " ", 1))));
     let mut text = Vec::new();

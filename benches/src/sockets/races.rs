@@ -91,7 +91,7 @@ fn options(c: &Calls, addresses: &[SocketAddr], timeout: f64, stagger: f64) -> H
     let ctx = Box::into_raw(Box::new(Answer { addresses, add: c.0.netlib_addresses_add }));
     unsafe {
         set_stagger(options, stagger);
-        (c.0.netlib_connect_options_set_resolve_callback)(options, Some(answer), ctx.cast());
+        (c.0.netlib_connect_options_set_resolve_callback)(options, Some(answer), ctx.cast(), null_mut());
     }
     options
 }

@@ -1,6 +1,6 @@
 //! Versions, statuses and errors.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 
 use crate::error::{Error, ErrorOptions};
@@ -142,6 +142,22 @@ pub enum netlib_outcome {
     /// It is done.
     NETLIB_OUTCOME_DONE = 1,
 }
+
+/// Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and takes
+/// `ctx` over whatever it returns: it is called exactly once, when nothing holds the callback any more. That is at once
+/// if the function cannot keep the callback (NULL options, a failure), or if there is no callback to go with `ctx`.
+///
+/// Everything made of options holds their callbacks as well, so that the last holder may be a context, a stream, a
+/// `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
+/// callback it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
+///
+/// It runs on the thread that drops the last holder, during a call of netlib and under no lock of netlib: it may call
+/// netlib. After fork(2) parent and child have a copy of `ctx` each, and each process releases its own.
+///
+/// @param ctx as given with the callback.
+/// @threads called during the call of netlib that drops the last holder, on the thread of that call
+/// @since 0.1.0
+pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
 /// An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
 /// fail store one through their last parameter, `err`; free it with `netlib_error_free`. Make one of your own with

@@ -3,10 +3,12 @@
 use std::ffi::{c_int, c_void};
 
 use crate::body::{Body, Position, Read};
-use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::args::{arg_buffer, arg_bytes, arg_mut, arg_shared_opt};
 use crate::ffi::body_callbacks::callbacks;
+use crate::ffi::callback_context::CallbackContext;
+use crate::ffi::enums::enum_netlib_outcome;
 use crate::ffi::handle::null_argument;
 use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
@@ -59,7 +61,7 @@ pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 ///         as `NETLIB_UNREWINDABLE_BODY`.
 /// @threads as `netlib_rewind_body` is called
 /// @since 0.1.0
-pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> i32>;
+pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
 /// Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread,
 /// and must not use the body itself.
@@ -123,8 +125,10 @@ pub unsafe extern "C" fn netlib_body_from_fd(
 /// @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
 /// @param seek moves. May be NULL: the body cannot be moved back.
 /// @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
-/// @param ctx given to each of them; borrowed until the body is freed. May be NULL.
-/// @param body out, owned: free it with `netlib_body_free`, which calls none of the functions. Not NULL.
+/// @param ctx given to each of them. May be NULL.
+/// @param ctx_free releases `ctx`, once, when the body is freed, or before this call returns if it fails. May be NULL:
+///        `ctx` must stay usable until the body is freed.
+/// @param body out, owned: free it with `netlib_body_free`, which calls none of the functions but `ctx_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`.
 /// @threads any
@@ -136,13 +140,15 @@ pub unsafe extern "C" fn netlib_body_new(
     seek: netlib_body_seek_fn,
     is_closed: netlib_body_is_closed_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
     body: *mut *mut netlib_body,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
+        let ctx = CallbackContext::new(ctx, ctx_free);
         let body = outs!(body);
         let read = read.ok_or_else(|| null_argument("read"))?;
-        body.give(Box::new(Body::from_callbacks(callbacks(read, tell, seek, is_closed, ctx))));
+        body.give(Box::new(Body::from_callbacks(callbacks(read, tell, seek, is_closed, &ctx))));
         Ok(())
     })
 }

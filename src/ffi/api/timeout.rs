@@ -2,8 +2,9 @@
 
 use std::ffi::c_void;
 
-use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::args::{arg, arg_mut};
+use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Unique, callback, guard, handle};
@@ -29,8 +30,7 @@ impl Handle for netlib_timeout {
 /// A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
 /// backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
 ///
-/// @param ctx what was given with the function. Both must be usable until the handle that holds them, and everything
-///        cloned or made from it, is freed. May be NULL.
+/// @param ctx as given with the function. May be NULL.
 /// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It holds NaN before, and
 ///        must be stored. Not NULL.
 /// @return 0, or anything else when the clock failed. 0 without a stored `seconds` is a failure too.
@@ -110,7 +110,9 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
 ///
 /// @param timeout the timeout. Not NULL.
 /// @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
-/// @param ctx handed to `clock` as it is; borrowed for as long as `clock` is kept. May be NULL.
+/// @param ctx given to it. May be NULL.
+/// @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
+///        returns if it fails. May be NULL: `ctx` must stay usable until then.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has been started.
 /// @threads any
@@ -120,9 +122,13 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
     timeout: *mut netlib_timeout,
     clock: netlib_clock_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || arg_mut!(timeout).set_clock(callback::number(clock, ctx, "clock")))
+    guard::status(err, || {
+        let ctx = CallbackContext::new(ctx, ctx_free);
+        arg_mut!(timeout).set_clock(callback::number(clock, ctx, "clock"))
+    })
 }
 
 /// Starts the clock. Call it when the connection attempt begins.

@@ -32,7 +32,7 @@ impl Context {
             verify_mode: _,
             verify_flags: _,
             wall_clock: _,
-            wall_clock_mark,
+            wall_clock_id,
             check_hostname: _,
             pins: _,
             pins_replace_chain,
@@ -51,7 +51,7 @@ impl Context {
             identity: _,
             key_password: _,
             server_name_callback: _,
-            server_name_mark,
+            server_name_id,
             use_environment: _,
             server_only,
         } = &*self.options;
@@ -76,8 +76,8 @@ impl Context {
             .with_number("server mode", self.options.server_mode() as i32)
             .with_number("verify flags", self.verify_flags)
             .with_number("check hostname", i32::from(self.check_hostname))
-            .with("wall clock", &wall_clock_mark.to_bytes())
-            .with("server-name callback", &server_name_mark.to_bytes())
+            .with("wall clock", &wall_clock_id.to_bytes())
+            .with("server-name callback", &server_name_id.to_bytes())
             .with_list("suites", suites.collect::<Vec<_>>().iter().map(<[u8; 2]>::as_slice))
             .with_list("groups", groups.collect::<Vec<_>>().iter().map(<[u8; 2]>::as_slice))
             .with_list("protocols", self.alpn.iter().map(|protocol| protocol.to_bytes()))

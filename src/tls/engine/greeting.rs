@@ -139,10 +139,12 @@ impl Engine {
             Ok(Choice::Use(context)) => match context.server_config().and_then(Session::server) {
                 Ok(session) => {
                     self.moment = Moment::of(&context, true);
-                    (self.session, self.context) = (session, context);
+                    self.session = session;
+                    self.unused_context = Some(std::mem::replace(&mut self.context, context));
                     return;
                 }
                 Err(error) => {
+                    self.unused_context = Some(context);
                     let message = format!("the server-name callback gave {whom} a context that is no server's");
                     (INTERNAL_ERROR, Error::new(Status::CallbackFailed, message).with_cause(Arc::new(error)))
                 }

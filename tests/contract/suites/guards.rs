@@ -24,6 +24,8 @@ const GUARDED: &[(&str, &str, &str)] = &[
     ("options::set", "options.rs", "set"),
     ("ffi_options::set", "options.rs", "set"),
     ("builder::set", "options.rs", "set"),
+    ("options::set_callback", "options.rs", "set_callback"),
+    ("builder::set_callback", "options.rs", "set_callback"),
 ];
 
 pub fn run(env: &Env, report: &mut Report) {

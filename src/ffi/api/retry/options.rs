@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_void};
 
 use crate::error::Error;
-use crate::ffi::api::basics::netlib_error;
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error};
 use crate::ffi::args::{arg_bool, arg_cstr_opt, arg_cstrs, arg_i32s, arg_shared_opt};
-use crate::ffi::enums::enum_netlib_redirect_profile;
+use crate::ffi::enums::{enum_netlib_outcome, enum_netlib_redirect_profile};
 use crate::ffi::{Handle, Options, Unique, callback, guard, handle, options};
 use crate::retry::{Count, HistoryEntry, MethodsSetting, RedirectProfile, RetryOptions};
 use crate::status::Status;
@@ -44,9 +44,9 @@ impl Handle for netlib_retry_options {
 
 /// Tells the time of day, for a Retry-After that is a date.
 ///
-/// For all three callbacks: a Retry hands them on to every Retry made of it, so each and its `ctx` must stay usable
-/// until the last Retry, decision and options holding it are freed. Threads that share a Retry call them at the same
-/// time, on the thread that uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
+/// For all three callbacks: a Retry hands them on to every Retry made of it, so the last Retry, decision, error or
+/// options that has one releases its `ctx`. Threads that share a Retry call them at the same time, on the thread that
+/// uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
 ///
 /// @param ctx as given to the setter.
 /// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It holds NaN before, and must be stored.
@@ -63,7 +63,7 @@ pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, se
 ///         `NETLIB_CALLBACK_FAILED`.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
-pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32>;
+pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
 /// Gives a random number.
 ///
@@ -450,7 +450,8 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. May be NULL: the system's clock.
-/// @param ctx given to it; borrowed as long as the function is used. May be NULL.
+/// @param ctx given to it. May be NULL.
+/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -458,10 +459,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
     options: *mut netlib_retry_options,
     clock: netlib_wall_clock_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
 ) {
-    options::set(options, "netlib_retry_options_set_wall_clock", |o| {
+    options::set_callback(options, "netlib_retry_options_set_wall_clock", (ctx, ctx_free), |o, ctx| {
         o.set_wall_clock(callback::number(clock, ctx, "wall clock"));
-        Ok(())
     });
 }
 
@@ -470,7 +471,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param sleep the function. May be NULL: netlib waits itself.
-/// @param ctx given to it; borrowed as long as the function is used. May be NULL.
+/// @param ctx given to it. May be NULL.
+/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -478,10 +480,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(
     options: *mut netlib_retry_options,
     sleep: netlib_sleep_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
 ) {
-    options::set(options, "netlib_retry_options_set_sleep", |o| {
+    options::set_callback(options, "netlib_retry_options_set_sleep", (ctx, ctx_free), |o, ctx| {
         o.set_sleep(callback::sleep(sleep, ctx));
-        Ok(())
     });
 }
 
@@ -489,7 +491,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param random the function. May be NULL: the system's random numbers.
-/// @param ctx given to it; borrowed as long as the function is used. May be NULL.
+/// @param ctx given to it. May be NULL.
+/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -497,9 +500,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_random(
     options: *mut netlib_retry_options,
     random: netlib_random_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
 ) {
-    options::set(options, "netlib_retry_options_set_random", |o| {
+    options::set_callback(options, "netlib_retry_options_set_random", (ctx, ctx_free), |o, ctx| {
         o.set_random(callback::number(random, ctx, "random"));
-        Ok(())
     });
 }

@@ -2,9 +2,10 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::args::{arg_data, arg_str};
+use crate::ffi::enums::enum_netlib_verdict;
 use crate::ffi::out::outs;
 use crate::ffi::{callback as callbacks, guard, options as builder};
 use crate::socket::address::{self, Classes};
@@ -71,8 +72,9 @@ pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
 ///         included, ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
-pub type netlib_address_fn =
-    Option<unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32>;
+pub type netlib_address_fn = Option<
+    unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> enum_netlib_verdict,
+>;
 
 /// Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
 ///
@@ -96,7 +98,8 @@ pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut n
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param callback the function. May be NULL: none.
-/// @param ctx given to it; borrowed as long as the options, and what is made from them, exist. May be NULL.
+/// @param ctx given to it. May be NULL.
+/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -104,11 +107,12 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
     options: *mut netlib_connect_options,
     callback: netlib_address_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
 ) {
-    builder::set(options, "netlib_connect_options_set_address_callback", |options: &mut ConnectOptions| {
+    const SETTER: &str = "netlib_connect_options_set_address_callback";
+    builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut ConnectOptions, ctx| {
+        options.address_id = ctx.id(callback.map(|callback| callback as *const ()));
         options.set_address_callback(callbacks::address(callback, ctx));
-        options.address_mark = callbacks::mark(callback.map(|callback| callback as *const ()), ctx);
-        Ok(())
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::args::{arg_data, arg_mut};
 use crate::ffi::strings::read;
@@ -81,8 +81,7 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// It may call netlib, to connect to a name server for instance, but must not use the `netlib_connect` that asks it, and
 /// neither change nor free the options that `netlib_create_connection` is using.
 ///
-/// @param ctx what was given with the function. Both must be usable until the options that hold them, and every
-///        `netlib_connect` made with these, are freed. May be NULL.
+/// @param ctx as given with the function. May be NULL.
 /// @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
 ///        call. Not NULL.
 /// @param port what will be connected to.
@@ -114,7 +113,8 @@ pub type netlib_resolve_fn = Option<
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
-/// @param ctx handed to `resolve` as it is; borrowed for as long as `resolve` is kept. May be NULL.
+/// @param ctx given to it. May be NULL.
+/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -122,10 +122,11 @@ pub unsafe extern "C" fn netlib_connect_options_set_resolve_callback(
     options: *mut netlib_connect_options,
     resolve: netlib_resolve_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
 ) {
-    builder::set(options, "netlib_connect_options_set_resolve_callback", |options: &mut ConnectOptions| {
+    const SETTER: &str = "netlib_connect_options_set_resolve_callback";
+    builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut ConnectOptions, ctx| {
+        options.resolve_id = ctx.id(resolve.map(|resolve| resolve as *const ()));
         options.resolve = callback::resolve(resolve, ctx);
-        options.resolve_mark = callback::mark(resolve.map(|resolve| resolve as *const ()), ctx);
-        Ok(())
     });
 }

@@ -2,8 +2,9 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::ffi::api::basics::netlib_ctx_free_fn;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
-use crate::ffi::callback::mark;
+use crate::ffi::enums::enum_netlib_verdict;
 use crate::ffi::options as builder;
 use crate::ffi::tls_callbacks;
 use crate::tls::TlsOptions;
@@ -31,7 +32,7 @@ pub type netlib_tls_servername_fn = Option<
         ctx: *mut c_void,
         server_name: *const c_char,
         replacement: *mut *mut netlib_tls_context,
-    ) -> i32,
+    ) -> enum_netlib_verdict,
 >;
 
 /// Lets a server choose its context by the name that the client asks for. As Python's `sni_callback`, OpenSSL's
@@ -42,8 +43,8 @@ pub type netlib_tls_servername_fn = Option<
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param callback the function. May be NULL: none.
-/// @param ctx given to it; borrowed as long as contexts that are made from these options, their streams and their
-///        engines exist. May be NULL.
+/// @param ctx given to it. May be NULL.
+/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -51,10 +52,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_servername_callback(
     options: *mut netlib_tls_options,
     callback: netlib_tls_servername_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
 ) {
-    builder::set(options, "netlib_tls_options_set_servername_callback", |options: &mut TlsOptions| {
+    const SETTER: &str = "netlib_tls_options_set_servername_callback";
+    builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut TlsOptions, ctx| {
+        options.server_name_id = ctx.id(callback.map(|callback| callback as *const ()));
         options.set_server_name_callback(tls_callbacks::server_name(callback, ctx));
-        options.server_name_mark = mark(callback.map(|callback| callback as *const ()), ctx);
-        Ok(())
     });
 }

@@ -3,10 +3,11 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::api::tls::stream::netlib_tls_stream;
 use crate::ffi::args::{arg_shared, arg_str_opt};
+use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::guard;
 use crate::ffi::handle::null_argument;
 use crate::ffi::out::outs;
@@ -129,8 +130,11 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 ///        or empty, only if the context does not check names.
 /// @param read_fn receives. Not NULL.
 /// @param write_fn sends. Not NULL.
-/// @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+/// @param ctx given to both. May be NULL.
+/// @param ctx_free releases `ctx`, once the stream and each that runs inside it are freed, or before this call returns
+///        if it fails. May be NULL: `ctx` must stay usable until then.
+/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions
+///        but `ctx_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
 /// @threads any
@@ -142,10 +146,12 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
     read_fn: netlib_tls_read_fn,
     write_fn: netlib_tls_write_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
     stream: *mut *mut netlib_tls_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
+        let ctx = CallbackContext::new(ctx, ctx_free);
         let stream = outs!(stream);
         let context = arg_shared!(context);
         let server_hostname = arg_str_opt!(server_hostname);
@@ -162,8 +168,11 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 /// @param context the context, with an identity; the stream keeps its own reference. Not NULL.
 /// @param read_fn receives. Not NULL.
 /// @param write_fn sends. Not NULL.
-/// @param ctx given to both; borrowed until the stream, and each that runs inside it, is freed. May be NULL.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions. Not NULL.
+/// @param ctx given to both. May be NULL.
+/// @param ctx_free releases `ctx`, once the stream and each that runs inside it are freed, or before this call returns
+///        if it fails. May be NULL: `ctx` must stay usable until then.
+/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions
+///        but `ctx_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
 /// @threads any
@@ -174,10 +183,12 @@ pub unsafe extern "C" fn netlib_tls_accept_callbacks(
     read_fn: netlib_tls_read_fn,
     write_fn: netlib_tls_write_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
     stream: *mut *mut netlib_tls_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
+        let ctx = CallbackContext::new(ctx, ctx_free);
         let stream = outs!(stream);
         let context = arg_shared!(context);
         let read_fn = read_fn.ok_or_else(|| null_argument("read_fn"))?;

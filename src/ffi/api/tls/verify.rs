@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::ffi::api::basics::netlib_ctx_free_fn;
 use crate::ffi::api::retry::options::netlib_wall_clock_fn;
 use crate::ffi::api::tls::netlib_tls_options;
 use crate::ffi::args::{arg_bool, arg_bytes, arg_cstr, arg_path};
@@ -195,7 +196,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
 ///        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
-/// @param ctx given to it; borrowed as long as the function is used. May be NULL.
+/// @param ctx given to it. May be NULL.
+/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -203,10 +205,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
     options: *mut netlib_tls_options,
     clock: netlib_wall_clock_fn,
     ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
 ) {
-    builder::set(options, "netlib_tls_options_set_wall_clock", |options: &mut TlsOptions| {
+    const SETTER: &str = "netlib_tls_options_set_wall_clock";
+    builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut TlsOptions, ctx| {
+        options.wall_clock_id = ctx.id(clock.map(|clock| clock as *const ()));
         options.set_wall_clock(callback::number(clock, ctx, "wall clock"));
-        options.wall_clock_mark = callback::mark(clock.map(|clock| clock as *const ()), ctx);
-        Ok(())
     });
 }

@@ -1,0 +1,64 @@
+//! What a callback is called with, and the function that releases it.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::callback::CallbackId;
+use crate::ffi::uncanceled::Uncanceled;
+
+/// Releases the `ctx` of a callback.
+pub(crate) type CtxFreeFn = unsafe extern "C" fn(ctx: *mut c_void);
+
+/// The `ctx` of one or several callbacks. Each closure that calls one of them holds a clone; the last that is dropped
+/// calls `ctx_free`.
+///
+/// netlib never drops the last one under a lock: `ctx_free` may call netlib.
+#[derive(Clone)]
+pub(crate) struct CallbackContext(Arc<Owned>);
+
+struct Owned {
+    ctx: *mut c_void,
+    ctx_free: Option<CtxFreeFn>,
+    /// Tells this `ctx` from a later one at the same address. 0 if there is no `ctx_free`: then the address alone counts,
+    /// and the caller sees to it that nothing else gets it.
+    serial: u64,
+}
+
+// SAFETY: netlib only hands the pointer back; netlib.h asks that the program's functions take it on any thread.
+unsafe impl Send for Owned {}
+// SAFETY: as above.
+unsafe impl Sync for Owned {}
+
+impl CallbackContext {
+    /// Takes `ctx` over.
+    pub(super) fn new(ctx: *mut c_void, ctx_free: Option<CtxFreeFn>) -> CallbackContext {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let serial = if ctx_free.is_some() { NEXT.fetch_add(1, Ordering::Relaxed) } else { 0 };
+        CallbackContext(Arc::new(Owned { ctx, ctx_free, serial }))
+    }
+
+    // A closure that calls a method captures the whole `CallbackContext`, not the bare pointer in it.
+    pub(super) fn pointer(&self) -> *mut c_void {
+        self.0.ctx
+    }
+
+    /// Of a function that is set as an option; `None` is no function, whatever its `ctx`.
+    pub(crate) fn id(&self, function: Option<*const ()>) -> CallbackId {
+        function.map_or_else(CallbackId::default, |function| CallbackId {
+            function: function.addr(),
+            ctx: self.0.ctx.addr(),
+            serial: self.0.serial,
+        })
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        let Some(ctx_free) = self.ctx_free else { return };
+        // Handles are also dropped in calls that do not hold cancellation off by themselves.
+        let _uncanceled = Uncanceled::begin();
+        // SAFETY: netlib.h: the function takes the `ctx` that it was given with, once.
+        unsafe { ctx_free(self.ctx) };
+    }
+}
