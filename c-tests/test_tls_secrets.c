@@ -10,14 +10,20 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+/* A sanitizer has a malloc of its own. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define HAS_OWN_MALLOC 0
-#else
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#undef HAS_OWN_MALLOC
+#define HAS_OWN_MALLOC 0
+#endif
+#ifndef HAS_OWN_MALLOC
 #define HAS_OWN_MALLOC 1
 #endif
 
-enum { HEADER = 16 };
-static const size_t ARENA = (size_t)1 << 31;
 static char *arena;
 static size_t used;
 
@@ -28,6 +34,9 @@ static struct {
 static size_t block_count;
 
 #if HAS_OWN_MALLOC
+#define ARENA ((size_t)1 << 31)
+enum { HEADER = 16 };
+
 static void *take(size_t size, size_t alignment) {
     if (arena == NULL) {
         void *all = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
