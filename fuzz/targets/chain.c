@@ -3,9 +3,11 @@
 
 #include <dirent.h>
 
-static netlib_tls_context *plain, *strict;
+/* `leaf` trusts a server's own certificate and nothing else. */
+static netlib_tls_context *plain, *strict, *leaf;
 static char issued[400][100];
 static size_t issued_count;
+static char own[100];
 
 /* The fingerprints of every certificate that there is. */
 static void remember(struct input pem) {
@@ -25,7 +27,8 @@ static void remember(struct input pem) {
     free(text);
 }
 
-static bool is_issued(const uint8_t *chain, size_t len) {
+/* Whether the first certificate is one of those that there are, or if `only` is given, that one. */
+static bool is_issued(const uint8_t *chain, size_t len, const char *only) {
     netlib_error *err = NULL;
     netlib_certificate *first = NULL;
     bool found = false;
@@ -36,7 +39,9 @@ static bool is_issued(const uint8_t *chain, size_t len) {
     }
     /* verify/odd.pem has a part that cannot be shown as text. */
     if (ONE_OF(netlib_certificate_parse(chain, len, &first, &err), len, NETLIB_INVALID_PEM) != NETLIB_OK) return true;
-    for (size_t i = 0; i < issued_count; i++) found |= strcmp(issued[i], netlib_certificate_fingerprint(first, NULL)) == 0;
+    const char *fingerprint = netlib_certificate_fingerprint(first, NULL);
+    if (only != NULL) found = strcmp(only, fingerprint) == 0;
+    for (size_t i = 0; only == NULL && i < issued_count; i++) found |= strcmp(issued[i], fingerprint) == 0;
     netlib_certificate_free(first);
     return found;
 }
@@ -65,6 +70,19 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     netlib_tls_options_set_verify_flags(options, NETLIB_VERIFY_FLAG_X509_STRICT | NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN);
     OK(netlib_tls_context_new(options, &strict, &err));
     netlib_tls_options_free(options);
+
+    static const char trusted[] = "tests/certs/trust/self-signed-root.pem";
+    netlib_certificate *certificate = NULL;
+    struct input file = read_file(trusted);
+    OK(netlib_certificate_parse(file.data, file.len, &certificate, &err));
+    snprintf(own, sizeof own, "%s", netlib_certificate_fingerprint(certificate, NULL));
+    netlib_certificate_free(certificate);
+    free((void *)(uintptr_t)file.data);
+    options = netlib_tls_options_new();
+    netlib_tls_options_set_use_environment(options, 0);
+    netlib_tls_options_add_ca_file(options, trusted);
+    OK(netlib_tls_context_new(options, &leaf, &err));
+    netlib_tls_options_free(options);
     return 0;
 }
 
@@ -85,10 +103,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (for_name == NETLIB_OK) MUST(for_any == NETLIB_OK);
     if (strictly == NETLIB_OK) MUST(for_name == NETLIB_OK);
 #ifndef ANY_SIGNATURE
-    if (for_any == NETLIB_OK || as_client == NETLIB_OK) MUST(is_issued(data, size));
+    if (for_any == NETLIB_OK || as_client == NETLIB_OK) MUST(is_issued(data, size, NULL));
 #else
-    (void)is_issued;
     (void)as_client;
 #endif
+    /* R33: whatever its key has signed, a trusted certificate that is not an authority's is accepted as itself only. */
+    if (verify(leaf, data, size, NETLIB_PURPOSE_SERVER_AUTH, NULL) == NETLIB_OK) MUST(is_issued(data, size, own));
     return 0;
 }
