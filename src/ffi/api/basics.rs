@@ -106,14 +106,14 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
     /// It is for a name that an authority above it may not certify (nameConstraints).
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
-    /// More authorities stand below one of its chain than that one allows (the pathlen of its basicConstraints).
+    /// Its chain has more authorities below one certificate than that one allows (the pathlen of basicConstraints).
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
-    /// It, or another one of its chain, has a critical extension that netlib does not understand.
+    /// A certificate of its chain has a critical extension that netlib does not understand.
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
     /// Its chain is too long, or takes too much work to verify.
     NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
-    /// It has issued another one of the chain, or is a trusted one at the chain's end, and is not an authority's: it
-    /// says CA:FALSE or nothing about that, or its keyUsage lacks keyCertSign.
+    /// A certificate of its chain has issued another one, but may not: its basicConstraints lack CA:TRUE, or its
+    /// keyUsage lacks keyCertSign. It may be the trusted certificate at the end of the chain.
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22,
 }
 
@@ -431,7 +431,7 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
 
 /// The one setting that would change the outcome, for whoever writes the program: "to trust it:
 /// netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else. It never
-/// recommends to switch verification off.
+/// recommends switching verification off.
 ///
 /// For a certificate of an unknown issuer it names the authority to add. For a wrong name it lists the names that the
 /// certificate is for, at most eight. Both come from the peer, who may be anybody: neither is a reason to trust it.
