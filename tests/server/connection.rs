@@ -61,6 +61,15 @@ impl Connection {
         let _ = std::io::copy(&mut socket, &mut std::io::sink());
     }
 
+    /// Bytes that look like a record of TLS, and that no session decrypts; then the end.
+    pub fn garble(self) {
+        let mut record = [0; 37];
+        record[..5].copy_from_slice(&[0x17, 3, 3, 0, 32]);
+        let mut socket = self.socket();
+        let _ = socket.write_all(&record);
+        self.cut();
+    }
+
     /// A TCP reset; a Unix domain socket is just closed.
     pub fn reset(self) {
         let _ = self.socket().set_linger(Some(Duration::ZERO));

@@ -29,6 +29,8 @@ enum Act {
     ResetAfterBody,
     /// Closes without a word.
     HangUp,
+    /// Answers with a broken record of TLS, once it has read all of the request.
+    Garble,
     /// Keeps the connection, and never answers.
     NeverAnswer,
     /// A body of one byte a second that does not end.
@@ -124,6 +126,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/never", &[NeverAnswer]),
     ("/hang-up", &[HangUp]),
     ("/hang-up-once", &[HangUp, Echo]),
+    ("/garble-once", &[Garble, Say(HELLO, End::Close)]),
     ("/drip", &[Drip]),
     ("/drip-once", &[Drip, Say(HELLO, End::Close)]),
     ("/flood", &[Flood]),
@@ -300,6 +303,7 @@ pub fn answer(
         }
         Some(ResetAfterHead | ResetMidBody | ResetAfterBody) => to.reset(),
         Some(HangUp) => to.close(),
+        Some(Garble) => to.garble(),
         Some(NeverAnswer) => to.stay_silent(),
         Some(Drip) => drip(&mut to)?,
         Some(Flood) => flood(&mut to)?,

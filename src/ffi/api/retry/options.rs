@@ -129,8 +129,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_r
     });
 }
 
-/// How many retries after a request was sent and its answer did not come: it may have been processed. Default:
-/// `NETLIB_NONE`.
+/// How many retries after a request, or a part of it, was sent and its answer did not come, or broke off: it may have
+/// been processed, so that only a method of `allowed_methods` is repeated. Default: `NETLIB_NONE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
@@ -174,8 +174,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
     options::set(options, "netlib_retry_options_set_status", |o| o.set_status(Count::from_code(count)));
 }
 
-/// How many retries after failures of any other kind: they may have been processed. Set it to 0 when `total` is
-/// `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`. Recommended: 0.
+/// How many retries after failures of any other kind, for example a refused certificate. netlib reports none that may
+/// have been processed: those count as read (`netlib_error_retry_kind`). Set it to 0 when `total` is `NETLIB_NONE`, so
+/// that no failure is retried for ever. Default: `NETLIB_NONE`. Recommended: 0.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a

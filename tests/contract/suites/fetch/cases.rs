@@ -186,6 +186,19 @@ const HTTP: &[Case] = &[
         14,
         &["without an answer"],
     ),
+    fails(
+        "post-garbled",
+        &["-v", "-d", "x", "https://localhost:{https}/garble-once?post"],
+        11,
+        &["could not be decrypted"],
+    ),
+    Case {
+        name: "garbled-once",
+        args: &["-v", "https://localhost:{https}/garble-once"],
+        body: Some("hello\n"),
+        err: &["could not be decrypted", "from the counter \"read\", 2 left"],
+        ..NOTHING
+    },
     Case {
         name: "busy-once",
         args: &["-v", "https://localhost:{https}/busy-once"],
