@@ -21,7 +21,6 @@ static netlib_retry *from_word(const char *word, bool redirect, const netlib_ret
 }
 
 static void answer(char *asked, vectors_out *out) {
-    netlib_error *err = NULL;
     const char *retries = next_word(&asked), *redirects = next_word(&asked), *default_word = next_word(&asked);
     bool redirect = strcmp(redirects, "T") == 0 || count_of(redirects) > 0;
     netlib_retry *default_retry = strcmp(default_word, "-") == 0 ? NULL : from_word(default_word, redirect, NULL);

@@ -151,7 +151,6 @@ static void feed(struct end *to, const uint8_t *bytes, size_t len) {
 }
 
 static void cut(struct end *end) {
-    netlib_error *err = NULL;
     netlib_tls_engine_feed_end(end->engine);
     work(end);
 }
