@@ -1,4 +1,4 @@
-//! Finds the end of a head. Between the pieces of one that arrives slowly, the caller keeps the progress as a number.
+//! Finds the end of a head. Between two calls the caller keeps the progress of the search as a number.
 
 use super::parse::{BEGINNING, MAX_HEAD, StatusLine, not_http, parse_status_line};
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ pub(super) struct Found<'a> {
 const BITS: [u32; 4] = [20, 8, 12, 2];
 
 impl Progress {
-    /// `state` comes from the caller: what no search of `len` bytes can have stored is refused.
+    /// Refuses a state that no search of `len` bytes can have stored: it comes from the caller.
     pub(super) fn from_state(state: u64, len: usize) -> Result<Progress> {
         let mut rest = state;
         let [position, start, lines, phase] = BITS.map(|bits| {
@@ -67,7 +67,7 @@ impl Progress {
         if fits { Ok(Progress { phase, start, position, lines }) } else { Err(unknown_state()) }
     }
 
-    /// Never 0 once a byte was accepted.
+    /// Packs the progress into a number. It is not 0 once a byte has been passed.
     pub(super) fn to_state(self) -> u64 {
         let values = [self.position, self.start, self.lines, self.phase as usize];
         values.iter().zip(BITS).rev().fold(0, |state, (&value, bits)| state << bits | value as u64)
@@ -77,7 +77,7 @@ impl Progress {
         self.lines
     }
 
-    /// Goes on until a head ends, or the bytes do: `None`.
+    /// Continues the search. `None`: the bytes end before the head does.
     pub(super) fn advance<'a>(&mut self, head: &'a [u8]) -> Result<Option<Found<'a>>> {
         let status_line = match self.phase {
             Phase::Fields => None,
@@ -87,7 +87,7 @@ impl Progress {
             },
         };
         while let Some(line_end) = self.line_end(head) {
-            // The line before has ended with LF, too.
+            // An empty line: the line before it has ended with LF, too.
             if let [.., b'\n', b'\r', b'\n'] | [.., b'\n', b'\n'] = head.get(..=line_end).unwrap_or_default() {
                 return Ok(Some(Found { status_line, end: line_end + 1 }));
             }
@@ -133,7 +133,7 @@ impl Progress {
         Ok(Some((line, line_end + 1)))
     }
 
-    /// The next LF, which is then behind; `None` at the end of `head`.
+    /// Moves behind the next LF and returns where that is; `None`: there is none.
     fn line_end(&mut self, head: &[u8]) -> Option<usize> {
         let rest = head.get(self.position..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);

@@ -77,9 +77,9 @@ pub unsafe extern "C" fn netlib_response_new(
 ///            NETLIB_WANT_READ)
 ///         used += receive(buf + used, sizeof buf - used);
 ///
-/// Until the empty line that ends the head is there, only the status line is read; what is wrong with a header is told
-/// once the head is complete. What follows the head, from `head_len` on, is the body's. A response with a status of 100
-/// to 199 other than 101 is an interim one: the next head begins at `head_len`, so call again from there.
+/// Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
+/// once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is an
+/// interim one: the next head begins at `head_len`, so call again from there.
 ///
 /// Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
 /// around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
@@ -91,14 +91,14 @@ pub unsafe extern "C" fn netlib_response_new(
 /// @param head what was received so far. Copied. Not NULL unless `len` is 0.
 /// @param len how many bytes that is, or `NETLIB_NTS`, which has the text measured at each call.
 /// @param state in/out: 0 for a new head, or what the last call stored for the same bytes, to which more were appended.
-///        The number means nothing to a program. It is stored with `NETLIB_WANT_READ`, else 0 is. May be NULL: each call
-///        looks at all of `head` again.
+///        The number is opaque. It is stored with `NETLIB_WANT_READ`; every other answer stores 0. May be NULL: each
+///        call reads `head` from its start.
 /// @param response out, owned: free it with `netlib_response_free`. Not NULL.
 /// @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
 /// @param err out, owned; its offset is where `head` is wrong. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
 ///         `NETLIB_INVALID_ARGUMENT` for a method that is no token, or a `state` that no call has stored for these
-///         bytes. A wrong one that is not noticed can delay the response, and not change it.
+///         bytes. A wrong state that goes unnoticed can delay the response but not change it.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -231,11 +231,11 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// How the end of the body is found: RFC 9112 section 6.3.
 ///
 /// There is no body in answer to HEAD, with a status of 100 to 199, 204 or 304, and with a status of 200 to 299 in
-/// answer to CONNECT, after which the connection is a tunnel. Methods are case-sensitive: the answer to "head" is that
-/// to any other method. Else a Transfer-Encoding whose last coding is chunked means chunks, and one with another last
-/// coding a body until the peer closes. A Content-Length beside a Transfer-Encoding does not count, and the connection
-/// must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else Content-Length decides. Without either the
-/// body lasts until the peer closes.
+/// answer to CONNECT, after which the connection is a tunnel. Methods are case-sensitive: the answer to "head" is
+/// framed as that to any other method. Else a Transfer-Encoding whose last coding is chunked means chunks, and one with
+/// another last coding a body until the peer closes. A Content-Length beside a Transfer-Encoding does not count, and
+/// the connection must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else Content-Length decides.
+/// Without either the body lasts until the peer closes.
 ///
 /// A Transfer-Encoding that is not a list of codings (RFC 9112 section 7) is refused, because another reader on the way
 /// may find "chunked" in it: a name that is empty or no token, a parameter without a value, a quote without its end.

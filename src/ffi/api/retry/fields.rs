@@ -339,8 +339,8 @@ pub unsafe extern "C" fn netlib_retry_history_url(
     lend_text(retry, len, |retry| retry.history().get(index)?.url())
 }
 
-/// The URL of a request of the history for logs, as `netlib_url_redacted` writes it: "***" stands for the userinfo, each
-/// value of the query and the fragment, and for the whole of a text that is no URL.
+/// The URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the userinfo, each
+/// value of the query and the fragment. A text that is no URL is "***" as a whole.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn netlib_retry_history_redirect_location(
     lend_text(retry, len, |retry| retry.history().get(index)?.redirect_location())
 }
 
-/// Where a request of the history was redirected to, for logs: with "***" as in `netlib_retry_history_redacted_url`.
+/// Where a request in the history was redirected to, for logs, redacted as `netlib_retry_history_redacted_url` does it.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
