@@ -4,7 +4,7 @@
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use webpki::VerifiedPath;
 
-use super::refusal::{self, Refusal, advice};
+use super::refusal::{self, Refusal};
 use super::{Policy, Question, blame};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::anchors::{AnchorCertificate, Anchors, Unfit};
@@ -31,8 +31,8 @@ pub(super) fn check(policy: &Policy, asked: &Question<'_>, path: &VerifiedPath<'
             (None, None) => return Ok(()),
             (Some(why), _) => first = first.or_else(|| Some(refused(why))),
             (None, Some(rule)) => {
-                let refusal = refused((Problem::Other, format!("breaks a rule of RFC 5280: {rule}")));
-                first = first.or_else(|| Some(refusal.with_advice(advice::NOT_STRICT)));
+                let broken = (Problem::Other, format!("breaks a rule of RFC 5280: {rule}"));
+                first = first.or_else(|| Some(refused(broken)));
             }
         }
     }

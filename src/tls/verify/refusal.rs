@@ -14,15 +14,13 @@ use crate::tls::x509::extensions::ExtendedKeyUsage;
 use crate::tls::x509::key::{Curve, PublicKey};
 use crate::tls::x509::time::utc;
 
-/// The setting that would change the outcome. Never one that switches verification off: an error that is met often
-/// would teach programs to do without it.
+/// The setting that would change the outcome. Never one that switches a check off: programs would follow the advice for
+/// every server.
 pub(crate) mod advice {
     pub(crate) const TRUST_ISSUER: &str = "to trust its authority: netlib_tls_options_add_ca_file";
     pub(crate) const TRUST_IT: &str = "to trust it: netlib_tls_options_add_ca_file";
     pub(crate) const ADD_PIN: &str = "to accept it, if it is known to be the right one: netlib_tls_options_add_pin";
     pub(crate) const ADD_CRL: &str = "to add a current list: netlib_tls_options_add_crl_file";
-    pub(crate) const NOT_STRICT: &str =
-        "to accept it: netlib_tls_options_set_verify_flags without NETLIB_VERIFY_FLAG_X509_STRICT";
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

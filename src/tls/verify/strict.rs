@@ -3,7 +3,7 @@
 use webpki::VerifiedPath;
 
 use super::Question;
-use super::refusal::{Refusal, advice};
+use super::refusal::Refusal;
 use crate::error::CertificateProblem as Problem;
 use crate::tls::x509::{Certificate, profile};
 
@@ -23,6 +23,5 @@ pub(super) fn check(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(),
 
 pub(super) fn certificate(certificate: &Certificate<'_>, index: usize) -> Result<(), Refusal> {
     let Some(broken) = profile::broken_rule(certificate, index == 0) else { return Ok(()) };
-    let refusal = Refusal::new(Problem::Other, format!("breaks a rule of RFC 5280: {broken}"));
-    Err(refusal.with_advice(advice::NOT_STRICT).at(index, certificate))
+    Err(Refusal::new(Problem::Other, format!("breaks a rule of RFC 5280: {broken}")).at(index, certificate))
 }
