@@ -671,11 +671,400 @@ static void r37_ctx_free_runs_under_no_lock(void) {
     }
 }
 
+/* ---- a callback that calls its own handle, or frees it ---- */
+
+/* One call of netlib, and what its callback is to do in the middle of it. */
+enum act { CALL, FREE, CALL_AND_FREE, ACTS };
+struct own {
+    enum act act;
+    void *handle;
+    const struct reentry *row;
+    int depth, called, freed;
+    netlib_status inner; /* what the callback's own call returned */
+};
+
+struct reentry {
+    const char *name;
+    void (*make)(struct own *own);
+    netlib_status (*call)(void *handle);
+    void (*free)(void *handle);
+    /* What the call in the callback returns; what the outer call returns. */
+    netlib_status inner, outer;
+};
+
+static void release_own(void *ctx) { ((struct own *)ctx)->freed++; }
+
+/* In each callback. */
+static void act_on_own(struct own *own) {
+    own->called++;
+    /* A Retry is immutable, so that its calls may be nested: once is enough. A handle is freed once. */
+    if (own->depth > 0 || own->handle == NULL) return;
+    own->depth++;
+    if (own->act != FREE) own->inner = own->row->call(own->handle);
+    if (own->act != CALL) {
+        own->row->free(own->handle);
+        own->handle = NULL;
+    }
+    own->depth--;
+    /* The handle lives on until the outer call ends. */
+    CHECK_INT(0, own->freed);
+}
+
+static int32_t own_number(void *ctx, double *number) {
+    act_on_own(ctx);
+    *number = 0.5;
+    return 0;
+}
+static enum netlib_outcome own_sleep(void *ctx, double seconds) {
+    (void)seconds;
+    act_on_own(ctx);
+    return NETLIB_OUTCOME_DONE;
+}
+static int32_t own_read(void *ctx, void *buf, size_t len, size_t *n) {
+    (void)len;
+    act_on_own(ctx);
+    *(char *)buf = 'x';
+    *n = 1;
+    return 0;
+}
+static int32_t own_tell(void *ctx, int64_t *pos) {
+    act_on_own(ctx);
+    *pos = 5;
+    return 0;
+}
+static enum netlib_outcome own_seek(void *ctx, int64_t pos) {
+    (void)pos;
+    act_on_own(ctx);
+    return NETLIB_OUTCOME_DONE;
+}
+static int32_t own_is_closed(void *ctx, int32_t *closed) {
+    act_on_own(ctx);
+    *closed = 0;
+    return 0;
+}
+static enum netlib_verdict own_address(void *ctx, const void *address, size_t len, int32_t classes) {
+    (void)address, (void)len, (void)classes;
+    act_on_own(ctx);
+    return NETLIB_VERDICT_REFUSE;
+}
+static int32_t own_resolve(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *addresses) {
+    (void)host, (void)port, (void)seconds_left, (void)addresses;
+    act_on_own(ctx);
+    return NETLIB_OK;
+}
+static enum netlib_verdict own_servername(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+    (void)server_name, (void)replacement;
+    act_on_own(ctx);
+    return NETLIB_VERDICT_REFUSE;
+}
+static int32_t own_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
+    (void)buf, (void)len;
+    act_on_own(ctx);
+    *n = 0;
+    return NETLIB_WANT_READ;
+}
+static int32_t own_tls_write(void *ctx, const void *buf, size_t len, size_t *n) {
+    (void)buf, (void)len;
+    act_on_own(ctx);
+    *n = 0;
+    return NETLIB_WANT_WRITE;
+}
+
+static void make_own_timeout(struct own *own) {
+    netlib_error *err = NULL;
+    netlib_timeout *timeout = new_timeout();
+    CHECK_OK(netlib_timeout_set_clock(timeout, own_number, own, release_own, &err));
+    own->handle = timeout;
+}
+static netlib_status start_own_timeout(void *timeout) { return netlib_timeout_start_connect(timeout, NULL); }
+/* Started before, so that its callback runs in the getter. */
+static void make_started_timeout(struct own *own) {
+    make_own_timeout(own);
+    netlib_error *err = NULL;
+    own->depth = 1;
+    CHECK_OK(netlib_timeout_start_connect(own->handle, &err));
+    own->depth = own->called = 0;
+}
+static netlib_status read_own_timeout(void *timeout) {
+    double seconds = 0;
+    return netlib_timeout_read_timeout(timeout, &seconds, NULL);
+}
+static netlib_status duration_of_own_timeout(void *timeout) {
+    double seconds = 0;
+    return netlib_timeout_get_connect_duration(timeout, &seconds, NULL);
+}
+static netlib_status set_own_clock(void *timeout) { return netlib_timeout_set_clock(timeout, NULL, NULL, NULL, NULL); }
+static netlib_status start_or_set(void *timeout) {
+    /* Within the callback every call is refused in the same way. */
+    netlib_status status = netlib_timeout_start_connect(timeout, NULL);
+    return status == NETLIB_BUSY ? set_own_clock(timeout) : status;
+}
+
+static void make_retry_of(struct own *own, netlib_retry_options *options) { own->handle = retry_with(options); }
+static void make_sleeping_retry(struct own *own) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_sleep(options, own_sleep, own, release_own);
+    make_retry_of(own, options);
+}
+static void make_random_retry(struct own *own) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_random(options, own_number, own, release_own);
+    make_retry_of(own, options);
+}
+static void make_dated_retry(struct own *own) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_wall_clock(options, own_number, own, release_own);
+    make_retry_of(own, options);
+}
+static netlib_status sleep_of_own(void *retry) { return netlib_retry_sleep(retry, NULL, NULL, NULL); }
+static netlib_status backoff_of_own(void *retry) {
+    double seconds = 0;
+    return netlib_retry_get_backoff_time(retry, &seconds, NULL);
+}
+static netlib_status date_of_own(void *retry) {
+    double seconds = 0;
+    return netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, NULL);
+}
+static void free_own_retry(void *retry) { netlib_retry_free(retry); }
+
+static void make_own_body(struct own *own) {
+    netlib_error *err = NULL;
+    netlib_body *body = NULL;
+    CHECK_OK(netlib_body_new(own_read, own_tell, own_seek, own_is_closed, own, release_own, &body, &err));
+    own->handle = body;
+}
+static netlib_status read_own_body(void *body) {
+    char byte;
+    size_t n = 0;
+    return netlib_body_read(body, &byte, 1, &n, NULL);
+}
+static netlib_status tell_own_body(void *body) {
+    int64_t pos = 0;
+    return netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, NULL);
+}
+static netlib_status seek_own_body(void *body) { return netlib_rewind_body(body, 3, NULL); }
+static netlib_status is_own_body_closed(void *body) {
+    int32_t closed = 0;
+    return netlib_is_fp_closed(body, &closed, NULL);
+}
+static void free_own_body(void *body) { netlib_body_free(body); }
+
+static void make_connect_of(struct own *own, netlib_connect_options *options, const char *host) {
+    netlib_error *err = NULL;
+    netlib_connect *connect = NULL;
+    CHECK_OK(netlib_connect_new(host, 9, options, &connect, &err));
+    netlib_connect_options_free(options);
+    own->handle = connect;
+}
+static void make_connect_with_address(struct own *own) {
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_address_callback(options, own_address, own, release_own);
+    make_connect_of(own, options, "127.0.0.1");
+}
+static void make_connect_with_resolve(struct own *own) {
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_resolve_callback(options, own_resolve, own, release_own);
+    make_connect_of(own, options, "name.test");
+}
+static netlib_status step_own_connect(void *connect) {
+    int fd = -1;
+    netlib_status status = netlib_connect_step(connect, &fd, NULL);
+    CHECK_INT(-1, fd);
+    /* Getters have no status: they answer as for NULL. */
+    if (status == NETLIB_BUSY) {
+        CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
+        CHECK_INT(NETLIB_BUSY, netlib_connect_set_limit(connect, NULL, NULL));
+    }
+    return status;
+}
+static netlib_status run_own_connect(void *connect) {
+    int fd = -1;
+    return netlib_connect_run(connect, NULL, &fd, NULL);
+}
+static void free_own_connect(void *connect) { netlib_connect_free(connect); }
+
+/* create_connection uses options while it runs callbacks: these may be changed or freed. */
+static void make_options_with_address(struct own *own) {
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_address_callback(options, own_address, own, release_own);
+    own->handle = options;
+}
+static netlib_status change_own_options(void *options) {
+    netlib_connect_options_set_address_callback(options, NULL, NULL, NULL);
+    return NETLIB_OK;
+}
+static netlib_status create_own(void *options) {
+    int fd = -1;
+    return netlib_create_connection("127.0.0.1", 9, options, NULL, &fd, NULL);
+}
+static void free_own_options(void *options) { netlib_connect_options_free(options); }
+
+/* An engine that has all it needs for its callback to be called by the next handshake call. */
+static char hello[20000];
+static size_t hello_len;
+static void say_hello(void) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context();
+    netlib_tls_engine *engine = client_engine(client, "localhost");
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(engine, &err));
+    hello_len = drain_all(engine, hello, sizeof hello);
+    netlib_tls_engine_free(engine);
+    netlib_tls_context_free(client);
+}
+static netlib_tls_context *asking_server(struct own *own) {
+    netlib_tls_options *options = new_tls_options();
+    netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
+    netlib_tls_options_set_servername_callback(options, own_servername, own, release_own);
+    return context_of(options);
+}
+static void make_asking_engine(struct own *own) {
+    netlib_tls_context *server = asking_server(own);
+    own->handle = server_engine(server);
+    netlib_tls_context_free(server);
+    CHECK_INT((long long)hello_len, (long long)feed_all(own->handle, hello, hello_len));
+}
+static void make_timed_engine(struct own *own) {
+    netlib_tls_options *options = client_options();
+    netlib_tls_options_set_wall_clock(options, own_number, own, release_own);
+    netlib_tls_context *client = context_of(options);
+    own->handle = client_engine(client, "localhost");
+    netlib_tls_context_free(client);
+}
+static netlib_status shake_own_engine(void *engine) { return netlib_tls_engine_handshake(engine, NULL); }
+static void free_own_engine(void *engine) { netlib_tls_engine_free(engine); }
+
+static void make_reading_stream(struct own *own) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context();
+    netlib_tls_stream *stream = NULL;
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", own_tls_read, write_all, own, release_own, &stream, &err));
+    netlib_tls_context_free(client);
+    own->handle = stream;
+}
+static void make_writing_stream(struct own *own) {
+    netlib_error *err = NULL;
+    netlib_tls_context *client = client_context();
+    netlib_tls_stream *stream = NULL;
+    CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", own_tls_read, own_tls_write, own, release_own, &stream, &err));
+    netlib_tls_context_free(client);
+    own->handle = stream;
+}
+/* The callback is the transport's of the stream below. */
+static void make_inner_stream(struct own *own) {
+    netlib_error *err = NULL;
+    make_writing_stream(own);
+    netlib_tls_context *client = client_context();
+    netlib_tls_stream *outer = own->handle, *inner = NULL;
+    CHECK_OK(netlib_tls_wrap_stream(client, outer, "localhost", &inner, &err));
+    netlib_tls_stream_free(outer);
+    netlib_tls_context_free(client);
+    own->handle = inner;
+}
+/* On a descriptor, with a context that asks. */
+static int descriptors[2];
+static void make_asking_stream(struct own *own) {
+    netlib_error *err = NULL;
+    netlib_tls_context *server = asking_server(own);
+    netlib_tls_stream *stream = NULL;
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, descriptors) == 0);
+    CHECK_INT((long long)hello_len, send(descriptors[1], hello, hello_len, MSG_NOSIGNAL));
+    CHECK_OK(netlib_tls_accept_fd(server, descriptors[0], &stream, &err));
+    netlib_tls_context_free(server);
+    own->handle = stream;
+}
+static netlib_status shake_own_stream(void *stream) { return netlib_tls_stream_handshake(stream, NULL); }
+static netlib_status read_own_stream(void *stream) {
+    char byte;
+    size_t n = 0;
+    return netlib_tls_stream_read(stream, &byte, 1, &n, NULL);
+}
+static netlib_status write_own_stream(void *stream) {
+    size_t n = 0;
+    return netlib_tls_stream_write(stream, "x", 1, &n, NULL);
+}
+static void free_own_stream(void *stream) { netlib_tls_stream_free(stream); }
+
+static void r37_callbacks_call_and_free_their_handles(void) {
+    static const struct reentry rows[] = {
+        {"netlib_clock_fn", make_own_timeout, start_own_timeout, free_timeout, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_clock_fn, another setter", make_own_timeout, start_or_set, free_timeout, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_clock_fn, read_timeout", make_started_timeout, read_own_timeout, free_timeout, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_clock_fn, duration", make_started_timeout, duration_of_own_timeout, free_timeout, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_wall_clock_fn", make_dated_retry, date_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_sleep_fn", make_sleeping_retry, sleep_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_random_fn", make_random_retry, backoff_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_body_read_fn", make_own_body, read_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_body_tell_fn", make_own_body, tell_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_body_seek_fn", make_own_body, seek_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_body_is_closed_fn", make_own_body, is_own_body_closed, free_own_body, NETLIB_BUSY, NETLIB_OK},
+        {"netlib_address_fn", make_connect_with_address, step_own_connect, free_own_connect, NETLIB_BUSY,
+         NETLIB_ADDRESS_REFUSED},
+        {"netlib_address_fn, run", make_connect_with_address, run_own_connect, free_own_connect, NETLIB_BUSY,
+         NETLIB_ADDRESS_REFUSED},
+        {"netlib_resolve_fn", make_connect_with_resolve, step_own_connect, free_own_connect, NETLIB_BUSY,
+         NETLIB_NAME_RESOLUTION},
+        {"netlib_resolve_fn, run", make_connect_with_resolve, run_own_connect, free_own_connect, NETLIB_BUSY,
+         NETLIB_NAME_RESOLUTION},
+        {"netlib_tls_servername_fn of an engine", make_asking_engine, shake_own_engine, free_own_engine, NETLIB_BUSY,
+         NETLIB_CALLBACK_FAILED},
+        {"netlib_wall_clock_fn of an engine", make_timed_engine, shake_own_engine, free_own_engine, NETLIB_BUSY,
+         NETLIB_WANT_READ},
+        {"netlib_tls_servername_fn of a stream", make_asking_stream, shake_own_stream, free_own_stream, NETLIB_BUSY,
+         NETLIB_CALLBACK_FAILED},
+        {"netlib_tls_read_fn", make_reading_stream, shake_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_READ},
+        {"netlib_tls_read_fn, read", make_reading_stream, read_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_READ},
+        {"netlib_tls_read_fn, write", make_reading_stream, write_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_READ},
+        {"netlib_tls_write_fn", make_writing_stream, shake_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_WRITE},
+        {"netlib_tls_write_fn, read", make_writing_stream, read_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_WRITE},
+        {"netlib_tls_write_fn, from above", make_inner_stream, shake_own_stream, free_own_stream, NETLIB_BUSY, NETLIB_WANT_WRITE},
+    };
+    say_hello();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (enum act act = CALL; act < ACTS; act++) {
+            unsigned long failed_before = checks_failed;
+            struct own own = {.act = act, .row = &rows[i], .inner = -1};
+            rows[i].make(&own);
+            void *handle = own.handle;
+            CHECK_INT(rows[i].outer, rows[i].call(handle));
+            CHECK(own.called >= 1);
+            if (act != FREE) CHECK_INT(rows[i].inner, own.inner);
+            if (act == CALL) {
+                CHECK_INT(0, own.freed);
+                rows[i].free(handle);
+            }
+            /* Freed once, and only when the call was over. */
+            CHECK_INT(1, own.freed);
+            if (rows[i].make == make_asking_stream) {
+                close(descriptors[0]);
+                close(descriptors[1]);
+            }
+            if (checks_failed > failed_before) fprintf(stderr, "    %s, act %d\n", rows[i].name, (int)act);
+        }
+    }
+}
+
+/* Options in use by a call are not the callback's to see: it may change and free them. */
+static void r37_callbacks_change_and_free_options(void) {
+    static const struct reentry row = {"options", make_options_with_address, change_own_options, free_own_options,
+                                       NETLIB_OK, NETLIB_ADDRESS_REFUSED};
+    for (enum act act = CALL; act < ACTS; act++) {
+        struct own own = {.act = act, .row = &row, .inner = -1};
+        row.make(&own);
+        void *handle = own.handle;
+        CHECK_INT(row.outer, create_own(handle));
+        CHECK_INT(1, own.called);
+        if (act == CALL) row.free(handle);
+        CHECK_INT(1, own.freed);
+    }
+}
+
 int main(void) {
     r34_a_callback_that_raised();
     r34_no_other_address_is_tried();
     setters_release_once();
     constructors_release_once();
     r37_ctx_free_runs_under_no_lock();
+    r37_callbacks_call_and_free_their_handles();
+    r37_callbacks_change_and_free_options();
     return report("callbacks");
 }

@@ -66,6 +66,12 @@
  * ends a call that waits is netlib_limit_cancel. Callbacks return: no longjmp, pthread_exit or C++ exception leaves
  * one.
  *
+ * CALLBACKS. A callback runs during a call of netlib, on its thread and under no lock, and may call netlib. On the
+ * handle that it runs for, calls are NETLIB_BUSY if that is Single, and so are reads, writes, handshakes and shutdowns
+ * of a TLS stream; functions without a status then answer as for NULL. A callback may free that handle: it is released
+ * when the outer call ends. Other arguments of the outer call must stay alive until it returns. A `ctx` is released by
+ * its `ctx_free`: see netlib_ctx_free_fn.
+ *
  * FORK. A child of fork(2), also of a process with threads, may use every handle of its parent except TLS streams and
  * engines: contexts, URLs, Retries, headers, limits and connects. Each process then has its own copy: cancelling a
  * limit in one ends no wait in the other. A netlib_tls_stream or netlib_tls_engine works only in the process that made
@@ -3807,8 +3813,8 @@ netlib_status netlib_assert_header_parsing(const char *block,
 struct netlib_body;
 
 /**
- * Reads from a body of the program's own. Called only during `netlib_body_read`, on its thread, and must not use the
- * body itself.
+ * Reads from a body of the program's own. Called only during `netlib_body_read`, on its thread. A
+ * call on the body itself is `NETLIB_BUSY`.
  *
  * @param ctx as given to `netlib_body_new`.
  * @param buf where to put bytes; what it holds before is not set.
@@ -3823,8 +3829,8 @@ struct netlib_body;
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
 /**
- * Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread,
- * and must not use the body itself.
+ * Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread.
+ * A call on the body itself is `NETLIB_BUSY`.
  *
  * @param ctx as given to `netlib_body_new`.
  * @param pos out: bytes from the start, 0 or more. It holds `INT64_MIN` before, and must be stored.
@@ -3837,7 +3843,7 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
 /**
  * Moves a body of the program's own. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
- * thread, and must not use the body itself.
+ * thread. A call on the body itself is `NETLIB_BUSY`.
  *
  * @param ctx as given to `netlib_body_new`.
  * @param pos where to: bytes from the start, 0 or more.
@@ -3849,8 +3855,8 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
 /**
- * Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread,
- * and must not use the body itself.
+ * Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread.
+ * A call on the body itself is `NETLIB_BUSY`.
  *
  * @param ctx as given to `netlib_body_new`.
  * @param closed out: 1 if it is closed, else 0. It holds -1 before, and must be stored.
@@ -4226,8 +4232,9 @@ enum netlib_address_class NETLIB_INT32 {
  * with these very bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about
  * again. Connections with the same options on several threads may call it at once.
  *
- * It may call netlib, but must not use the `netlib_connect` that asks it, and neither change nor free the options that
- * `netlib_create_connection` is using. It should be quick: nothing interrupts it, and the other attempts wait for it.
+ * It may call netlib. A call on the `netlib_connect` that asks it is `NETLIB_BUSY`; to free that, or to change or free
+ * the options in use, has no effect on the call under way. It should be quick: nothing interrupts it, and the other
+ * attempts wait for it.
  *
  * @param ctx as given to the setter. May be NULL.
  * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
@@ -4318,8 +4325,8 @@ struct netlib_addresses;
  * Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts it.
  * It is called once for each connect, at most.
  *
- * It may call netlib, to connect to a name server for instance, but must not use the `netlib_connect` that asks it, and
- * neither change nor free the options that `netlib_create_connection` is using.
+ * It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that asks it is
+ * `NETLIB_BUSY`; to free that, or to change or free the options in use, has no effect on the call under way.
  *
  * @param ctx as given with the function. May be NULL.
  * @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
@@ -5396,9 +5403,9 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
  *
  * It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
  * time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
- * neither shake hands, read nor write on it; of an engine it must not use the handle at all. A resumed session verifies
- * nothing: its certificate was verified when the session was new, which is not resumed for longer than that is good
- * for.
+ * neither shake hands, read nor write on it. A call on an engine that it is asked for is `NETLIB_BUSY`. A resumed
+ * session verifies nothing: its certificate was verified when the session was new, which is not resumed for longer than
+ * that is good for.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
@@ -5648,7 +5655,7 @@ void netlib_tls_options_set_options(netlib_tls_options *options,
  * Chooses the context by the name that a client asks for (SNI, RFC 6066 section 3). It is called once in a handshake,
  * as soon as the client's first message is complete, on the thread that makes the handshake, without a lock; so by
  * several threads at the same time. It may call the getters of the stream that it is called for, but not read, write
- * or handshake on it; an engine's handle it must not use at all.
+ * or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`.
  *
  * @param ctx as given to the setter.
  * @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the

@@ -36,6 +36,22 @@ macro_rules! arg_mut {
     };
 }
 
+/// The same for a function that only reads the value, and whose callbacks may call the handle.
+macro_rules! arg_exclusive {
+    ($p:ident) => {
+        // SAFETY: netlib.h: NULL or a live handle of this type that no other call is using.
+        unsafe { $crate::ffi::handle::borrow_mut($p.cast_mut(), stringify!($p)) }?
+    };
+}
+
+/// A shared handle for a call that may run callbacks, one of which may free it.
+macro_rules! arg_held {
+    ($p:ident, $may_call_back:expr) => {
+        // SAFETY: netlib.h: NULL or a live handle of this type.
+        unsafe { $crate::ffi::handle::held($p, stringify!($p), $may_call_back) }?
+    };
+}
+
 /// A shared handle that the callee keeps: `Arc<Value>`.
 macro_rules! arg_shared {
     ($p:ident) => {
@@ -171,8 +187,9 @@ macro_rules! arg_port {
 }
 
 pub(crate) use {
-    arg, arg_bool, arg_buffer, arg_bytes, arg_bytes_opt, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_f64_opt,
-    arg_i32s, arg_method, arg_mut, arg_opt, arg_path, arg_port, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_bytes_opt, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_exclusive,
+    arg_f64_opt, arg_held, arg_i32s, arg_method, arg_mut, arg_opt, arg_path, arg_port, arg_shared, arg_shared_opt,
+    arg_str, arg_str_opt,
 };
 
 /// # Safety

@@ -2,11 +2,18 @@
 //!
 //! A handle type such as `netlib_url` is an empty struct that C never sees inside. Its [`Handle`] implementation names
 //! the Rust value behind the pointer and who owns it: [`Shared`] (an `Arc`: immutable, `_clone` counts), [`Counted`] (the
-//! value counts its own references) or [`Unique`] (a `Box`: one owner). A `Unique` handle cannot be freed as a `Shared`
+//! value counts its own references) or [`Unique`] (a [`Slot`]: one owner). A `Unique` handle cannot be freed as a `Shared`
 //! one, or cloned: there is no code for it.
+//!
+//! A callback may call the handle that it is called for. A call that changes a `Unique` value marks its slot: another
+//! call meanwhile is `NETLIB_BUSY`, and a `_free` is left to the end of the call that is under way. A call on a `Shared`
+//! value that may run callbacks holds a reference of its own: [`held`].
 
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use triomphe::ThinArc;
@@ -40,6 +47,23 @@ pub(crate) trait Ownership<V> {
     unsafe fn borrow<'a>(raw: *const ()) -> Self::Borrowed<'a>
     where
         V: 'a;
+
+    /// A call is changing the value: it must be neither read nor changed by another.
+    ///
+    /// # Safety
+    /// As [`Ownership::borrow`], but the value may be changed.
+    unsafe fn is_busy(_raw: *const ()) -> bool {
+        false
+    }
+
+    /// Gives up what `into_raw` gave.
+    ///
+    /// # Safety
+    /// As [`Ownership::from_raw`].
+    unsafe fn release(raw: *mut ()) {
+        // SAFETY: the caller's promise.
+        drop(unsafe { Self::from_raw(raw) });
+    }
 }
 
 /// The ownerships under which a value has any number of handles.
@@ -137,6 +161,16 @@ impl Sharing<Url> for Counted {
     }
 }
 
+/// The value of a `Unique` handle, and what calls do with it. Nothing here is atomic: such a handle is for one thread at a
+/// time, so that only a callback of a call on it comes in between.
+pub(crate) struct Slot<V> {
+    /// An [`Exclusive`] exists.
+    busy: Cell<bool>,
+    /// Freed while it was busy: the end of that call drops the value.
+    freed: Cell<bool>,
+    value: UnsafeCell<V>,
+}
+
 impl<V: Send> Ownership<V> for Unique {
     type Owned = Box<V>;
     type Borrowed<'a>
@@ -145,20 +179,82 @@ impl<V: Send> Ownership<V> for Unique {
         V: 'a;
 
     fn into_raw(owned: Box<V>) -> *mut () {
-        Box::into_raw(owned).cast()
+        let slot = Slot { busy: Cell::new(false), freed: Cell::new(false), value: UnsafeCell::new(*owned) };
+        Box::into_raw(Box::new(slot)).cast()
     }
 
     unsafe fn from_raw(raw: *mut ()) -> Box<V> {
-        // SAFETY: the caller's promise is the requirement of `Box::from_raw`.
-        unsafe { Box::from_raw(raw.cast::<V>()) }
+        // SAFETY: the caller's promise: `into_raw` made it of a `Box`.
+        Box::new(unsafe { Box::from_raw(raw.cast::<Slot<V>>()) }.value.into_inner())
     }
 
     unsafe fn borrow<'a>(raw: *const ()) -> &'a V
     where
         V: 'a,
     {
-        // SAFETY: a pointer from a `Box` points to its value.
-        unsafe { &*raw.cast::<V>() }
+        // SAFETY: a live handle is a slot, and by the caller's promise nothing changes its value.
+        unsafe { &*(*raw.cast::<Slot<V>>()).value.get() }
+    }
+
+    unsafe fn is_busy(raw: *const ()) -> bool {
+        // SAFETY: a live handle is a slot, of which only the value is ever borrowed mutably.
+        unsafe { &*raw.cast::<Slot<V>>() }.busy.get()
+    }
+
+    unsafe fn release(raw: *mut ()) {
+        // SAFETY: as in `is_busy`. The reference ends before the slot is dropped.
+        let busy = unsafe { &*raw.cast::<Slot<V>>() }.is_left_to_its_call();
+        if !busy {
+            // SAFETY: the caller gives it up, and no call uses it.
+            drop(unsafe { Box::from_raw(raw.cast::<Slot<V>>()) });
+        }
+    }
+}
+
+impl<V> Slot<V> {
+    /// Freed: whether the call under way drops the value.
+    fn is_left_to_its_call(&self) -> bool {
+        self.freed.set(self.busy.get());
+        self.busy.get()
+    }
+}
+
+/// The value of a `Unique` handle, for one call that may change it or run callbacks.
+pub(crate) struct Exclusive<'a, V> {
+    slot: NonNull<Slot<V>>,
+    value: PhantomData<&'a mut V>,
+}
+
+impl<V> Exclusive<'_, V> {
+    fn slot(&self) -> &Slot<V> {
+        // SAFETY: the slot lives until this is dropped: a `_free` meanwhile is left to that.
+        unsafe { self.slot.as_ref() }
+    }
+}
+
+impl<V> Deref for Exclusive<'_, V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        // SAFETY: the slot lives, and nothing else borrows its value while it is busy.
+        unsafe { &*self.slot().value.get() }
+    }
+}
+
+impl<V> DerefMut for Exclusive<'_, V> {
+    fn deref_mut(&mut self) -> &mut V {
+        // SAFETY: as in `deref`.
+        unsafe { &mut *self.slot().value.get() }
+    }
+}
+
+impl<V> Drop for Exclusive<'_, V> {
+    fn drop(&mut self) {
+        self.slot().busy.set(false);
+        if self.slot().freed.get() {
+            // SAFETY: its owner has given it up during the call, which ends here.
+            drop(unsafe { Box::from_raw(self.slot.as_ptr()) });
+        }
     }
 }
 
@@ -188,20 +284,64 @@ pub(crate) unsafe fn borrow<'a, H: Handle>(handle: *const H, name: &str) -> Resu
         return Err(null_argument(name));
     }
     // SAFETY: a live handle came from `give` or `lend`.
+    if unsafe { H::Ownership::is_busy(handle.cast()) } {
+        return Err(busy_argument(name));
+    }
+    // SAFETY: as above, and no call is changing the value.
     Ok(unsafe { H::Ownership::borrow(handle.cast()) })
 }
 
+/// The value of a single-threaded handle, for one call. A callback of that call that calls the handle again is told that
+/// it is busy.
+///
 /// # Safety
-/// As [`borrow`]; and, as netlib.h asks of a single-threaded handle, no other call is using it.
+/// As [`borrow`]; and, as netlib.h asks of a single-threaded handle, no call of another thread is using it.
 pub(crate) unsafe fn borrow_mut<'a, H: Handle<Ownership = Unique>>(
     handle: *mut H,
     name: &str,
-) -> Result<&'a mut H::Value>
+) -> Result<Exclusive<'a, H::Value>>
 where
     Unique: Ownership<H::Value>,
 {
-    // SAFETY: a live handle points to an initialised `H::Value`, and the caller promises exclusive use.
-    unsafe { handle.cast::<H::Value>().as_mut() }.ok_or_else(|| null_argument(name))
+    let slot = NonNull::new(handle.cast::<Slot<H::Value>>()).ok_or_else(|| null_argument(name))?;
+    // SAFETY: a live handle is a slot, of which only the value is ever borrowed mutably.
+    if unsafe { slot.as_ref() }.busy.replace(true) {
+        return Err(busy_argument(name));
+    }
+    Ok(Exclusive { slot, value: PhantomData })
+}
+
+/// The value of a shared handle, kept alive for a call that may run a callback: that may free the handle.
+pub(crate) struct Held<'a, V> {
+    value: &'a V,
+    _count: Option<Arc<V>>,
+}
+
+impl<V> Deref for Held<'_, V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        self.value
+    }
+}
+
+/// As [`borrow`]. Counts a reference only where `may_call_back`, which is cheaper to ask than to count.
+///
+/// # Safety
+/// As [`borrow`].
+pub(crate) unsafe fn held<'a, H: Handle<Ownership = Shared>>(
+    handle: *const H,
+    name: &str,
+    may_call_back: impl FnOnce(&H::Value) -> bool,
+) -> Result<Held<'a, H::Value>>
+where
+    H::Value: Sync + 'a,
+{
+    // SAFETY: the caller's promise.
+    let value: &'a H::Value = unsafe { borrow(handle, name) }?;
+    // SAFETY: as above.
+    let count = if may_call_back(value) { Some(unsafe { share(handle, name) }?) } else { None };
+    Ok(Held { value, _count: count })
 }
 
 /// Another reference to the value of a shared handle.
@@ -237,7 +377,7 @@ where
 pub(crate) unsafe fn free<H: Handle>(handle: *mut H) {
     if !handle.is_null() {
         // SAFETY: an owned handle came from `give` and is given back once.
-        drop(unsafe { H::Ownership::from_raw(handle.cast()) });
+        unsafe { H::Ownership::release(handle.cast()) };
     }
 }
 
@@ -252,4 +392,10 @@ pub(crate) unsafe fn take<H: Handle>(handle: *mut H) -> Option<Owned<H>> {
 
 pub(crate) fn null_argument(name: &str) -> Error {
     Error::new(Status::NullArgument, format!("{name} must not be NULL"))
+}
+
+#[cold]
+fn busy_argument(name: &str) -> Error {
+    let message = format!("{name} is in use: a callback cannot use the handle that it is called for");
+    Error::new(Status::Busy, message)
 }

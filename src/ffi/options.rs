@@ -44,9 +44,10 @@ where
 {
     guard::nothing(|| {
         // SAFETY: the caller's promise.
-        let Ok(options) = (unsafe { handle::borrow_mut(options, "options") }) else { return };
+        let Ok(mut options) = (unsafe { handle::borrow_mut(options, "options") }) else { return };
         if options.first_error.is_none() {
-            options.first_error = apply(Arc::make_mut(&mut options.value)).err().map(|error| error.prefixed(setter));
+            let result = apply(Arc::make_mut(&mut options.value));
+            options.first_error = result.err().map(|error| error.prefixed(setter));
         }
     });
 }

@@ -99,6 +99,12 @@ impl Retry {
             || (self.counts.total.is_nonzero() && has_retry_after && self.policy.retry_after.make_retryable(status)))
     }
 
+    /// It has a callback.
+    pub fn may_call_back(&self) -> bool {
+        let callbacks = &self.policy.callbacks;
+        callbacks.wall_clock.is_some() || callbacks.sleep.is_some() || callbacks.random.is_some()
+    }
+
     /// Nothing is retried or followed, and no retries can be used up.
     pub(crate) fn is_disabled(&self) -> bool {
         self.counts.total == Count::False

@@ -82,6 +82,8 @@ pub struct Stream {
     /// A role was given up.
     changed: Condvar,
     info: OnceLock<Box<SessionInfo>>,
+    /// A call may run a callback: of the transport, or of a context of this stream or of one below.
+    may_call_back: bool,
 }
 
 struct Core {
@@ -211,9 +213,15 @@ impl Stream {
         Ok(Stream::new(transport, Engine::server(context)?))
     }
 
+    /// A call on it may run a callback.
+    pub fn may_call_back(&self) -> bool {
+        self.may_call_back
+    }
+
     fn new(transport: Transport, engine: Engine) -> Stream {
         Stream {
             process: Process::current(),
+            may_call_back: transport.may_call_back() || engine.may_call_back(),
             transport,
             core: Mutex::new(Core {
                 engine,

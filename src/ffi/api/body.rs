@@ -26,8 +26,8 @@ impl Handle for netlib_body {
     type Ownership = Unique;
 }
 
-/// Reads from a body of the program's own. Called only during `netlib_body_read`, on its thread, and must not use the
-/// body itself.
+/// Reads from a body of the program's own. Called only during `netlib_body_read`, on its thread. A
+/// call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_body_new`.
 /// @param buf where to put bytes; what it holds before is not set.
@@ -41,8 +41,8 @@ impl Handle for netlib_body {
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread,
-/// and must not use the body itself.
+/// Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread.
+/// A call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_body_new`.
 /// @param pos out: bytes from the start, 0 or more. It holds `INT64_MIN` before, and must be stored.
@@ -53,7 +53,7 @@ pub type netlib_body_read_fn =
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
 /// Moves a body of the program's own. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
-/// thread, and must not use the body itself.
+/// thread. A call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_body_new`.
 /// @param pos where to: bytes from the start, 0 or more.
@@ -63,8 +63,8 @@ pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 /// @since 0.1.0
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
-/// Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread,
-/// and must not use the body itself.
+/// Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread.
+/// A call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_body_new`.
 /// @param closed out: 1 if it is closed, else 0. It holds -1 before, and must be stored.
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn netlib_body_read(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let body = arg_mut!(body);
+        let mut body = arg_mut!(body);
         Ok(match body.read(arg_buffer!(buf, len))? {
             Read::Bytes(count) => {
                 n.set(count);
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn netlib_set_file_position(
 ) -> netlib_status {
     guard::status(err, || {
         let out_pos = outs!(out_pos);
-        let body = arg_mut!(body);
+        let mut body = arg_mut!(body);
         out_pos.set(body.set_file_position(Position::from_number(pos)?)?.number());
         Ok(())
     })

@@ -59,7 +59,8 @@ pub unsafe extern "C" fn netlib_create_connection(
 ) -> netlib_status {
     guard::status(err, || {
         let fd = out_fd!(fd);
-        let options = builder::borrowed::<_, ConnectOptions>(options)?;
+        // Not borrowed: a callback may change or free the caller's options.
+        let options = builder::shared::<_, ConnectOptions>(options)?;
         let connected = create_connection(arg_str!(host), arg_port!(port), &options, arg_opt!(limit))?;
         fd.set(connected.into_raw_fd());
         Ok(())

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
-use crate::ffi::args::{arg, arg_mut};
+use crate::ffi::args::{arg_exclusive, arg_mut};
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
 ) -> netlib_status {
     guard::status(err, || {
         let seconds = outs!(seconds);
-        seconds.set(arg!(timeout).connect_duration()?);
+        seconds.set(arg_exclusive!(timeout).connect_duration()?);
         Ok(())
     })
 }
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn netlib_timeout_read_timeout(
 ) -> netlib_status {
     guard::status(err, || {
         let seconds = outs!(seconds);
-        seconds.set(arg!(timeout).read_timeout()?);
+        seconds.set(arg_exclusive!(timeout).read_timeout()?);
         Ok(())
     })
 }

@@ -67,6 +67,11 @@ impl Moment {
 }
 
 impl Engine {
+    /// A callback is called before the handshake goes on.
+    pub(crate) fn may_call_back(&self) -> bool {
+        self.greeting.is_some() || self.moment.is_missing()
+    }
+
     /// Whether the session must not go on before the program's answer.
     pub(super) fn is_asking(&self) -> bool {
         match &self.greeting {

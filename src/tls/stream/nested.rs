@@ -37,6 +37,10 @@ impl Outer {
         Ok(Outer(stream))
     }
 
+    pub(super) fn may_call_back(&self) -> bool {
+        self.0.may_call_back()
+    }
+
     pub(super) fn depth(&self) -> usize {
         self.0.transport.depth() + 1
     }

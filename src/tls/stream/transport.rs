@@ -86,6 +86,15 @@ impl Transport {
         }
     }
 
+    /// Callbacks carry the records, here or below.
+    pub(super) fn may_call_back(&self) -> bool {
+        match &self.0 {
+            Kind::Descriptor(_) => false,
+            Kind::Callbacks(_) => true,
+            Kind::Outer(outer) => outer.may_call_back(),
+        }
+    }
+
     /// Whether a receive may wait by itself: what carries the records is the system, and nothing of the program's runs.
     pub(super) fn may_block(&self) -> bool {
         matches!(self.0, Kind::Descriptor(_))

@@ -60,8 +60,9 @@ pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
 /// with these very bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about
 /// again. Connections with the same options on several threads may call it at once.
 ///
-/// It may call netlib, but must not use the `netlib_connect` that asks it, and neither change nor free the options that
-/// `netlib_create_connection` is using. It should be quick: nothing interrupts it, and the other attempts wait for it.
+/// It may call netlib. A call on the `netlib_connect` that asks it is `NETLIB_BUSY`; to free that, or to change or free
+/// the options in use, has no effect on the call under way. It should be quick: nothing interrupts it, and the other
+/// attempts wait for it.
 ///
 /// @param ctx as given to the setter. May be NULL.
 /// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.

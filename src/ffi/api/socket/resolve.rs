@@ -78,8 +78,8 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts it.
 /// It is called once for each connect, at most.
 ///
-/// It may call netlib, to connect to a name server for instance, but must not use the `netlib_connect` that asks it, and
-/// neither change nor free the options that `netlib_create_connection` is using.
+/// It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that asks it is
+/// `NETLIB_BUSY`; to free that, or to change or free the options in use, has no effect on the call under way.
 ///
 /// @param ctx as given with the function. May be NULL.
 /// @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the

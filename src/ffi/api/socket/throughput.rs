@@ -96,7 +96,7 @@ pub unsafe extern "C" fn netlib_throughput_wait_for_read(
 pub unsafe extern "C" fn netlib_throughput_add(throughput: *mut netlib_throughput, bytes: usize) {
     guard::nothing(|| {
         // SAFETY: netlib.h: NULL or a live handle that no other call is using.
-        if let Ok(throughput) = unsafe { handle::borrow_mut(throughput, "throughput") } {
+        if let Ok(mut throughput) = unsafe { handle::borrow_mut(throughput, "throughput") } {
             throughput.add(bytes);
         }
     });

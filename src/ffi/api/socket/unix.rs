@@ -49,7 +49,8 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
 ) -> netlib_status {
     guard::status(err, || {
         let fd = out_fd!(fd);
-        let options = builder::borrowed::<_, ConnectOptions>(options)?;
+        // Not borrowed: a callback may change or free the caller's options.
+        let options = builder::shared::<_, ConnectOptions>(options)?;
         let address = UnixAddress::new(arg_bytes!(path, len))?;
         fd.set(create_unix_connection(address, &options, arg_opt!(limit))?.into_raw_fd());
         Ok(())

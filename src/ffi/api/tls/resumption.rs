@@ -204,7 +204,7 @@ pub unsafe extern "C" fn netlib_tls_engine_set_session(
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
-        let engine = arg_mut!(engine);
+        let mut engine = arg_mut!(engine);
         engine.set_session(arg_shared_opt!(session).as_ref())
     })
 }

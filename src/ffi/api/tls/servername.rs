@@ -12,7 +12,7 @@ use crate::tls::TlsOptions;
 /// Chooses the context by the name that a client asks for (SNI, RFC 6066 section 3). It is called once in a handshake,
 /// as soon as the client's first message is complete, on the thread that makes the handshake, without a lock; so by
 /// several threads at the same time. It may call the getters of the stream that it is called for, but not read, write
-/// or handshake on it; an engine's handle it must not use at all.
+/// or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to the setter.
 /// @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the

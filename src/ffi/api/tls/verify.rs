@@ -189,9 +189,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 ///
 /// It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
 /// time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
-/// neither shake hands, read nor write on it; of an engine it must not use the handle at all. A resumed session verifies
-/// nothing: its certificate was verified when the session was new, which is not resumed for longer than that is good
-/// for.
+/// neither shake hands, read nor write on it. A call on an engine that it is asked for is `NETLIB_BUSY`. A resumed
+/// session verifies nothing: its certificate was verified when the session was new, which is not resumed for longer than
+/// that is good for.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
