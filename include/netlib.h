@@ -82,6 +82,10 @@
  * engines are refused all the same (on Linux), but a context that another thread was using may stay locked. vfork and
  * posix_spawn are safe.
  *
+ * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and one
+ * inside 15 other streams 56 KiB. What your callbacks need comes on top, and so does what getaddrinfo(3) needs in a
+ * connect without a limit, which runs it on the calling thread.
+ *
  * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
  * otherwise. What arrives in buffers (URLs, response heads, PEM, DER) is a pointer and a length, which may be
  * NETLIB_NTS for a NUL-terminated string. Text lent to you is NUL-terminated; a `size_t *len` beside it may be NULL.
