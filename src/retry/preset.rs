@@ -1,7 +1,9 @@
 //! The recommended settings. The documentation of `netlib_retry_options_new_recommended` has the reason and source of
 //! each.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use crate::retry::{Count, JitterKind, OverMax, RedirectProfile, Retry, RetryAfterStatuses, RetryOptions};
 
@@ -28,7 +30,7 @@ impl RetryOptions {
 
 impl Retry {
     pub fn recommended() -> &'static Arc<Retry> {
-        static RECOMMENDED: OnceLock<Arc<Retry>> = OnceLock::new();
-        RECOMMENDED.get_or_init(|| Arc::new(Retry::new(RetryOptions::recommended())))
+        static RECOMMENDED: OnceBox<Arc<Retry>> = OnceBox::new();
+        RECOMMENDED.get_or_init(|| Box::new(Arc::new(Retry::new(RetryOptions::recommended()))))
     }
 }
