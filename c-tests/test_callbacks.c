@@ -1058,6 +1058,27 @@ static void r37_callbacks_change_and_free_options(void) {
     }
 }
 
+static int32_t free_the_list(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *list) {
+    int32_t status = two_addresses(ctx, host, port, seconds_left, list);
+    netlib_addresses_free(list);
+    CHECK_INT(2, (long long)netlib_addresses_count(list));
+    netlib_addresses_free(list);
+    return status;
+}
+
+/* The list that a resolver fills is netlib's: to free it has no effect. */
+static void r37_a_resolver_frees_its_list(void) {
+    netlib_error *err = NULL;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(1), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_resolve_callback(options, free_the_list, &at, NULL);
+    int fd = -1;
+    netlib_status status = netlib_create_connection("name.test", 80, options, NULL, &fd, &err);
+    CHECK_INT(2, (long long)netlib_error_cause_count(err));
+    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    netlib_connect_options_free(options);
+}
+
 int main(void) {
     r34_a_callback_that_raised();
     r34_no_other_address_is_tried();
@@ -1066,5 +1087,6 @@ int main(void) {
     r37_ctx_free_runs_under_no_lock();
     r37_callbacks_call_and_free_their_handles();
     r37_callbacks_change_and_free_options();
+    r37_a_resolver_frees_its_list();
     return report("callbacks");
 }

@@ -4338,7 +4338,7 @@ struct netlib_addresses;
  * @param port what will be connected to.
  * @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
  * @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
- *        call: do not free it. Not NULL.
+ *        call: `netlib_addresses_free` does nothing. Not NULL.
  * @return `NETLIB_OK`, with the addresses added; without an address the connect fails with `NETLIB_NAME_RESOLUTION`. A
  *         netlib status of failure (200 or more), which the connect then fails with, for instance
  *         `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION` for `NETLIB_IO`, since nothing was sent yet; any other

@@ -79,7 +79,7 @@ pub(crate) fn address(callback: Option<AddressFn>, ctx: CallbackContext) -> Opti
 pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Option<Resolve> {
     let callback = callback?;
     Some(Arc::new(move |host: &CStr, port, seconds_left| {
-        let list: *mut netlib_addresses = handle::give(Box::new(AddressList::default()));
+        let list: *mut netlib_addresses = handle::give_lent(Box::new(AddressList::default()));
         // SAFETY: netlib.h: the function takes its `ctx`, a text, two numbers and a list that it does not free.
         let answer = unsafe { callback(ctx.pointer(), host.as_ptr(), i32::from(port), seconds_left, list) };
         // SAFETY: given above, and still netlib's.

@@ -168,6 +168,8 @@ pub(crate) struct Slot<V> {
     busy: Cell<bool>,
     /// Freed while it was busy: the end of that call drops the value.
     freed: Cell<bool>,
+    /// netlib's, and lent to a callback: a `_free` does nothing.
+    lent: Cell<bool>,
     value: UnsafeCell<V>,
 }
 
@@ -179,7 +181,8 @@ impl<V: Send> Ownership<V> for Unique {
         V: 'a;
 
     fn into_raw(owned: Box<V>) -> *mut () {
-        let slot = Slot { busy: Cell::new(false), freed: Cell::new(false), value: UnsafeCell::new(*owned) };
+        let (busy, freed, lent) = (Cell::new(false), Cell::new(false), Cell::new(false));
+        let slot = Slot { busy, freed, lent, value: UnsafeCell::new(*owned) };
         Box::into_raw(Box::new(slot)).cast()
     }
 
@@ -203,8 +206,8 @@ impl<V: Send> Ownership<V> for Unique {
 
     unsafe fn release(raw: *mut ()) {
         // SAFETY: as in `is_busy`. The reference ends before the slot is dropped.
-        let busy = unsafe { &*raw.cast::<Slot<V>>() }.is_left_to_its_call();
-        if !busy {
+        let is_kept = unsafe { &*raw.cast::<Slot<V>>() }.outlives_free();
+        if !is_kept {
             // SAFETY: the caller gives it up, and no call uses it.
             drop(unsafe { Box::from_raw(raw.cast::<Slot<V>>()) });
         }
@@ -212,8 +215,11 @@ impl<V: Send> Ownership<V> for Unique {
 }
 
 impl<V> Slot<V> {
-    /// Freed: whether the call under way drops the value.
-    fn is_left_to_its_call(&self) -> bool {
+    /// Freed: whether netlib keeps the value, or the call under way drops it.
+    fn outlives_free(&self) -> bool {
+        if self.lent.get() {
+            return true;
+        }
         self.freed.set(self.busy.get());
         self.busy.get()
     }
@@ -267,6 +273,14 @@ pub(crate) type Borrowed<'a, H> = <<H as Handle>::Ownership as Ownership<<H as H
 /// Gives the value to C.
 pub(crate) fn give<H: Handle>(owned: Owned<H>) -> *mut H {
     H::Ownership::into_raw(owned).cast()
+}
+
+/// Gives a value to a callback, to be taken back by [`take`]: the callback cannot free it.
+pub(crate) fn give_lent<H: Handle<Ownership = Unique>>(owned: Box<H::Value>) -> *mut H {
+    let raw = Unique::into_raw(owned);
+    // SAFETY: a slot, made above.
+    unsafe { &*raw.cast::<Slot<H::Value>>() }.lent.set(true);
+    raw.cast()
 }
 
 /// Lends a value that lives inside another handle, until that handle is freed.
