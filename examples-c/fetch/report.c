@@ -57,7 +57,7 @@ static enum exit_code code_of(netlib_status status, const netlib_error *error, i
 
 /* --- the advice --------------------------------------------------------------------------------------------------- */
 
-/* netlib's advice is for programmers and names a setter: "to trust that authority: netlib_tls_options_add_ca_file".
+/* netlib's advice is for programmers and names a setter: "to trust the authority …: netlib_tls_options_add_ca_file".
  * Who runs fetch has options instead, for what concerns the server and for what concerns the proxy. */
 static const struct setting {
     const char *setter, *for_server, *for_proxy;
@@ -67,7 +67,6 @@ static const struct setting {
     {"netlib_tls_options_add_pin", "--pin PIN", NULL},
     {"netlib_tls_options_set_identity", "--cert FILE and --key FILE", NULL},
     {"netlib_tls_options_set_key_password", "--pass PASSWORD or --pass-file FILE", NULL},
-    {"netlib_tls_options_set_verify_mode", "--insecure", NULL},
     {"a context without an ECHConfigList", "without --ech", NULL},
 };
 

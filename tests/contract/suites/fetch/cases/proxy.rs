@@ -205,7 +205,7 @@ pub const ALL: &[Case] = &[
             "https://origin.test:{origin}/hello",
         ],
         18,
-        &["cannot use the proxy", "issued by", "\n       to trust that authority: --proxy-cacert FILE\n"],
+        &["cannot use the proxy", "issued by", "\n       to trust the authority \"CN=netlib proxy root\": --proxy-cacert FILE\n"],
     ),
     fails(
         "untrusted-origin",
@@ -217,7 +217,7 @@ pub const ALL: &[Case] = &[
             "https://origin.test:{origin}/hello",
         ],
         9,
-        &["fetch: certificate", "issued by", "\n       to trust that authority: --cacert FILE\n"],
+        &["fetch: certificate", "issued by", "\n       to trust the authority \"CN=netlib test root\": --cacert FILE\n"],
     ),
     get(
         "insecure-behind-a-proxy",
