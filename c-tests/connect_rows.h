@@ -51,7 +51,7 @@ static inline netlib_connect_options *options_for(struct answer *answer, double 
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_resolve_callback(options, resolve, answer, NULL);
     netlib_connect_options_set_timeout(options, timeout);
-    netlib_connect_options_set_stagger(options, 2.0);
+    netlib_connect_options_set_attempt_delay(options, 2.0);
     return options;
 }
 

@@ -42,8 +42,8 @@ static inline void set_up(void) {
         }
         netlib_tls_options_set_resumption(options, 0);
         netlib_tls_options_set_ciphers(options, "TLS_CHACHA20_POLY1305_SHA256:ECDHE-ECDSA-CHACHA20-POLY1305");
-        netlib_tls_options_set_minimum_version(options, version == V12 ? NETLIB_TLS_1_2 : NETLIB_TLS_1_3);
-        netlib_tls_options_set_maximum_version(options, version == V12 ? NETLIB_TLS_1_2 : NETLIB_TLS_1_3);
+        netlib_tls_options_set_minimum_version(options, version == V12 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3);
+        netlib_tls_options_set_maximum_version(options, version == V12 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3);
         contexts[version][side] = context_of(options);
     }
     close(ends[1]);

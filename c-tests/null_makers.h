@@ -55,12 +55,12 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__size_t__count 1
 #define MAKE__netlib_status NETLIB_READ_TIMEOUT
 #define MAKE__enum_netlib_jitter_kind NETLIB_JITTER_FULL
-#define MAKE__enum_netlib_over_max NETLIB_OVER_MAX_CLAMP
+#define MAKE__enum_netlib_long_retry_after NETLIB_LONG_RETRY_AFTER_CLAMP
 #define MAKE__enum_netlib_purpose NETLIB_PURPOSE_SERVER_AUTH
 #define MAKE__enum_netlib_redirect_profile NETLIB_REDIRECT_SAFE
 #define MAKE__enum_netlib_retry_kind NETLIB_RETRY_KIND_READ
-#define MAKE__enum_netlib_ssl_version NETLIB_PROTOCOL_TLS
-#define MAKE__enum_netlib_tls_version NETLIB_TLS_1_3
+#define MAKE__enum_netlib_ssl_version NETLIB_SSL_VERSION_TLS
+#define MAKE__enum_netlib_tls_version NETLIB_TLS_VERSION_1_3
 #define MAKE__enum_netlib_url_reader NETLIB_URL_READER_WHATWG
 #define MAKE__enum_netlib_verify_mode NETLIB_CERT_REQUIRED
 
@@ -440,10 +440,10 @@ static inline int32_t make_tls_write(void *ctx, const void *buf, size_t len, siz
 static const netlib_slice make_slice = {"data", 4};
 #endif
 #define MAKE__netlib_slice_ptr &make_slice
-#ifdef HAVE_netlib_tls_engine_client_new
+#ifdef HAVE_netlib_tls_engine_new_client
 static inline netlib_tls_engine *make_tls_engine(void) {
     netlib_tls_engine *engine = NULL;
-    MUST_OK(netlib_tls_engine_client_new(make_tls_context(), "localhost", &engine, NULL));
+    MUST_OK(netlib_tls_engine_new_client(make_tls_context(), "localhost", &engine, NULL));
     return engine;
 }
 #endif
@@ -517,13 +517,13 @@ static inline netlib_tls_stream *make_resuming_stream(void) {
 }
 static inline netlib_tls_engine *make_resuming_engine(void) {
     netlib_tls_engine *engine = NULL;
-    MUST_OK(netlib_tls_engine_client_new(make_resuming_context(), "localhost", &engine, NULL));
+    MUST_OK(netlib_tls_engine_new_client(make_resuming_context(), "localhost", &engine, NULL));
     return engine;
 }
 static inline netlib_tls_session *make_tls_session(void) {
     netlib_tls_engine *ends[2] = {make_resuming_engine(), NULL};
     netlib_tls_session *session = NULL;
-    MUST_OK(netlib_tls_engine_server_new(make_resuming_context(), &ends[1], NULL));
+    MUST_OK(netlib_tls_engine_new_server(make_resuming_context(), &ends[1], NULL));
     for (int turn = 0; turn < 8; turn++) {
         char bytes[20000];
         size_t len = 0, n = 0;

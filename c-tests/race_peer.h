@@ -54,7 +54,7 @@ static inline void wait_once(const netlib_connect *connect) {
         CHECK(fds[i].fd >= 0 && (fds[i].events == POLLIN || fds[i].events == POLLOUT));
         CHECK(fcntl(fds[i].fd, F_GETFD) & FD_CLOEXEC);
     }
-    double seconds = netlib_connect_timer(connect);
+    double seconds = netlib_connect_wait_seconds(connect);
     CHECK(seconds >= 0.0);
     CHECK(poll(fds, (nfds_t)count, seconds < LONG ? (int)(seconds * 1000) + 1 : (int)(LONG * 1000)) >= 0);
 }
@@ -86,7 +86,7 @@ static inline void check_attempt(const netlib_connect *connect, size_t index, in
 
 static inline netlib_connect_options *options_with(double stagger, double timeout) {
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_stagger(options, stagger);
+    netlib_connect_options_set_attempt_delay(options, stagger);
     netlib_connect_options_set_timeout(options, timeout);
     return options;
 }

@@ -17,26 +17,26 @@ static void classes_of_texts(void) {
         const char *text;
         int32_t classes;
     } rows[] = {
-        {"169.254.169.254", NETLIB_ADDRESS_METADATA | NETLIB_ADDRESS_LINK_LOCAL},
-        {"168.63.129.16", NETLIB_ADDRESS_METADATA},
-        {"fd00:ec2::254", NETLIB_ADDRESS_METADATA | NETLIB_ADDRESS_PRIVATE},
-        {"127.0.0.1", NETLIB_ADDRESS_LOOPBACK},
-        {"[::1]", NETLIB_ADDRESS_LOOPBACK},
-        {"::ffff:127.0.0.1", NETLIB_ADDRESS_LOOPBACK},
-        {"2002:7f00:1::", NETLIB_ADDRESS_LOOPBACK | NETLIB_ADDRESS_SPECIAL},
-        {"64:ff9b::7f00:1", NETLIB_ADDRESS_LOOPBACK},
-        {"0.0.0.0", NETLIB_ADDRESS_UNSPECIFIED},
-        {"::", NETLIB_ADDRESS_UNSPECIFIED},
-        {"fe80::1%lo", NETLIB_ADDRESS_LINK_LOCAL},
-        {"192.168.1.1", NETLIB_ADDRESS_PRIVATE},
-        {"100.64.0.1", NETLIB_ADDRESS_SHARED},
-        {"ff02::1", NETLIB_ADDRESS_MULTICAST},
-        {"255.255.255.255", NETLIB_ADDRESS_RESERVED},
-        {"192.0.2.1", NETLIB_ADDRESS_DOCUMENTATION},
-        {"198.18.0.1", NETLIB_ADDRESS_BENCHMARKING},
-        {"100::1", NETLIB_ADDRESS_SPECIAL},
-        {"8.8.8.8", NETLIB_ADDRESS_GLOBAL},
-        {"2606:4700::1111", NETLIB_ADDRESS_GLOBAL},
+        {"169.254.169.254", NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_LINK_LOCAL},
+        {"168.63.129.16", NETLIB_ADDRESS_CLASS_METADATA},
+        {"fd00:ec2::254", NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_PRIVATE},
+        {"127.0.0.1", NETLIB_ADDRESS_CLASS_LOOPBACK},
+        {"[::1]", NETLIB_ADDRESS_CLASS_LOOPBACK},
+        {"::ffff:127.0.0.1", NETLIB_ADDRESS_CLASS_LOOPBACK},
+        {"2002:7f00:1::", NETLIB_ADDRESS_CLASS_LOOPBACK | NETLIB_ADDRESS_CLASS_SPECIAL},
+        {"64:ff9b::7f00:1", NETLIB_ADDRESS_CLASS_LOOPBACK},
+        {"0.0.0.0", NETLIB_ADDRESS_CLASS_UNSPECIFIED},
+        {"::", NETLIB_ADDRESS_CLASS_UNSPECIFIED},
+        {"fe80::1%lo", NETLIB_ADDRESS_CLASS_LINK_LOCAL},
+        {"192.168.1.1", NETLIB_ADDRESS_CLASS_PRIVATE},
+        {"100.64.0.1", NETLIB_ADDRESS_CLASS_SHARED},
+        {"ff02::1", NETLIB_ADDRESS_CLASS_MULTICAST},
+        {"255.255.255.255", NETLIB_ADDRESS_CLASS_RESERVED},
+        {"192.0.2.1", NETLIB_ADDRESS_CLASS_DOCUMENTATION},
+        {"198.18.0.1", NETLIB_ADDRESS_CLASS_BENCHMARKING},
+        {"100::1", NETLIB_ADDRESS_CLASS_SPECIAL},
+        {"8.8.8.8", NETLIB_ADDRESS_CLASS_GLOBAL},
+        {"2606:4700::1111", NETLIB_ADDRESS_CLASS_GLOBAL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) CHECK_INT(rows[i].classes, class_of(rows[i].text));
 
@@ -57,24 +57,24 @@ static void classes_of_the_systems_addresses(void) {
     int32_t classes = -1;
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(80), .sin_addr = {htonl(0x0a000001)}};
     CHECK_OK(netlib_classify_address(&in, sizeof in, &classes, &err));
-    CHECK_INT(NETLIB_ADDRESS_PRIVATE, classes);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_PRIVATE, classes);
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(80)};
     CHECK_INT(1, inet_pton(AF_INET6, "::ffff:169.254.169.254", &in6.sin6_addr));
     CHECK_OK(netlib_classify_address(&in6, sizeof in6, &classes, &err));
-    CHECK_INT(NETLIB_ADDRESS_METADATA | NETLIB_ADDRESS_LINK_LOCAL, classes);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_LINK_LOCAL, classes);
     /* As accept(2) and getpeername(2) store it. */
     struct sockaddr_storage storage = {0};
     memcpy(&storage, &in, sizeof in);
     CHECK_OK(netlib_classify_address(&storage, sizeof storage, &classes, &err));
-    CHECK_INT(NETLIB_ADDRESS_PRIVATE, classes);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_PRIVATE, classes);
     /* Anywhere in memory. */
     char bytes[sizeof in6 + 1];
     memcpy(bytes + 1, &in6, sizeof in6);
     CHECK_OK(netlib_classify_address(bytes + 1, sizeof in6, &classes, &err));
-    CHECK_INT(NETLIB_ADDRESS_METADATA | NETLIB_ADDRESS_LINK_LOCAL, classes);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_LINK_LOCAL, classes);
     struct sockaddr_un un = {.sun_family = AF_UNIX, .sun_path = "/run/socket"};
     CHECK_OK(netlib_classify_address(&un, sizeof un, &classes, &err));
-    CHECK_INT(NETLIB_ADDRESS_UNIX, classes);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_UNIX, classes);
 
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_classify_address(&in, sizeof in - 1, &classes, &err));
     CHECK_INT(0, classes);
@@ -91,14 +91,14 @@ static void names_of_classes(void) {
                                         "reserved", "documentation", "benchmarking", "special-purpose", "unix", "global"};
     enum { COUNT = sizeof names / sizeof names[0] };
     for (int i = 0; i < COUNT; i++) CHECK_STR(names[i], netlib_address_class_name(1 << i));
-    CHECK_STR("metadata", netlib_address_class_name(NETLIB_ADDRESS_METADATA | NETLIB_ADDRESS_LINK_LOCAL));
-    CHECK_STR("loopback", netlib_address_class_name(NETLIB_ADDRESS_SPECIAL | NETLIB_ADDRESS_LOOPBACK));
+    CHECK_STR("metadata", netlib_address_class_name(NETLIB_ADDRESS_CLASS_METADATA | NETLIB_ADDRESS_CLASS_LINK_LOCAL));
+    CHECK_STR("loopback", netlib_address_class_name(NETLIB_ADDRESS_CLASS_SPECIAL | NETLIB_ADDRESS_CLASS_LOOPBACK));
     CHECK_STR(NULL, netlib_address_class_name(0));
     CHECK_STR(NULL, netlib_address_class_name(1 << COUNT));
-    CHECK_STR(NULL, netlib_address_class_name(NETLIB_ADDRESS_LOOPBACK | 1 << COUNT));
+    CHECK_STR(NULL, netlib_address_class_name(NETLIB_ADDRESS_CLASS_LOOPBACK | 1 << COUNT));
     CHECK_STR(NULL, netlib_address_class_name(-1));
-    CHECK_INT((1 << COUNT) - 1, NETLIB_ADDRESS_ALL_BUT_GLOBAL | NETLIB_ADDRESS_GLOBAL);
-    CHECK_INT(0, NETLIB_ADDRESS_ALL_BUT_GLOBAL & NETLIB_ADDRESS_GLOBAL);
+    CHECK_INT((1 << COUNT) - 1, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL | NETLIB_ADDRESS_CLASS_GLOBAL);
+    CHECK_INT(0, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL & NETLIB_ADDRESS_CLASS_GLOBAL);
 }
 
 /* Nobody has connected to a listener that was made here. */
@@ -120,7 +120,7 @@ static void r17_every_way_to_write_an_address(void) {
     for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
         netlib_error *err = NULL;
         netlib_connect_options *options = netlib_connect_options_new();
-        netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_LOOPBACK);
+        netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_LOOPBACK);
         netlib_connect_options_set_timeout(options, 5.0);
         int fd = 0;
         netlib_status status = netlib_create_connection(hosts[i], port, options, NULL, &fd, &err);
@@ -170,7 +170,7 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     socklen_t len = sizeof peer;
     CHECK_INT(0, getpeername(fd, (struct sockaddr *)&peer, &len));
     CHECK_INT(1, asked.calls);
-    CHECK_INT(NETLIB_ADDRESS_LOOPBACK, asked.classes);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_LOOPBACK, asked.classes);
     CHECK(asked.len == sizeof peer);
     CHECK(memcmp(&peer, &asked.address, sizeof peer) == 0);
     close(fd);
@@ -181,7 +181,7 @@ static void r18_the_callback_sees_what_connect_gets(void) {
     len = sizeof peer6;
     CHECK_INT(0, getpeername(fd, (struct sockaddr *)&peer6, &len));
     CHECK_INT(2, asked.calls);
-    CHECK_INT(NETLIB_ADDRESS_LOOPBACK, asked.classes);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_LOOPBACK, asked.classes);
     CHECK(asked.len == sizeof peer6);
     CHECK(memcmp(&peer6, &asked.address, sizeof peer6) == 0);
     close(fd);
@@ -218,7 +218,7 @@ static void r18_the_callback_sees_what_connect_gets(void) {
 
     /* Neither what is refused by its class is shown, nor anything once the callback is taken away. */
     asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
-    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_ALL_BUT_GLOBAL);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL);
     CHECK_STATUS(NETLIB_ADDRESS_REFUSED, netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));
     CHECK_INT(0, asked.calls);
     netlib_connect_options_free(options);
@@ -252,7 +252,7 @@ static void unknown_classes(void) {
 static void a_refusal_is_never_retried(void) {
     netlib_error *err = NULL, *refusal = NULL;
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_LOOPBACK);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_LOOPBACK);
     int open_before = open_descriptors(), fd = 0;
     CHECK_INT(NETLIB_ADDRESS_REFUSED, netlib_create_connection("127.0.0.1", 1, options, NULL, &fd, &refusal));
     CHECK_INT(open_before, open_descriptors());

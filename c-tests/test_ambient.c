@@ -65,7 +65,7 @@ static void urls(void) {
         netlib_url *url = NULL;
         netlib_url *next = NULL;
         CHECK_OK(netlib_parse_url(texts[i], NETLIB_NTS, &url, &err));
-        CHECK(netlib_url_url(url, NULL) != NULL);
+        CHECK(netlib_url_to_string(url, NULL) != NULL);
         (void)netlib_url_authority(url, NULL);
         (void)netlib_url_request_uri(url, NULL);
         CHECK_OK(netlib_url_resolve(url, "../x?y", NETLIB_NTS, &next, &err));
@@ -92,7 +92,7 @@ static void headers(void) {
     netlib_headers_options_set_proxy_basic_auth(options, "user:pass");
     CHECK_OK(netlib_make_headers(options, &made, &err));
     CHECK_STR("Basic dXNlcjpwYXNz", netlib_headers_get(made, "authorization", NULL));
-    CHECK(netlib_headers_wire(made, NULL) != NULL);
+    CHECK(netlib_headers_to_wire(made, NULL) != NULL);
     netlib_headers_free(made);
     netlib_headers_options_free(options);
 }
@@ -134,7 +134,7 @@ static void policy(void) {
         netlib_response_free(response);
         netlib_decision_free(decision);
     }
-    netlib_error *error = error_of(NETLIB_NEW_CONNECTION, NULL);
+    netlib_error *error = error_of(NETLIB_CONNECT_FAILED, NULL);
     for (netlib_status status = NETLIB_OK; status == NETLIB_OK;) {
         netlib_retry *next = NULL;
         status = netlib_retry_increment(retry, "GET", "/", NULL, error, &next, &err);
@@ -155,7 +155,7 @@ static void the_rest(void) {
     netlib_limit *limit = NULL;
     netlib_timeout *timeout = NULL;
     netlib_response *response = response_of(200, "Content-Length: 3\r\n");
-    enum netlib_body_framing framing = NETLIB_BODY_NONE;
+    enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
     int64_t length = 0;
     double seconds = 0;
     int fd = -1;
@@ -167,7 +167,7 @@ static void the_rest(void) {
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     CHECK_OK(netlib_timeout_get_connect_duration(timeout, &seconds, &err));
     netlib_timeout_free(timeout);
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_create_connection("127.0.0.1", 1, NULL, NULL, &fd, &err));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_create_connection("127.0.0.1", 1, NULL, NULL, &fd, &err));
     netlib_limit_free(limit);
 }
 

@@ -28,7 +28,7 @@ static void errors_of_the_caller(void) {
     } rows[] = {
         {NETLIB_READ_TIMEOUT, NETLIB_OK},          {NETLIB_PROTOCOL, NETLIB_OK},
         {NETLIB_OK, NETLIB_INVALID_ARGUMENT},      {NETLIB_WANT_READ, NETLIB_INVALID_ARGUMENT},
-        {NETLIB_TIMEOUT, NETLIB_INVALID_ARGUMENT}, {-7, NETLIB_INVALID_ARGUMENT},
+        {NETLIB_TIMED_OUT, NETLIB_INVALID_ARGUMENT}, {-7, NETLIB_INVALID_ARGUMENT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -48,8 +48,8 @@ static void facts_of_an_error(void) {
     netlib_error *cause = NULL;
     netlib_error *error = NULL;
     size_t len = 0;
-    CHECK_OK(netlib_error_new(NETLIB_NEW_CONNECTION, "refused", NULL, &cause, &err));
-    error = error_around(NETLIB_PROXY, "line 1\nline 2", cause);
+    CHECK_OK(netlib_error_new(NETLIB_CONNECT_FAILED, "refused", NULL, &cause, &err));
+    error = error_around(NETLIB_PROXY_FAILED, "line 1\nline 2", cause);
     netlib_error_free(cause);
 
     CHECK_STR("line 1\\nline 2", netlib_error_message(error, &len));
@@ -96,7 +96,7 @@ static void kinds_of_errors(void) {
         int32_t cause_status, cause_kind; /* 0: no cause */
         int32_t expected;
     } rows[] = {
-        {NETLIB_NEW_CONNECTION, UNSET, 0, UNSET, CONNECT},
+        {NETLIB_CONNECT_FAILED, UNSET, 0, UNSET, CONNECT},
         {NETLIB_PROTOCOL, UNSET, 0, UNSET, READ},
         {NETLIB_CERTIFICATE_VERIFY, UNSET, 0, UNSET, OTHER},
         {NETLIB_CANCELLED, UNSET, 0, UNSET, NEVER},
@@ -106,24 +106,24 @@ static void kinds_of_errors(void) {
         {NETLIB_RESPONSE_STATUS, UNSET, 0, UNSET, READ},
         {NETLIB_TOO_MANY_REDIRECTS, UNSET, 0, UNSET, READ},
         /* What is chosen wins, whatever the status. */
-        {NETLIB_NEW_CONNECTION, READ, 0, UNSET, READ},
+        {NETLIB_CONNECT_FAILED, READ, 0, UNSET, READ},
         {NETLIB_PROTOCOL, OTHER, 0, UNSET, OTHER},
         {NETLIB_CANCELLED, CONNECT, 0, UNSET, CONNECT},
         {NETLIB_IO, NEVER, 0, UNSET, NEVER},
-        {NETLIB_PROXY, READ, 0, UNSET, READ},
+        {NETLIB_PROXY_FAILED, READ, 0, UNSET, READ},
         /* A proxy's failure counts as its cause. */
-        {NETLIB_PROXY, UNSET, 0, UNSET, OTHER},
-        {NETLIB_PROXY, UNSET, NETLIB_NEW_CONNECTION, UNSET, CONNECT},
-        {NETLIB_PROXY, UNSET, NETLIB_READ_TIMEOUT, UNSET, OTHER},
-        {NETLIB_PROXY, UNSET, NETLIB_READ_TIMEOUT, CONNECT, CONNECT},
-        {NETLIB_PROXY, UNSET, NETLIB_CANCELLED, UNSET, OTHER},
+        {NETLIB_PROXY_FAILED, UNSET, 0, UNSET, OTHER},
+        {NETLIB_PROXY_FAILED, UNSET, NETLIB_CONNECT_FAILED, UNSET, CONNECT},
+        {NETLIB_PROXY_FAILED, UNSET, NETLIB_READ_TIMEOUT, UNSET, OTHER},
+        {NETLIB_PROXY_FAILED, UNSET, NETLIB_READ_TIMEOUT, CONNECT, CONNECT},
+        {NETLIB_PROXY_FAILED, UNSET, NETLIB_CANCELLED, UNSET, OTHER},
         /* A cause that says that the request was sent. */
-        {NETLIB_PROXY, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
-        {NETLIB_NEW_CONNECTION, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
-        {NETLIB_TLS_ALERT, UNSET, NETLIB_NEW_CONNECTION, READ, READ},
+        {NETLIB_PROXY_FAILED, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
+        {NETLIB_CONNECT_FAILED, UNSET, NETLIB_TLS_PROTOCOL, READ, READ},
+        {NETLIB_TLS_ALERT, UNSET, NETLIB_CONNECT_FAILED, READ, READ},
         {NETLIB_CANCELLED, UNSET, NETLIB_TLS_PROTOCOL, READ, NEVER},
-        {NETLIB_PROXY, CONNECT, NETLIB_TLS_PROTOCOL, READ, CONNECT},
-        {NETLIB_NEW_CONNECTION, UNSET, NETLIB_CANCELLED, NEVER, CONNECT},
+        {NETLIB_PROXY_FAILED, CONNECT, NETLIB_TLS_PROTOCOL, READ, CONNECT},
+        {NETLIB_CONNECT_FAILED, UNSET, NETLIB_CANCELLED, NEVER, CONNECT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *cause = rows[i].cause_status != 0 ? error_with(rows[i].cause_status, rows[i].cause_kind, NULL) : NULL;
@@ -161,10 +161,10 @@ static void options_of_errors(void) {
     netlib_error_options *options = netlib_error_options_new();
     netlib_error_options_set_cause(options, first);
     netlib_error_options_set_cause(options, second);
-    CHECK_OK(netlib_error_new(NETLIB_PROXY, "it broke", options, &error, &err));
+    CHECK_OK(netlib_error_new(NETLIB_PROXY_FAILED, "it broke", options, &error, &err));
     netlib_error_options_set_cause(options, NULL);
     netlib_error *alone = NULL;
-    CHECK_OK(netlib_error_new(NETLIB_PROXY, "it broke", options, &alone, &err));
+    CHECK_OK(netlib_error_new(NETLIB_PROXY_FAILED, "it broke", options, &alone, &err));
     netlib_error_options_free(options);
     netlib_error_free(first);
     netlib_error_free(second);

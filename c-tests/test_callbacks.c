@@ -386,7 +386,7 @@ static void make_of_retry(void *options, void *kept[KEPT]) {
     netlib_retry_options_set_total(options, 1);
     CHECK_OK(netlib_retry_new(options, &retry, &err));
     netlib_error *refused = NULL;
-    CHECK_OK(netlib_error_new(NETLIB_NEW_CONNECTION, "refused", NULL, &refused, &err));
+    CHECK_OK(netlib_error_new(NETLIB_CONNECT_FAILED, "refused", NULL, &refused, &err));
     CHECK_OK(netlib_retry_increment(retry, "GET", "/", NULL, refused, &next, &err));
     netlib_error *exhausted = NULL;
     CHECK_INT(NETLIB_MAX_RETRY, netlib_retry_increment(next, "GET", "/", NULL, refused, &none, &exhausted));
@@ -538,7 +538,7 @@ static void setters_release_once(void) {
     netlib_error *err = NULL;
     netlib_timeout *timeout = new_timeout();
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
-    CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_set_clock(timeout, raise_number, &a, count_free, &err));
+    CHECK_STATUS(NETLIB_TIMEOUT_STATE_ERROR, netlib_timeout_set_clock(timeout, raise_number, &a, count_free, &err));
     CHECK_INT(2, a.freed);
     netlib_timeout_free(timeout);
     CHECK_INT(2, a.freed);
@@ -1075,7 +1075,7 @@ static void r37_a_resolver_frees_its_list(void) {
     int fd = -1;
     netlib_status status = netlib_create_connection("name.test", 80, options, NULL, &fd, &err);
     CHECK_INT(2, (long long)netlib_error_cause_count(err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_options_free(options);
 }
 

@@ -137,12 +137,12 @@ static void a_refusal_is_explained(void) {
     CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
     CHECK_INT(1, (long long)netlib_error_cause_count(err));
     const netlib_error *cause = netlib_error_cause(err, 0);
-    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_error_status(cause));
+    CHECK_INT(NETLIB_CONNECT_FAILED, netlib_error_status(cause));
     CHECK_INT(ECONNREFUSED, netlib_error_errno(cause));
     snprintf(expected, sizeof expected, "127.0.0.1 port %d: Connection refused (after ", (int)port);
     const char *message = netlib_error_message(cause, NULL);
     CHECK(message != NULL && strncmp(message, expected, strlen(expected)) == 0);
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     close(bound);
 }
 
@@ -253,8 +253,8 @@ static void source_addresses(void) {
         {source_default, NETLIB_OK, 0},
         {source_loopback, NETLIB_OK, 0},
         {source_name, NETLIB_OK, 0},
-        {source_foreign, NETLIB_NEW_CONNECTION, EADDRNOTAVAIL},
-        {source_ipv6, NETLIB_NEW_CONNECTION, 0},
+        {source_foreign, NETLIB_CONNECT_FAILED, EADDRNOTAVAIL},
+        {source_ipv6, NETLIB_CONNECT_FAILED, 0},
         {source_bad_port, NETLIB_INVALID_ARGUMENT, 0},
         {source_bad_host, NETLIB_INVALID_URL, 0},
         {source_null, NETLIB_NULL_ARGUMENT, 0},
@@ -323,10 +323,10 @@ static void socket_options(void) {
 
     netlib_status status = connect_with(option_unknown, port, &fd, &err);
     CHECK(netlib_error_errno(err) != 0);
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     status = connect_with(option_empty, port, &fd, &err);
     CHECK_INT(EINVAL, netlib_error_errno(err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, connect_with(option_null, port, &fd, &err));
     close(server);
 
@@ -427,11 +427,11 @@ static void no_descriptor_is_lost(void) {
         CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
         close(fd);
         close(accept(server, NULL, NULL));
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_create_connection("127.0.0.1", refused_port, NULL, limit, &fd, &err));
+        CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_create_connection("127.0.0.1", refused_port, NULL, limit, &fd, &err));
     }
     CHECK_STATUS(NETLIB_NAME_RESOLUTION, netlib_create_connection("nonexistent.invalid", port, NULL, lasting, &fd, &err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, connect_with(option_unknown, port, &fd, &err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, connect_with(source_foreign, port, &fd, &err));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, connect_with(option_unknown, port, &fd, &err));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, connect_with(source_foreign, port, &fd, &err));
     CHECK_INT(before, open_descriptors());
     netlib_limit_free(lasting);
     CHECK(open_descriptors() < before); /* The limit's own is gone too. */
@@ -460,14 +460,14 @@ static void no_descriptor_is_free(void) {
 
     netlib_status status = netlib_create_connection("127.0.0.1", port, NULL, NULL, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     status = netlib_wait_for_read(ends[0], LONG, limit, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_IO, status);
     /* No descriptor for the lookup: a failure to connect, which the retry policy counts as such. */
     status = netlib_create_connection("localhost", port, NULL, limit, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     CHECK_INT(NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(status));
 
     CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);

@@ -33,7 +33,7 @@ static void no_descriptor_is_free(void) {
     /* It opens its own at its first wait. */
     netlib_limit *limit = limit_of(LONG);
     netlib_error *err = NULL;
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(filler, 0.001, limit, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(filler, 0.001, limit, &err));
     const netlib_limit *const limits[] = {NULL, limit};
     /* The system's resolver loads what it needs at its first lookup, and later reads files only. */
     int first = -1;
@@ -50,9 +50,9 @@ static void no_descriptor_is_free(void) {
         netlib_status status = connect_by(way, "name.test", 80, options, limits[row % 2], &fd, &err);
         CHECK_INT(EMFILE, netlib_error_errno(err));
         CHECK_INT(2, (long long)netlib_error_cause_count(err));
-        for (size_t i = 0; i < 2; i++) check_cause(err, i, "127.0.0.1", port, NETLIB_NEW_CONNECTION, EMFILE, reason);
+        for (size_t i = 0; i < 2; i++) check_cause(err, i, "127.0.0.1", port, NETLIB_CONNECT_FAILED, EMFILE, reason);
         CHECK_INT(NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(status));
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+        CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
         CHECK_INT(before, open_descriptors());
         /* A lookup that needs some itself: without a limit, the system's. */
@@ -60,7 +60,7 @@ static void no_descriptor_is_free(void) {
         bool by_resolver = way == 0 && row % 2 == 0;
         CHECK_INT(EMFILE, netlib_error_errno(err));
         CHECK_INT(NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(status));
-        CHECK_STATUS(by_resolver ? NETLIB_NAME_RESOLUTION : NETLIB_NEW_CONNECTION, status);
+        CHECK_STATUS(by_resolver ? NETLIB_NAME_RESOLUTION : NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
         CHECK_INT(before, open_descriptors());
         CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
@@ -81,7 +81,7 @@ static void no_descriptor_is_free(void) {
     struct answer answer = {silent_first, 2, 0};
     netlib_connect_options_set_resolve_callback(options, resolve, &answer, NULL);
     netlib_connect_options_set_timeout(options, 0.5);
-    netlib_connect_options_set_stagger(options, 0.01);
+    netlib_connect_options_set_attempt_delay(options, 0.01);
     struct rlimit files = leave(1);
     int before = open_descriptors(), fd = 17;
     double start = netlib_current_time();
@@ -152,7 +152,7 @@ static void at_most_64_addresses_are_tried(void) {
                 CHECK_STR(expected, netlib_error_message(err, NULL));
                 CHECK_INT(TRIED, (long long)netlib_error_cause_count(err));
             }
-            CHECK_STATUS(reached ? NETLIB_OK : NETLIB_NEW_CONNECTION, status);
+            CHECK_STATUS(reached ? NETLIB_OK : NETLIB_CONNECT_FAILED, status);
             close_both(fd, server);
         }
         netlib_connect_options_free(options);
@@ -199,8 +199,8 @@ static void thousands_in_a_row(void) {
     } rows[] = {
         {0, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
         {1, dead_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, MANY},
-        {0, all_dead, LONG, NETLIB_NEW_CONNECTION, MANY},
-        {1, all_dead, LONG, NETLIB_NEW_CONNECTION, MANY},
+        {0, all_dead, LONG, NETLIB_CONNECT_FAILED, MANY},
+        {1, all_dead, LONG, NETLIB_CONNECT_FAILED, MANY},
         /* Each takes a timeout, or a stagger. */
         {0, silent_first, 0.01, NETLIB_OK, 50},
         {1, silent_first, NETLIB_TIMEOUT_NONE, NETLIB_OK, 100},
@@ -209,12 +209,12 @@ static void thousands_in_a_row(void) {
     };
     netlib_limit *lasting = limit_of(NETLIB_TIMEOUT_NONE);
     netlib_error *err = NULL;
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(filler, 0.001, lasting, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(filler, 0.001, lasting, &err));
     int before = open_descriptors(), next = next_descriptor();
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         struct answer answer = {rows[row].addresses, 2, 0};
         netlib_connect_options *options = options_for(&answer, rows[row].timeout);
-        netlib_connect_options_set_stagger(options, 0.01);
+        netlib_connect_options_set_attempt_delay(options, 0.01);
         int right = 0;
         for (int i = 0; i < rows[row].times; i++) {
             int fd = -1;

@@ -173,7 +173,7 @@ static void interval_none(netlib_connect_options *o) {
 static void count_0(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, 0); }
 static void count_128(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, 128); }
 static void count_negative(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, -1); }
-static void count_false(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, NETLIB_FALSE); }
+static void count_false(netlib_connect_options *o) { netlib_connect_options_set_keepalive(o, 30, 5, NETLIB_RETRY_DISABLED); }
 static void seconds_0(netlib_connect_options *o) { netlib_connect_options_set_user_timeout(o, 0); }
 static void seconds_much(netlib_connect_options *o) { netlib_connect_options_set_user_timeout(o, 2147484); }
 static void seconds_none(netlib_connect_options *o) { netlib_connect_options_set_user_timeout(o, NETLIB_TIMEOUT_NONE); }
@@ -291,7 +291,7 @@ static void interfaces(void) {
             CHECK_INT(1, (long long)netlib_error_cause_count(err));
             CHECK_INT(errnum, netlib_error_errno(netlib_error_cause(err, 0)));
             CHECK_INT(-1, fd);
-            CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+            CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
             CHECK_INT(before, open_descriptors());
         }
     }
@@ -314,7 +314,7 @@ static void an_interface_without_privilege(void) {
             if (getuid() == 0 && setuid(65534) != 0) _exit(99);
             netlib_status status = connect_with(way, interface_loopback, port, &fd, &err);
             int32_t errnum = netlib_error_errno(err);
-            _exit(status == (errnum ? NETLIB_NEW_CONNECTION : NETLIB_OK) ? errnum : 98);
+            _exit(status == (errnum ? NETLIB_CONNECT_FAILED : NETLIB_OK) ? errnum : 98);
         }
         int status = 0;
         CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
@@ -351,7 +351,7 @@ static void before_it_is_bound(void) {
                  (int)ports[1], (int)source_port, strerror(EADDRINUSE));
         CHECK_STR(expected, netlib_error_message(err, NULL));
         CHECK_INT(EADDRINUSE, netlib_error_errno(err));
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+        CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         CHECK_OK(connect_with(way, shared_source, ports[1], &fds[1], &err));
         for (int i = 0; i < 2; i++) {
             struct sockaddr_in own;

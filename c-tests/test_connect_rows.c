@@ -184,7 +184,7 @@ static void source_addresses(void) {
             CHECK_INT(rows[i].errnum, netlib_error_errno(err));
             CHECK_INT(1, (long long)netlib_error_cause_count(err));
             CHECK_INT(-1, fd);
-            CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+            CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         }
     }
     CHECK_INT(before, open_descriptors());
@@ -275,12 +275,12 @@ static void each_address_is_a_cause(void) {
                   netlib_error_message(err, NULL));
         CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
         CHECK_INT(3, (long long)netlib_error_cause_count(err));
-        double spent = check_cause(err, 0, "127.0.0.1", first_port, NETLIB_NEW_CONNECTION, ECONNREFUSED, refused);
+        double spent = check_cause(err, 0, "127.0.0.1", first_port, NETLIB_CONNECT_FAILED, ECONNREFUSED, refused);
         double waited = check_cause(err, 1, "127.0.0.1", silent_port, NETLIB_CONNECT_TIMEOUT, 0, "the connect timeout passed");
         CHECK(waited >= 0.06);
-        spent += waited + check_cause(err, 2, "127.0.0.2", last_port, NETLIB_NEW_CONNECTION, ECONNREFUSED, refused);
+        spent += waited + check_cause(err, 2, "127.0.0.2", last_port, NETLIB_CONNECT_FAILED, ECONNREFUSED, refused);
         CHECK(spent <= took + 0.002); /* Each is rounded to a millisecond. */
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+        CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
         CHECK_INT(1, answer.asked);
         netlib_connect_options_free(options);

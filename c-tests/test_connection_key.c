@@ -145,9 +145,9 @@ ROW(clock_1, netlib_tls_options_set_wall_clock(o, clock_a, &ctx_a, NULL))
 ROW(clock_2, netlib_tls_options_set_wall_clock(o, clock_a, &ctx_b, NULL))
 ROW(clock_3, netlib_tls_options_set_wall_clock(o, clock_b, &ctx_a, NULL))
 ROW(no_clock, netlib_tls_options_set_wall_clock(o, NULL, &ctx_a, NULL))
-ROW(minimum, netlib_tls_options_set_minimum_version(o, NETLIB_TLS_1_3))
-ROW(maximum, netlib_tls_options_set_maximum_version(o, NETLIB_TLS_1_2))
-ROW(method, netlib_tls_options_set_ssl_version(o, NETLIB_PROTOCOL_TLSv1_2))
+ROW(minimum, netlib_tls_options_set_minimum_version(o, NETLIB_TLS_VERSION_1_3))
+ROW(maximum, netlib_tls_options_set_maximum_version(o, NETLIB_TLS_VERSION_1_2))
+ROW(method, netlib_tls_options_set_ssl_version(o, NETLIB_SSL_VERSION_TLSv1_2))
 ROW(h2, netlib_tls_options_add_alpn_protocol(o, "h2"))
 ROW(h2_http, netlib_tls_options_add_alpn_protocol(o, "h2"); netlib_tls_options_add_alpn_protocol(o, "http/1.1"))
 ROW(http_h2, netlib_tls_options_add_alpn_protocol(o, "http/1.1"); netlib_tls_options_add_alpn_protocol(o, "h2"))
@@ -169,7 +169,7 @@ ROW(early_data, netlib_tls_options_set_early_data(o, 1))
 ROW(ech, netlib_tls_options_set_ech_config_list(o, "AED+DQA8BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUANZnJvbnQuZXhhbXBsZQAA", NETLIB_NTS))
 ROW(other_ech, netlib_tls_options_set_ech_config_list(o, "AED+DQA8BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUANb3RoZXIuZXhhbXBsZQAA", NETLIB_NTS))
 ROW(ech_grease, netlib_tls_options_set_ech_grease(o, 1))
-ROW(order, netlib_tls_options_set_options(o, NETLIB_OP_ALL | NETLIB_OP_CIPHER_SERVER_PREFERENCE))
+ROW(order, netlib_tls_options_set_option_bits(o, NETLIB_OP_ALL | NETLIB_OP_CIPHER_SERVER_PREFERENCE))
 ROW(servername_1, netlib_tls_options_set_servername_callback(o, name_a, &ctx_a, NULL))
 ROW(servername_2, netlib_tls_options_set_servername_callback(o, name_b, &ctx_a, NULL))
 ROW(servername_3, netlib_tls_options_set_servername_callback(o, name_a, &ctx_b, NULL))
@@ -280,8 +280,8 @@ CON(c_option_4, netlib_connect_options_add_socket_option(o, 1, 3, &(int){1}, siz
 CON(c_option_5, netlib_connect_options_add_socket_option(o, 2, 2, &(int){1}, sizeof(int)))
 CON(c_options, c_option(o); c_option_2(o))
 CON(c_options_2, c_option_2(o); c_option(o))
-CON(c_refuse, netlib_connect_options_refuse_addresses(o, NETLIB_ADDRESS_PRIVATE))
-CON(c_refuse_2, netlib_connect_options_refuse_addresses(o, NETLIB_ADDRESS_METADATA))
+CON(c_refuse, netlib_connect_options_refuse_addresses(o, NETLIB_ADDRESS_CLASS_PRIVATE))
+CON(c_refuse_2, netlib_connect_options_refuse_addresses(o, NETLIB_ADDRESS_CLASS_METADATA))
 CON(c_refuse_none, netlib_connect_options_refuse_addresses(o, 0))
 CON(c_address_1, netlib_connect_options_set_address_callback(o, address_a, &ctx_a, NULL))
 CON(c_address_2, netlib_connect_options_set_address_callback(o, address_b, &ctx_a, NULL))
@@ -289,7 +289,7 @@ CON(c_address_3, netlib_connect_options_set_address_callback(o, address_a, &ctx_
 CON(c_resolve_1, netlib_connect_options_set_resolve_callback(o, resolve_a, &ctx_a, NULL))
 CON(c_resolve_2, netlib_connect_options_set_resolve_callback(o, resolve_b, &ctx_a, NULL))
 CON(c_resolve_3, netlib_connect_options_set_resolve_callback(o, resolve_a, &ctx_b, NULL))
-CON(c_stagger, netlib_connect_options_set_stagger(o, 0.5))
+CON(c_stagger, netlib_connect_options_set_attempt_delay(o, 0.5))
 
 static const struct {
     const char *setter; /* without netlib_connect_options_ */
@@ -532,7 +532,7 @@ static void bad_arguments(void) {
     CHECK_STR("proxy has no host", netlib_error_message(err, NULL));
     netlib_error_free(err);
     err = NULL;
-    netlib_connect_options_set_stagger(options, -1.0);
+    netlib_connect_options_set_attempt_delay(options, -1.0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_connection_key(url, NULL, NULL, options, NULL, 0, key, sizeof key, &err));
     netlib_connect_options_free(options);
     netlib_url_free(url), netlib_url_free(path);

@@ -100,7 +100,7 @@ static void retry_names(void) {
     CHECK_INT(1, (long long)old_count);
     CHECK_STR("Authorization", old[0]);
     CHECK_DOUBLE(120, netlib_backoff_max());
-    CHECK_INT(3, netlib_retry_total(netlib_retry_default()));
+    CHECK_INT(3, netlib_retry_total_left(netlib_retry_default()));
     CHECK(netlib_retry_default() == netlib_retry_resolve(NULL, NULL));
 }
 

@@ -94,7 +94,7 @@ static void choices_make_headers(void) {
         rows[i].choose(o);
         netlib_headers *headers = make(o);
         size_t len = 0;
-        CHECK_STR(rows[i].wire, netlib_headers_wire(headers, &len));
+        CHECK_STR(rows[i].wire, netlib_headers_to_wire(headers, &len));
         CHECK_INT((long long)strlen(rows[i].wire), (long long)len);
         netlib_headers_free(headers);
         netlib_headers_options_free(o);
@@ -191,11 +191,11 @@ static void a_list_is_read(void) {
     CHECK_STR("1", netlib_headers_get_at(headers, "X-A", 0, NULL));
     CHECK_STR("", netlib_headers_get_at(headers, "X-A", 1, &len));
     CHECK_STR(NULL, netlib_headers_get_at(headers, "X-A", 2, NULL));
-    CHECK(netlib_headers_wire(headers, NULL) == netlib_headers_wire(headers, NULL));
+    CHECK(netlib_headers_to_wire(headers, NULL) == netlib_headers_to_wire(headers, NULL));
 
     netlib_headers *other = netlib_headers_clone(headers);
     netlib_headers_free(headers);
-    CHECK_STR(EVERYTHING, netlib_headers_wire(other, NULL));
+    CHECK_STR(EVERYTHING, netlib_headers_to_wire(other, NULL));
     netlib_headers_free(other);
 }
 
@@ -208,7 +208,7 @@ static void options_come_from_a_list(void) {
     options *again = netlib_headers_to_options(headers);
     netlib_headers_free(headers);
     netlib_headers *same = make(again);
-    CHECK_STR(EVERYTHING, netlib_headers_wire(same, NULL));
+    CHECK_STR(EVERYTHING, netlib_headers_to_wire(same, NULL));
     netlib_headers_free(same);
 
     netlib_headers_options_set_user_agent(again, "Robin/1.0");
@@ -217,7 +217,7 @@ static void options_come_from_a_list(void) {
     netlib_headers_options_set_proxy_basic_auth(again, NULL);
     netlib_headers *varied = make(again);
     CHECK_STR("accept-encoding: gzip,deflate\r\nuser-agent: Robin/1.0\r\ncache-control: no-cache\r\nX-A: 1\r\nx-a: \r\n",
-              netlib_headers_wire(varied, NULL));
+              netlib_headers_to_wire(varied, NULL));
     netlib_headers_free(varied);
     netlib_headers_options_free(again);
 }
@@ -226,7 +226,7 @@ static void null_has_answers(void) {
     size_t len = 99;
     netlib_error *err = NULL;
     CHECK_INT(0, (long long)netlib_headers_count(NULL));
-    CHECK_STR(NULL, netlib_headers_wire(NULL, &len));
+    CHECK_STR(NULL, netlib_headers_to_wire(NULL, &len));
     CHECK_INT(0, (long long)len);
     CHECK(netlib_headers_clone(NULL) == NULL);
     CHECK(netlib_headers_to_options(NULL) == NULL);

@@ -19,7 +19,7 @@ static netlib_status made(netlib_headers_options *options) {
     netlib_headers *headers = NULL;
     netlib_status status = netlib_make_headers(options, &headers, NULL);
     size_t len = 0;
-    const char *wire = netlib_headers_wire(headers, &len);
+    const char *wire = netlib_headers_to_wire(headers, &len);
     if (wire != NULL && len >= 2) look(wire, len - 2);
     netlib_headers_free(headers);
     netlib_headers_options_free(options);
@@ -105,7 +105,7 @@ static netlib_status parse_value(const char *text, size_t len) {
 static netlib_status url_looked_at(netlib_status status, netlib_url *url) {
     const char *(*const parts[])(const netlib_url *, size_t *) = {
         netlib_url_scheme, netlib_url_auth,      netlib_url_host,   netlib_url_path,        netlib_url_query,
-        netlib_url_fragment, netlib_url_authority, netlib_url_netloc, netlib_url_request_uri, netlib_url_url};
+        netlib_url_fragment, netlib_url_authority, netlib_url_netloc, netlib_url_request_uri, netlib_url_to_string};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         size_t len = 0;
         const char *text = parts[i](url, &len);

@@ -68,7 +68,7 @@ static netlib_status make_headers(void) { return made(header_options); }
 
 static netlib_status wire(void) {
     size_t len = 99;
-    bool failed = netlib_headers_wire(headers, &len) == NULL;
+    bool failed = netlib_headers_to_wire(headers, &len) == NULL;
     CHECK(!failed || len == 0);
     netlib_headers_free(headers);
     return failed ? NETLIB_OUT_OF_MEMORY : NETLIB_OK;

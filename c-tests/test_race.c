@@ -57,7 +57,7 @@ static void a_silent_address_beside_a_good_one(void) {
         CHECK_INT(-1, fd);
         CHECK_STATUS(NETLIB_CLOSED, netlib_connect_run(connect, NULL, &fd, &err));
         CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
-        CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_connect_timer(connect));
+        CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_connect_wait_seconds(connect));
         netlib_connect_free(connect);
         CHECK_INT(before, open_descriptors());
     }
@@ -80,8 +80,8 @@ static void two_dead_addresses_before_a_good_one(void) {
     /* No stagger passed: a failure is followed at once. */
     CHECK(netlib_current_time() - began < 2.0);
     check_connection(fd, port);
-    check_attempt(connect, 0, first_port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
-    check_attempt(connect, 1, second_port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
+    check_attempt(connect, 0, first_port, NETLIB_CONNECT_FAILED, ECONNREFUSED);
+    check_attempt(connect, 1, second_port, NETLIB_CONNECT_FAILED, ECONNREFUSED);
     check_attempt(connect, 2, port, NETLIB_OK, 0);
     CHECK_INT(2, netlib_connect_winner(connect));
     netlib_connect_free(connect);
@@ -141,7 +141,7 @@ static void families_alternate(void) {
     for (int i = 0; i < 2; i++) add_ipv4(list, LOOPBACK, port);
     CHECK_OK(netlib_connect_new_addresses("name.test", 80, list, NULL, &connect, &err));
     netlib_addresses_free(list);
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, step_to_the_end(connect, &fd, &err));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, step_to_the_end(connect, &fd, &err));
     static const char *const order[] = {"::1", "127.0.0.1", "::1", "127.0.0.1"};
     CHECK_INT(4, (long long)netlib_connect_attempt_count(connect));
     for (size_t i = 0; i < 4; i++) CHECK_STR(order[i], netlib_connect_attempt_address(connect, i, NULL));
@@ -167,14 +167,14 @@ static void refusal_by_all(void) {
         snprintf(expected, sizeof expected, "127.0.0.1 port %d: Connection refused (after ", (int)ports[i]);
         CHECK(strncmp(expected, netlib_error_message(cause, NULL), strlen(expected)) == 0);
         CHECK_INT(ECONNREFUSED, netlib_error_errno(cause));
-        check_attempt(connect, i, ports[i], NETLIB_NEW_CONNECTION, ECONNREFUSED);
+        check_attempt(connect, i, ports[i], NETLIB_CONNECT_FAILED, ECONNREFUSED);
         close(bound[i]);
     }
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     CHECK_INT(-1, netlib_connect_winner(connect));
     /* It is final. */
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_step(connect, &fd, &err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_step(connect, &fd, &err));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
     netlib_connect_free(connect);
 }
@@ -187,10 +187,10 @@ static void timeouts_are_each_attempt_s(void) {
     const int32_t ports[] = {port, port};
     netlib_connect_options *options = options_with(0.02, 0.05);
     netlib_connect *connect = connect_to_ports(ports, 2, options);
-    CHECK_DOUBLE(0.0, netlib_connect_timer(connect));
+    CHECK_DOUBLE(0.0, netlib_connect_wait_seconds(connect));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     /* The stagger comes first. */
-    CHECK(netlib_connect_timer(connect) <= 0.02);
+    CHECK(netlib_connect_wait_seconds(connect) <= 0.02);
     check_attempt(connect, 0, port, NETLIB_WANT_WRITE, 0);
     CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
     CHECK_INT(POLLOUT, netlib_connect_wait_events(connect, 0));
@@ -253,7 +253,7 @@ static void what_is_refused(void) {
         netlib_connect_options *options = options_with(staggers[i], 1.0);
         netlib_status status = netlib_connect_new("127.0.0.1", 80, options, &connect, &err);
         const char *message = netlib_error_message(err, NULL);
-        CHECK(message != NULL && strncmp(message, "netlib_connect_options_set_stagger: ", 36) == 0);
+        CHECK(message != NULL && strncmp(message, "netlib_connect_options_set_attempt_delay: ", 36) == 0);
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
         netlib_connect_options_free(options);
     }
@@ -298,7 +298,7 @@ struct seen {
 
 static enum netlib_verdict see(void *ctx, const void *address, size_t len, int32_t classes) {
     struct seen *seen = ctx;
-    CHECK(len == sizeof(struct sockaddr_in) && (classes & NETLIB_ADDRESS_LOOPBACK) && seen->count < 4);
+    CHECK(len == sizeof(struct sockaddr_in) && (classes & NETLIB_ADDRESS_CLASS_LOOPBACK) && seen->count < 4);
     memcpy(&seen->addresses[seen->count++], address, len);
     return seen->count == 1 ? NETLIB_VERDICT_REFUSE : NETLIB_VERDICT_ALLOW;
 }
@@ -311,7 +311,7 @@ static void refused_addresses(void) {
     int server = listener(&port);
     struct seen seen = {0};
     netlib_connect_options *options = options_with(2.0, NETLIB_TIMEOUT_NONE);
-    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_PRIVATE);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_PRIVATE);
     netlib_connect_options_set_address_callback(options, see, &seen, NULL);
     netlib_connect *connect = NULL;
     netlib_addresses *list = netlib_addresses_new();
@@ -334,7 +334,7 @@ static void refused_addresses(void) {
     close(fd);
     netlib_connect_free(connect);
 
-    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_LOOPBACK);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_LOOPBACK);
     CHECK_OK(netlib_connect_new_addresses("name.test", port, list, options, &connect, &err));
     netlib_status status = netlib_connect_run(connect, NULL, &fd, &err);
     CHECK_INT(3, (long long)netlib_error_cause_count(err));
@@ -370,7 +370,7 @@ static void names(void) {
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
     CHECK_INT(POLLIN, netlib_connect_wait_events(connect, 0));
-    CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_connect_timer(connect));
+    CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_connect_wait_seconds(connect));
     double began = netlib_current_time();
     netlib_connect_free(connect);
     CHECK(netlib_current_time() - began < 1.0);
@@ -435,7 +435,7 @@ static void a_resolver_of_the_program(void) {
         {NETLIB_NAME_RESOLUTION, 1, 0, NETLIB_NAME_RESOLUTION, TOLD "NETLIB_NAME_RESOLUTION"},
         {NETLIB_DEADLINE_EXCEEDED, 0, 0, NETLIB_DEADLINE_EXCEEDED, NULL},
         {NETLIB_WANT_READ, 1, 0, NETLIB_CALLBACK_FAILED, TOLD "NETLIB_WANT_READ"},
-        {NETLIB_IO, 0, 0, NETLIB_NEW_CONNECTION, NULL},
+        {NETLIB_IO, 0, 0, NETLIB_CONNECT_FAILED, NULL},
         {-2, 1, 0, NETLIB_CALLBACK_FAILED, TOLD "-2"},
         {12345, 1, 0, NETLIB_CALLBACK_FAILED, TOLD "12345"},
     };
@@ -533,7 +533,7 @@ static void a_limit_costs_one_descriptor(void) {
     int server = listener(&port), dead = bound_socket(&dead_port);
     netlib_limit *limits[] = {limit_of(LONG), limit_of(LONG)};
     /* Which have one each, from the first wait on. */
-    for (int i = 0; i < 2; i++) CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(server, 0.001, limits[i], &err));
+    for (int i = 0; i < 2; i++) CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(server, 0.001, limits[i], &err));
     int before = open_descriptors();
     for (int wins = 0; wins < 2; wins++) {
         int fd = -1;
@@ -543,7 +543,7 @@ static void a_limit_costs_one_descriptor(void) {
             CHECK_OK(netlib_connect_set_limit(connect, limits[i % 2], &err));
             CHECK_INT(before + 1, open_descriptors());
         }
-        CHECK_STATUS(wins ? NETLIB_OK : NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+        CHECK_STATUS(wins ? NETLIB_OK : NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
         CHECK_INT(before + wins, open_descriptors());
         for (int i = 0; i < 6; i++) CHECK_OK(netlib_connect_set_limit(connect, limits[i % 2], &err));
         CHECK_INT(before + wins, open_descriptors());

@@ -23,7 +23,7 @@ static void a_source_port_for_all_attempts(void) {
         netlib_connect *connect = connect_to_ports(ports, 3, options);
         CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
         check_attempt(connect, 0, silent_port, NETLIB_CLOSED, 0);
-        check_attempt(connect, 1, dead_port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
+        check_attempt(connect, 1, dead_port, NETLIB_CONNECT_FAILED, ECONNREFUSED);
         check_attempt(connect, 2, port, NETLIB_OK, 0);
         struct sockaddr_in own;
         socklen_t len = sizeof own;
@@ -42,8 +42,8 @@ static void a_source_port_for_all_attempts(void) {
     netlib_connect_options *options = options_with(0.01, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_set_source_address(options, "127.0.0.1", dead_port);
     netlib_connect *connect = connect_to_ports(ports + 2, 1, options);
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
-    check_attempt(connect, 0, port, NETLIB_NEW_CONNECTION, EADDRINUSE);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
+    check_attempt(connect, 0, port, NETLIB_CONNECT_FAILED, EADDRINUSE);
     netlib_connect_free(connect);
     netlib_connect_options_free(options);
 
@@ -78,10 +78,10 @@ static void a_connection_to_itself_is_none(void) {
         CHECK_INT(-1, fd);
         CHECK_INT(ECONNREFUSED, netlib_error_errno(err));
         CHECK(strstr(netlib_error_message(err, NULL), ": nobody listens there, so that the socket was connected to itself: ") != NULL);
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+        CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         netlib_connect *connect = connect_to_ports(&port, 1, options);
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
-        check_attempt(connect, 0, port, NETLIB_NEW_CONNECTION, ECONNREFUSED);
+        CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
+        check_attempt(connect, 0, port, NETLIB_CONNECT_FAILED, ECONNREFUSED);
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
@@ -128,12 +128,12 @@ static void no_descriptor_is_lost(void) {
     netlib_status status = netlib_connect_run(connect, NULL, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_INT(2, (long long)netlib_error_cause_count(err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_free(connect);
     connect = connect_to("localhost", port, options);
     status = netlib_connect_step(connect, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_free(connect);
     netlib_limit *limit = limit_of(LONG);
     connect = connect_to_ports(good, 2, options);
@@ -142,7 +142,7 @@ static void no_descriptor_is_lost(void) {
     netlib_limit_free(limit);
     CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
 
-    netlib_connect_options_set_stagger(NULL, 0.5);
+    netlib_connect_options_set_attempt_delay(NULL, 0.5);
     netlib_connect_options_free(options);
     close(server);
     close(dead);
@@ -208,7 +208,7 @@ static void r28_each_descriptor_is_closed_once(void) {
             netlib_limit_free(limit);
             limit = limit_of(NETLIB_TIMEOUT_NONE);
         }
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_create_connection("127.0.0.1", dead_port, options, limit, &fd, &err));
+        CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_create_connection("127.0.0.1", dead_port, options, limit, &fd, &err));
         CHECK_OK(netlib_create_connection("localhost", port, options, limit, &fd, &err));
         CHECK(close(fd) == 0 && close(accept(server, NULL, NULL)) == 0);
         netlib_limit_free(limit);

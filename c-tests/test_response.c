@@ -39,7 +39,7 @@ static void heads_are_parsed(void) {
         size_t len = 99;
         CHECK_STR(rows[i].reason, netlib_response_reason(response, &len));
         CHECK_INT((long long)strlen(rows[i].reason), (long long)len);
-        CHECK_STR(rows[i].wire, netlib_headers_wire(netlib_response_headers(response), NULL));
+        CHECK_STR(rows[i].wire, netlib_headers_to_wire(netlib_response_headers(response), NULL));
         CHECK_STR(rows[i].location, netlib_response_redirect_location(response, NULL));
         CHECK_STR("GET", netlib_response_request_method(response, &len));
         CHECK_INT(3, (long long)len);
@@ -185,7 +185,7 @@ static void states_of_other_bytes(void) {
         CHECK(status == NETLIB_OK || status == NETLIB_INVALID_ARGUMENT || status == NETLIB_PROTOCOL || status == NETLIB_WANT_READ);
         if (status == NETLIB_OK) {
             CHECK_INT(25, (long long)head_len);
-            CHECK_STR("A: b\r\n", netlib_headers_wire(netlib_response_headers(response), NULL));
+            CHECK_STR("A: b\r\n", netlib_headers_to_wire(netlib_response_headers(response), NULL));
         }
         netlib_error_free(err);
         err = NULL;
@@ -213,7 +213,7 @@ static void a_location_that_is_not_utf8(void) {
         CHECK_STR(rows[i].location, netlib_headers_get(netlib_response_headers(response), "location", NULL));
         netlib_decision *decision = NULL;
         CHECK_OK(netlib_retry_decide(netlib_retry_resolve(NULL, NULL), "GET", base, response, NULL, NULL, &decision, &err));
-        CHECK_STR(rows[i].url, netlib_url_url(netlib_decision_url(decision), NULL));
+        CHECK_STR(rows[i].url, netlib_url_to_string(netlib_decision_url(decision), NULL));
         netlib_decision_free(decision);
         netlib_response_free(response);
     }
@@ -287,20 +287,20 @@ static void r38_bodies_are_framed(void) {
         int32_t framing;
         int64_t length;
     } rows[] = {
-        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
-        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5, 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
-        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 9223372036854775807\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, INT64_MAX},
-        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip, Chunked\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_CHUNKED, -1},
-        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip\r\n\r\n", NETLIB_OK, NETLIB_BODY_UNTIL_CLOSE, -1},
-        {"GET", "HTTP/1.1 200 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_UNTIL_CLOSE, -1},
-        {"HEAD", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
-        {"GET", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
-        {"GET", "HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
-        {"GET", "HTTP/1.1 101 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
-        {"CONNECT", "HTTP/1.1 200 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_NONE, -1},
-        {"CONNECT", "HTTP/1.1 502 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
-        {"head", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_LENGTH, 5},
-        {"Connect", "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked\r\n\r\n", NETLIB_OK, NETLIB_BODY_CHUNKED, -1},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH, 5},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5, 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH, 5},
+        {"GET", "HTTP/1.1 200 x\r\nContent-Length: 9223372036854775807\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH, INT64_MAX},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip, Chunked\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_CHUNKED, -1},
+        {"GET", "HTTP/1.1 200 x\r\nTransfer-Encoding: gzip\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_UNTIL_CLOSE, -1},
+        {"GET", "HTTP/1.1 200 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_UNTIL_CLOSE, -1},
+        {"HEAD", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_NONE, -1},
+        {"GET", "HTTP/1.1 204 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_NONE, -1},
+        {"GET", "HTTP/1.1 304 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_NONE, -1},
+        {"GET", "HTTP/1.1 101 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_NONE, -1},
+        {"CONNECT", "HTTP/1.1 200 x\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_NONE, -1},
+        {"CONNECT", "HTTP/1.1 502 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH, 5},
+        {"head", "HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_LENGTH, 5},
+        {"Connect", "HTTP/1.1 200 x\r\nTransfer-Encoding: chunked\r\n\r\n", NETLIB_OK, NETLIB_BODY_FRAMING_CHUNKED, -1},
         {"GET", "HTTP/1.1 200 x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
         {"GET", "HTTP/1.1 200 x\r\nContent-Length: 9223372036854775808\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
         {"GET", "HTTP/1.1 200 x\r\nContent-Length: -1\r\n\r\n", NETLIB_PROTOCOL, 0, 0},
@@ -314,7 +314,7 @@ static void r38_bodies_are_framed(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
         netlib_response *response = parse(rows[i].method, rows[i].head, NULL);
-        enum netlib_body_framing framing = NETLIB_BODY_CHUNKED;
+        enum netlib_body_framing framing = NETLIB_BODY_FRAMING_CHUNKED;
         int64_t length = 99;
         CHECK_STATUS(rows[i].status, netlib_response_framing(response, &framing, &length, &err));
         CHECK_INT(rows[i].framing, framing);
@@ -380,7 +380,7 @@ static void null_has_answers(void) {
     netlib_error *err = NULL;
     size_t len = 99, head_len = 99;
     netlib_response *response = NULL;
-    enum netlib_body_framing framing = NETLIB_BODY_CHUNKED;
+    enum netlib_body_framing framing = NETLIB_BODY_FRAMING_CHUNKED;
     CHECK_INT(0, netlib_response_status(NULL));
     CHECK_INT(-1, netlib_response_minor_version(NULL));
     CHECK(netlib_response_headers(NULL) == NULL);

@@ -114,7 +114,7 @@ static void ask_netlib(struct head *head) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     size_t head_len = 0, room = strlen(head->fields) + 40;
-    enum netlib_body_framing framing = NETLIB_BODY_NONE;
+    enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
     int64_t length = -1;
     char *text = malloc(room);
     if (text == NULL) abort();
@@ -124,7 +124,7 @@ static void ask_netlib(struct head *head) {
     if (status != NETLIB_OK) CHECK_INT(NETLIB_PROTOCOL, status);
     static const char *const names[] = {"none", "length", "chunked", "close"};
     snprintf(head->netlib, sizeof head->netlib, "%s", status == NETLIB_OK ? names[framing] : "refused");
-    if (status == NETLIB_OK && framing == NETLIB_BODY_LENGTH) {
+    if (status == NETLIB_OK && framing == NETLIB_BODY_FRAMING_LENGTH) {
         snprintf(head->netlib, sizeof head->netlib, "length %lld", (long long)length);
     }
     netlib_error_free(err);

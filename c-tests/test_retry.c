@@ -12,12 +12,12 @@ static void defaults(void) {
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
     CHECK_OK(netlib_retry_new(NULL, &retry, &err));
-    CHECK_INT(10, netlib_retry_total(retry));
-    CHECK_INT(NETLIB_NONE, netlib_retry_connect(retry));
-    CHECK_INT(NETLIB_NONE, netlib_retry_read(retry));
-    CHECK_INT(NETLIB_NONE, netlib_retry_redirect(retry));
-    CHECK_INT(NETLIB_NONE, netlib_retry_status(retry));
-    CHECK_INT(NETLIB_NONE, netlib_retry_other(retry));
+    CHECK_INT(10, netlib_retry_total_left(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_connect_left(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_read_left(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_redirect_left(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_status_left(retry));
+    CHECK_INT(NETLIB_NONE, netlib_retry_other_left(retry));
     CHECK_DOUBLE(0, netlib_retry_backoff_factor(retry));
     CHECK_DOUBLE(120, netlib_retry_backoff_max(retry));
     CHECK_DOUBLE(0, netlib_retry_backoff_jitter(retry));
@@ -25,7 +25,7 @@ static void defaults(void) {
     CHECK(netlib_retry_raise_on_redirect(retry));
     CHECK(netlib_retry_raise_on_status(retry));
     CHECK(netlib_retry_respect_retry_after_header(retry));
-    CHECK_INT(NETLIB_REDIRECT_REFERENCE, netlib_retry_redirect_profile(retry));
+    CHECK_INT(NETLIB_REDIRECT_URLLIB3, netlib_retry_redirect_profile(retry));
     CHECK_INT(0, (long long)netlib_retry_status_forcelist_count(retry));
     CHECK_INT(-1, netlib_retry_status_forcelist_at(retry, 0));
     CHECK_INT(0, (long long)netlib_retry_history_count(retry));
@@ -38,9 +38,9 @@ static void defaults(void) {
         CHECK_INT((long long)strlen(methods[i]), (long long)len);
     }
     CHECK(netlib_retry_allowed_method(retry, 6, NULL) == NULL);
-    CHECK_INT(1, (long long)netlib_retry_remove_header_count(retry));
-    CHECK_STR("authorization", netlib_retry_remove_header(retry, 0, NULL));
-    CHECK(netlib_retry_remove_header(retry, 1, NULL) == NULL);
+    CHECK_INT(1, (long long)netlib_retry_removed_header_count(retry));
+    CHECK_STR("authorization", netlib_retry_removed_header(retry, 0, NULL));
+    CHECK(netlib_retry_removed_header(retry, 1, NULL) == NULL);
     CHECK(!is_exhausted(retry));
     netlib_retry_free(retry);
 }
@@ -87,7 +87,7 @@ static void every_setting_reads_back(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_total(options, 1);
     netlib_retry_options_set_connect(options, 2);
-    netlib_retry_options_set_read(options, NETLIB_FALSE);
+    netlib_retry_options_set_read(options, NETLIB_RETRY_DISABLED);
     netlib_retry_options_set_redirect(options, 4);
     netlib_retry_options_set_status(options, -5);
     netlib_retry_options_set_other(options, INT32_MAX);
@@ -111,12 +111,12 @@ static void every_setting_reads_back(void) {
     netlib_retry_free(first);
     netlib_retry_free(second);
 
-    CHECK_INT(1, netlib_retry_total(third));
-    CHECK_INT(2, netlib_retry_connect(third));
-    CHECK_INT(NETLIB_FALSE, netlib_retry_read(third));
-    CHECK_INT(4, netlib_retry_redirect(third));
-    CHECK_INT(-5, netlib_retry_status(third));
-    CHECK_INT(INT32_MAX, netlib_retry_other(third));
+    CHECK_INT(1, netlib_retry_total_left(third));
+    CHECK_INT(2, netlib_retry_connect_left(third));
+    CHECK_INT(NETLIB_RETRY_DISABLED, netlib_retry_read_left(third));
+    CHECK_INT(4, netlib_retry_redirect_left(third));
+    CHECK_INT(-5, netlib_retry_status_left(third));
+    CHECK_INT(INT32_MAX, netlib_retry_other_left(third));
     CHECK_INT(3, (long long)netlib_retry_allowed_method_count(third));
     CHECK_STR("GET", netlib_retry_allowed_method(third, 0, NULL));
     CHECK_STR("M-SEARCH", netlib_retry_allowed_method(third, 1, NULL));
@@ -132,9 +132,9 @@ static void every_setting_reads_back(void) {
     CHECK(!netlib_retry_raise_on_status(third));
     CHECK(!netlib_retry_respect_retry_after_header(third));
     CHECK_INT(NETLIB_REDIRECT_SAFE, netlib_retry_redirect_profile(third));
-    CHECK_INT(2, (long long)netlib_retry_remove_header_count(third));
-    CHECK_STR("cookie", netlib_retry_remove_header(third, 0, NULL));
-    CHECK_STR("x-key", netlib_retry_remove_header(third, 1, NULL));
+    CHECK_INT(2, (long long)netlib_retry_removed_header_count(third));
+    CHECK_STR("cookie", netlib_retry_removed_header(third, 0, NULL));
+    CHECK_STR("x-key", netlib_retry_removed_header(third, 1, NULL));
     CHECK_INT(2, (long long)netlib_retry_history_count(third));
     CHECK_STR("GET", netlib_retry_history_method(third, 0, NULL));
     CHECK_STR("/a", netlib_retry_history_url(third, 0, NULL));
@@ -174,8 +174,8 @@ static void bad_settings_name_their_setter(void) {
         netlib_status expected = NETLIB_INVALID_ARGUMENT;
         const char *setter = "";
         switch (i) {
-        case 0: netlib_retry_options_set_status(options, NETLIB_FALSE), setter = "set_status"; break;
-        case 1: netlib_retry_options_set_other(options, NETLIB_FALSE), setter = "set_other"; break;
+        case 0: netlib_retry_options_set_status(options, NETLIB_RETRY_DISABLED), setter = "set_status"; break;
+        case 1: netlib_retry_options_set_other(options, NETLIB_RETRY_DISABLED), setter = "set_other"; break;
         case 2: netlib_retry_options_set_allowed_methods(options, bad_token, 2), setter = "set_allowed_methods"; break;
         case 3: netlib_retry_options_set_allowed_methods(options, hole, 2), setter = "set_allowed_methods", expected = NETLIB_NULL_ARGUMENT; break;
         case 4: netlib_retry_options_set_allowed_methods(options, NULL, 1), setter = "set_allowed_methods", expected = NETLIB_NULL_ARGUMENT; break;
@@ -216,12 +216,12 @@ struct counts {
 };
 
 static void check_counts(struct counts expected, const netlib_retry *retry) {
-    CHECK_INT(expected.total, netlib_retry_total(retry));
-    CHECK_INT(expected.connect, netlib_retry_connect(retry));
-    CHECK_INT(expected.read, netlib_retry_read(retry));
-    CHECK_INT(expected.redirect, netlib_retry_redirect(retry));
-    CHECK_INT(expected.status, netlib_retry_status(retry));
-    CHECK_INT(expected.other, netlib_retry_other(retry));
+    CHECK_INT(expected.total, netlib_retry_total_left(retry));
+    CHECK_INT(expected.connect, netlib_retry_connect_left(retry));
+    CHECK_INT(expected.read, netlib_retry_read_left(retry));
+    CHECK_INT(expected.redirect, netlib_retry_redirect_left(retry));
+    CHECK_INT(expected.status, netlib_retry_status_left(retry));
+    CHECK_INT(expected.other, netlib_retry_other_left(retry));
 }
 
 static void which_count_is_consumed(void) {
@@ -232,13 +232,13 @@ static void which_count_is_consumed(void) {
         int32_t recorded;
         const char *location;
     } rows[] = {
-        {NETLIB_NEW_CONNECTION, 0, NULL, {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
+        {NETLIB_CONNECT_FAILED, 0, NULL, {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
         {NETLIB_NAME_RESOLUTION, 0, NULL, {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
         {NETLIB_CONNECT_TIMEOUT, 0, NULL, {8, 4, 5, 5, 5, 5}, NETLIB_NONE, NULL},
         {NETLIB_READ_TIMEOUT, 0, NULL, {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
         {NETLIB_PROTOCOL, 0, NULL, {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
         {NETLIB_CERTIFICATE_VERIFY, 0, NULL, {8, 5, 5, 5, 5, 4}, NETLIB_NONE, NULL},
-        {NETLIB_PROXY, 0, NULL, {8, 5, 5, 5, 5, 4}, NETLIB_NONE, NULL},
+        {NETLIB_PROXY_FAILED, 0, NULL, {8, 5, 5, 5, 5, 4}, NETLIB_NONE, NULL},
         {0, 302, "Location: /x\r\n", {8, 5, 5, 4, 5, 5}, 302, "/x"},
         {0, 308, "Location: http://b/\r\n", {8, 5, 5, 4, 5, 5}, 308, "http://b/"},
         {0, 302, "", {8, 5, 5, 5, 4, 5}, 302, NULL},
@@ -246,7 +246,7 @@ static void which_count_is_consumed(void) {
         {0, 503, "", {8, 5, 5, 5, 4, 5}, 503, NULL},
         {0, 0, NULL, {8, 5, 5, 5, 5, 5}, NETLIB_NONE, NULL},
         /* The error goes before the response, which shows that the request was sent. */
-        {NETLIB_NEW_CONNECTION, 503, "", {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
+        {NETLIB_CONNECT_FAILED, 503, "", {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -280,14 +280,14 @@ static void which_count_is_consumed(void) {
 
 static void a_proxys_failure_counts_as_its_cause(void) {
     netlib_error *err = NULL;
-    netlib_error *cause = error_of(NETLIB_NEW_CONNECTION, NULL);
-    netlib_error *error = error_of(NETLIB_PROXY, cause);
+    netlib_error *cause = error_of(NETLIB_CONNECT_FAILED, NULL);
+    netlib_error *error = error_of(NETLIB_PROXY_FAILED, cause);
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_connect(options, 1);
     netlib_retry *retry = retry_of(options);
     netlib_retry *next = NULL;
     CHECK_OK(netlib_retry_increment(retry, NULL, NULL, NULL, error, &next, &err));
-    CHECK_INT(0, netlib_retry_connect(next));
+    CHECK_INT(0, netlib_retry_connect_left(next));
     netlib_retry_free(next);
     netlib_retry_free(retry);
     netlib_error_free(error);
@@ -303,28 +303,28 @@ static void what_comes_back_instead_of_a_retry(void) {
         int32_t error, status;
         netlib_status expected, reason;
     } rows[] = {
-        {TOTAL, 0, "GET", NETLIB_NEW_CONNECTION, 0, NETLIB_MAX_RETRY, NETLIB_NEW_CONNECTION},
+        {TOTAL, 0, "GET", NETLIB_CONNECT_FAILED, 0, NETLIB_MAX_RETRY, NETLIB_CONNECT_FAILED},
         {TOTAL, 0, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
         {TOTAL, 0, "GET", 0, 500, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS},
         {TOTAL, 0, "GET", 0, 0, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS},
-        {TOTAL, NETLIB_FALSE, "GET", NETLIB_NEW_CONNECTION, 0, NETLIB_NEW_CONNECTION, NETLIB_OK},
-        {TOTAL, NETLIB_FALSE, "GET", 0, 500, NETLIB_RESPONSE_STATUS, NETLIB_OK},
-        {TOTAL, NETLIB_FALSE, "GET", 0, 302, NETLIB_TOO_MANY_REDIRECTS, NETLIB_OK},
-        {TOTAL, NETLIB_FALSE, "GET", 0, 0, NETLIB_RESPONSE_STATUS, NETLIB_OK},
-        {CONNECT, 0, "POST", NETLIB_NEW_CONNECTION, 0, NETLIB_MAX_RETRY, NETLIB_NEW_CONNECTION},
-        {CONNECT, NETLIB_FALSE, "GET", NETLIB_NEW_CONNECTION, 0, NETLIB_NEW_CONNECTION, NETLIB_OK},
-        {CONNECT, NETLIB_FALSE, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_OK, NETLIB_OK},
+        {TOTAL, NETLIB_RETRY_DISABLED, "GET", NETLIB_CONNECT_FAILED, 0, NETLIB_CONNECT_FAILED, NETLIB_OK},
+        {TOTAL, NETLIB_RETRY_DISABLED, "GET", 0, 500, NETLIB_RESPONSE_STATUS, NETLIB_OK},
+        {TOTAL, NETLIB_RETRY_DISABLED, "GET", 0, 302, NETLIB_TOO_MANY_REDIRECTS, NETLIB_OK},
+        {TOTAL, NETLIB_RETRY_DISABLED, "GET", 0, 0, NETLIB_RESPONSE_STATUS, NETLIB_OK},
+        {CONNECT, 0, "POST", NETLIB_CONNECT_FAILED, 0, NETLIB_MAX_RETRY, NETLIB_CONNECT_FAILED},
+        {CONNECT, NETLIB_RETRY_DISABLED, "GET", NETLIB_CONNECT_FAILED, 0, NETLIB_CONNECT_FAILED, NETLIB_OK},
+        {CONNECT, NETLIB_RETRY_DISABLED, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_OK, NETLIB_OK},
         {READ, 0, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_MAX_RETRY, NETLIB_READ_TIMEOUT},
-        {READ, NETLIB_FALSE, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
+        {READ, NETLIB_RETRY_DISABLED, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
         {REDIRECT, 0, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
-        {REDIRECT, NETLIB_FALSE, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
+        {REDIRECT, NETLIB_RETRY_DISABLED, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
         {NOTHING, 0, "POST", NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
         {NOTHING, 0, NULL, NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
-        {NOTHING, 0, NULL, NETLIB_NEW_CONNECTION, 0, NETLIB_OK, NETLIB_OK},
+        {NOTHING, 0, NULL, NETLIB_CONNECT_FAILED, 0, NETLIB_OK, NETLIB_OK},
         {NOTHING, 0, "GET", NETLIB_CANCELLED, 0, NETLIB_CANCELLED, NETLIB_OK},
         {NOTHING, 0, "GET", NETLIB_DEADLINE_EXCEEDED, 0, NETLIB_DEADLINE_EXCEEDED, NETLIB_OK},
-        {NOTHING, 0, "G T", NETLIB_NEW_CONNECTION, 0, NETLIB_INVALID_ARGUMENT, NETLIB_OK},
-        {NOTHING, 0, "GE\xff", NETLIB_NEW_CONNECTION, 0, NETLIB_INVALID_ARGUMENT, NETLIB_OK},
+        {NOTHING, 0, "G T", NETLIB_CONNECT_FAILED, 0, NETLIB_INVALID_ARGUMENT, NETLIB_OK},
+        {NOTHING, 0, "GE\xff", NETLIB_CONNECT_FAILED, 0, NETLIB_INVALID_ARGUMENT, NETLIB_OK},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_retry_options *options = netlib_retry_options_new();
@@ -365,7 +365,7 @@ static void what_comes_back_instead_of_a_retry(void) {
 
 static void the_exhausted_retry_outlives_its_error(void) {
     netlib_error *err = NULL;
-    netlib_error *error = error_of(NETLIB_NEW_CONNECTION, NULL);
+    netlib_error *error = error_of(NETLIB_CONNECT_FAILED, NULL);
     netlib_retry *retry = NULL;
     netlib_retry *next = NULL;
     CHECK_OK(netlib_retry_from_int(1, 1, NULL, &retry, &err));
@@ -378,7 +378,7 @@ static void the_exhausted_retry_outlives_its_error(void) {
     netlib_error_free(err);
     err = NULL;
     CHECK_INT(1, netlib_retry_is_exhausted(exhausted));
-    CHECK_INT(-1, netlib_retry_total(exhausted));
+    CHECK_INT(-1, netlib_retry_total_left(exhausted));
     CHECK_INT(2, (long long)netlib_retry_history_count(exhausted));
     CHECK_STR("/2", netlib_retry_history_url(exhausted, 1, NULL));
     CHECK_STR("what failed", netlib_error_message(netlib_retry_history_error(exhausted, 1), NULL));
@@ -387,20 +387,20 @@ static void the_exhausted_retry_outlives_its_error(void) {
 
 static void false_and_its_meanings(void) {
     netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_total(options, NETLIB_FALSE);
+    netlib_retry_options_set_total(options, NETLIB_RETRY_DISABLED);
     netlib_retry *retry = retry_of(options);
-    CHECK_INT(NETLIB_FALSE, netlib_retry_total(retry));
-    CHECK_INT(0, netlib_retry_redirect(retry));
+    CHECK_INT(NETLIB_RETRY_DISABLED, netlib_retry_total_left(retry));
+    CHECK_INT(0, netlib_retry_redirect_left(retry));
     CHECK(!netlib_retry_raise_on_redirect(retry));
     CHECK(netlib_retry_raise_on_status(retry));
     CHECK(!is_exhausted(retry));
     netlib_retry_free(retry);
 
     options = netlib_retry_options_new();
-    netlib_retry_options_set_redirect(options, NETLIB_FALSE);
+    netlib_retry_options_set_redirect(options, NETLIB_RETRY_DISABLED);
     retry = retry_of(options);
-    CHECK_INT(10, netlib_retry_total(retry));
-    CHECK_INT(0, netlib_retry_redirect(retry));
+    CHECK_INT(10, netlib_retry_total_left(retry));
+    CHECK_INT(0, netlib_retry_redirect_left(retry));
     CHECK(!netlib_retry_raise_on_redirect(retry));
     netlib_retry_free(retry);
 }
@@ -414,14 +414,14 @@ static void from_int_and_resolve(void) {
         bool raises;
     } rows[] = {
         {7, 1, 7, NETLIB_NONE, true},      {7, 0, 7, 0, false},
-        {0, 1, 0, NETLIB_NONE, true},      {NETLIB_FALSE, 1, NETLIB_FALSE, 0, false},
+        {0, 1, 0, NETLIB_NONE, true},      {NETLIB_RETRY_DISABLED, 1, NETLIB_RETRY_DISABLED, 0, false},
         {NETLIB_NONE, 1, 3, NETLIB_NONE, true}, {NETLIB_NONE, 0, 3, NETLIB_NONE, true},
         {-4, 1, -4, NETLIB_NONE, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CHECK_OK(netlib_retry_from_int(rows[i].count, rows[i].redirect, NULL, &made, &err));
-        CHECK_INT(rows[i].total, netlib_retry_total(made));
-        CHECK_INT(rows[i].redirects, netlib_retry_redirect(made));
+        CHECK_INT(rows[i].total, netlib_retry_total_left(made));
+        CHECK_INT(rows[i].redirects, netlib_retry_redirect_left(made));
         CHECK(netlib_retry_raise_on_redirect(made) == rows[i].raises);
         netlib_retry_free(made);
     }
@@ -433,11 +433,11 @@ static void from_int_and_resolve(void) {
     CHECK(made == other);
     netlib_retry_free(made);
     CHECK_OK(netlib_retry_from_int(6, 1, other, &made, &err));
-    CHECK_INT(6, netlib_retry_total(made));
+    CHECK_INT(6, netlib_retry_total_left(made));
 
     CHECK(netlib_retry_resolve(made, other) == made);
     CHECK(netlib_retry_resolve(NULL, other) == other);
-    CHECK_INT(3, netlib_retry_total(netlib_retry_resolve(NULL, NULL)));
+    CHECK_INT(3, netlib_retry_total_left(netlib_retry_resolve(NULL, NULL)));
     CHECK(netlib_retry_resolve(NULL, NULL) == netlib_retry_resolve(NULL, NULL));
     netlib_retry *kept = netlib_retry_clone(netlib_retry_resolve(NULL, NULL));
     netlib_retry_free(kept);
@@ -457,7 +457,7 @@ static void which_responses_are_retried(void) {
         {10, "GET", 502, 0, false, false}, {10, "GET", 502, 1, false, false}, {10, "GET", 503, 0, false, false},
         {10, "GET", 503, 1, true, false},  {10, "GET", 413, 1, true, false}, {10, "GET", 429, 0, true, true},
         {10, "POST", 503, 1, false, false}, {0, "GET", 503, 1, false, false}, {NETLIB_NONE, "GET", 503, 1, false, false},
-        {NETLIB_FALSE, "GET", 503, 1, false, false}, {-1, "GET", 503, 1, true, false}, {0, "GET", 500, 0, true, true},
+        {NETLIB_RETRY_DISABLED, "GET", 503, 1, false, false}, {-1, "GET", 503, 1, true, false}, {0, "GET", 500, 0, true, true},
         {10, "GET", -1, 1, false, false},  {10, "GET", INT32_MIN, 1, false, false},
     };
     for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
@@ -498,7 +498,7 @@ static void null_handles(void) {
     netlib_retry_free(NULL);
     netlib_retry_options_free(NULL);
     CHECK(netlib_retry_to_options(NULL) == NULL);
-    CHECK_INT(NETLIB_NONE, netlib_retry_total(NULL));
+    CHECK_INT(NETLIB_NONE, netlib_retry_total_left(NULL));
     CHECK_DOUBLE(120, netlib_retry_backoff_max(NULL));
     CHECK(netlib_error_retry(NULL) == NULL);
     netlib_retry_options_set_total(NULL, 3);

@@ -86,13 +86,13 @@ static void responses(void) {
         slept = 0;
         CHECK_OK(netlib_decision_sleep(decision, NULL, &err));
         CHECK_DOUBLE(rows[i].delay, slept);
-        CHECK_STR(rows[i].url, netlib_url_url(netlib_decision_url(decision), NULL));
+        CHECK_STR(rows[i].url, netlib_url_to_string(netlib_decision_url(decision), NULL));
         size_t len = 0;
         CHECK_STR(rows[i].method, netlib_decision_method(decision, &len));
         CHECK_INT((long long)strlen(rows[i].method), (long long)len);
         CHECK(netlib_decision_resend_body(decision) == rows[i].resend_body);
         const netlib_retry *next = netlib_decision_retry(decision);
-        CHECK_INT(rows[i].total, netlib_retry_total(next));
+        CHECK_INT(rows[i].total, netlib_retry_total_left(next));
         CHECK((next == retry) == (rows[i].action == NETLIB_ACTION_RETURN_RESPONSE));
         netlib_decision_free(decision);
     }
@@ -106,12 +106,12 @@ static void errors(void) {
         netlib_status expected;
         int32_t counter;
     } rows[] = {
-        {NETLIB_NEW_CONNECTION, "POST", NETLIB_OK, NETLIB_COUNTER_CONNECT},
+        {NETLIB_CONNECT_FAILED, "POST", NETLIB_OK, NETLIB_COUNTER_CONNECT},
         {NETLIB_READ_TIMEOUT, "GET", NETLIB_OK, NETLIB_COUNTER_READ},
         {NETLIB_READ_TIMEOUT, "POST", NETLIB_READ_TIMEOUT, 0},
         {NETLIB_TLS_ALERT, "POST", NETLIB_OK, NETLIB_COUNTER_OTHER},
         {NETLIB_CANCELLED, "GET", NETLIB_CANCELLED, 0},
-        {NETLIB_NEW_CONNECTION, "", NETLIB_INVALID_ARGUMENT, 0},
+        {NETLIB_CONNECT_FAILED, "", NETLIB_INVALID_ARGUMENT, 0},
     };
     netlib_retry *retry = retry_of(usual());
     netlib_url *url = url_of("http://h/");
@@ -154,9 +154,9 @@ static void running_out(void) {
         {0, NETLIB_NONE, 0, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
         {10, 0, 1, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS, 0},
         {10, 0, 0, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
-        {10, NETLIB_FALSE, 1, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
-        {NETLIB_FALSE, NETLIB_NONE, 1, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
-        {NETLIB_FALSE, NETLIB_NONE, 1, 500, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_STATUS},
+        {10, NETLIB_RETRY_DISABLED, 1, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
+        {NETLIB_RETRY_DISABLED, NETLIB_NONE, 1, 302, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_REDIRECT},
+        {NETLIB_RETRY_DISABLED, NETLIB_NONE, 1, 500, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_STATUS},
         {0, NETLIB_NONE, 1, 500, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS, 0},
         {0, NETLIB_NONE, 0, 500, NETLIB_OK, NETLIB_OK, NETLIB_COUNTER_STATUS},
     };
@@ -199,7 +199,7 @@ static void headers_of_the_next_hop(void) {
             const char *fields, *kept;
         } hops[4];
     } chains[] = {
-        {NETLIB_REDIRECT_REFERENCE,
+        {NETLIB_REDIRECT_URLLIB3,
          {{"http://a/", "POST", 307, "Location: /b\r\n", "authorization X-API-Key Content-Type Accept "},
           {"http://a/b", "POST", 307, "Location: http://b/\r\n", "X-API-Key Content-Type Accept "},
           {"http://b/", "POST", 307, "Location: /c\r\n", "X-API-Key Content-Type Accept "},
@@ -253,7 +253,7 @@ static void sensitive_headers_are_one_setter_away(void) {
         netlib_retry_options *options = usual();
         if (with) netlib_retry_options_add_sensitive_headers(options);
         netlib_retry *retry = retry_of(options);
-        CHECK_INT(with ? (long long)count : 1, (long long)netlib_retry_remove_header_count(retry));
+        CHECK_INT(with ? (long long)count : 1, (long long)netlib_retry_removed_header_count(retry));
         netlib_decision *decision = decide(retry, "GET", "http://a/", 302, "Location: http://b/\r\n");
         CHECK_OK(netlib_decision_headers(decision, request, &next, &err));
         CHECK_INT(with ? 0 : (long long)count - 1, (long long)netlib_headers_count(next));
@@ -279,8 +279,8 @@ static void redirects_that_are_refused(void) {
         {NETLIB_REDIRECT_SAFE, "https://a/", "Location: http://a/\r\n", NETLIB_UNSAFE_REDIRECT},
         {NETLIB_REDIRECT_SAFE, "https://a/", "Location: ftp://a/\r\n", NETLIB_UNSAFE_REDIRECT},
         {NETLIB_REDIRECT_SAFE, "http://a/", "Location: https://a/\r\n", NETLIB_OK},
-        {NETLIB_REDIRECT_REFERENCE, "https://a/", "Location: http://a/\r\n", NETLIB_OK},
-        {NETLIB_REDIRECT_REFERENCE, "https://a/", "Location: javascript:alert(1)\r\n", NETLIB_INVALID_URL},
+        {NETLIB_REDIRECT_URLLIB3, "https://a/", "Location: http://a/\r\n", NETLIB_OK},
+        {NETLIB_REDIRECT_URLLIB3, "https://a/", "Location: javascript:alert(1)\r\n", NETLIB_INVALID_URL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -336,7 +336,7 @@ static void limits(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     netlib_decision *decision = NULL;
-    netlib_error *error = error_of(NETLIB_NEW_CONNECTION, NULL);
+    netlib_error *error = error_of(NETLIB_CONNECT_FAILED, NULL);
     CHECK_OK(netlib_limit_new(0, &limit, &err));
     netlib_status status = netlib_retry_decide(retry, "GET", url, NULL, error, limit, &decision, &err);
     CHECK_STR("what failed", netlib_error_message(netlib_error_cause(err, 0), NULL));

@@ -3,8 +3,8 @@
 #include "retry_outcomes.h"
 
 static const netlib_status statuses[] = {
-    NETLIB_NEW_CONNECTION, NETLIB_TLS_HANDSHAKE_EOF, NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_PROTOCOL, NETLIB_READ_TIMEOUT,
-    NETLIB_PROXY,          NETLIB_MAX_RETRY,         NETLIB_INVALID_URL,        NETLIB_CANCELLED,    NETLIB_CALLBACK_FAILED,
+    NETLIB_CONNECT_FAILED, NETLIB_TLS_HANDSHAKE_EOF, NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_PROTOCOL, NETLIB_READ_TIMEOUT,
+    NETLIB_PROXY_FAILED,          NETLIB_MAX_RETRY,         NETLIB_INVALID_URL,        NETLIB_CANCELLED,    NETLIB_CALLBACK_FAILED,
 };
 
 /* An error that comes with a response: the request was sent. */
@@ -12,7 +12,7 @@ static void errors_with_a_response(void) {
     netlib_response *response = response_of(200, "");
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
         for (int is_caused = 0; is_caused < 2; is_caused++) {
-            netlib_error *cause = error_of(NETLIB_NEW_CONNECTION, NULL);
+            netlib_error *cause = error_of(NETLIB_CONNECT_FAILED, NULL);
             netlib_error *error = error_of(statuses[i], is_caused ? cause : NULL);
             bool is_never = netlib_status_retry_kind(statuses[i]) == NEVER;
             check_outcomes(is_never ? NEVER : READ, error, response, netlib_status_name(statuses[i]));
@@ -34,18 +34,18 @@ static void what_comes_back(void) {
         enum netlib_retry_kind kind;
     } rows[] = {
         {"POST", 10, 200, NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL, READ},
-        {"POST", NETLIB_FALSE, 200, NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL, READ},
-        {"POST", NETLIB_FALSE, 0, NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL, OTHER},
+        {"POST", NETLIB_RETRY_DISABLED, 200, NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL, READ},
+        {"POST", NETLIB_RETRY_DISABLED, 0, NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL, OTHER},
         {"POST", 10, 200, NETLIB_CANCELLED, NETLIB_CANCELLED, NEVER},
         {"GET", 0, 200, NETLIB_TLS_PROTOCOL, NETLIB_MAX_RETRY, READ},
-        {"GET", 0, 200, NETLIB_NEW_CONNECTION, NETLIB_MAX_RETRY, READ},
+        {"GET", 0, 200, NETLIB_CONNECT_FAILED, NETLIB_MAX_RETRY, READ},
         {"GET", 0, 0, NETLIB_READ_TIMEOUT, NETLIB_MAX_RETRY, READ},
-        {"POST", 0, 0, NETLIB_NEW_CONNECTION, NETLIB_MAX_RETRY, OTHER},
+        {"POST", 0, 0, NETLIB_CONNECT_FAILED, NETLIB_MAX_RETRY, OTHER},
         {"POST", 0, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_MAX_RETRY, OTHER},
         {"POST", 0, 500, 0, NETLIB_MAX_RETRY, READ},
         {"POST", 0, 302, 0, NETLIB_MAX_RETRY, READ},
-        {"POST", NETLIB_FALSE, 500, 0, NETLIB_RESPONSE_STATUS, READ},
-        {"POST", NETLIB_FALSE, 302, 0, NETLIB_TOO_MANY_REDIRECTS, READ},
+        {"POST", NETLIB_RETRY_DISABLED, 500, 0, NETLIB_RESPONSE_STATUS, READ},
+        {"POST", NETLIB_RETRY_DISABLED, 302, 0, NETLIB_TOO_MANY_REDIRECTS, READ},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL, *error = rows[i].error != 0 ? error_of(rows[i].error, NULL) : NULL;
@@ -64,9 +64,9 @@ static void what_comes_back(void) {
 
 /* Of several attempts one was sent; the last one never connected. */
 static void earlier_attempts_count(void) {
-    static const netlib_status first[] = {NETLIB_READ_TIMEOUT, NETLIB_NEW_CONNECTION, 0};
+    static const netlib_status first[] = {NETLIB_READ_TIMEOUT, NETLIB_CONNECT_FAILED, 0};
     for (size_t i = 0; i < 3; i++) {
-        netlib_error *err = NULL, *refused = error_of(NETLIB_NEW_CONNECTION, NULL);
+        netlib_error *err = NULL, *refused = error_of(NETLIB_CONNECT_FAILED, NULL);
         netlib_error *error = first[i] != 0 ? error_of(first[i], NULL) : NULL;
         netlib_response *response = first[i] == 0 ? response_of(500, "") : NULL;
         netlib_retry_options *options = netlib_retry_options_new();
@@ -74,7 +74,7 @@ static void earlier_attempts_count(void) {
         netlib_retry *retry = retry_of(options), *second = NULL, *third = NULL;
         CHECK_OK(netlib_retry_increment(retry, "GET", "/", response, error, &second, &err));
         CHECK_INT(NETLIB_MAX_RETRY, netlib_retry_increment(second, "GET", "/", NULL, refused, &third, &err));
-        check_outcomes(first[i] == NETLIB_NEW_CONNECTION ? OTHER : READ, err, NULL, "after several attempts");
+        check_outcomes(first[i] == NETLIB_CONNECT_FAILED ? OTHER : READ, err, NULL, "after several attempts");
         netlib_error_free(err);
         netlib_error_free(error);
         netlib_error_free(refused);
@@ -96,7 +96,7 @@ static netlib_error *of_head(const char *head) {
 static netlib_error *of_framing(const char *fields) {
     netlib_error *err = NULL;
     netlib_response *response = response_of(200, fields);
-    enum netlib_body_framing framing = NETLIB_BODY_NONE;
+    enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
     int64_t length = 0;
     CHECK(netlib_response_framing(response, &framing, &length, &err) != NETLIB_OK);
     netlib_response_free(response);

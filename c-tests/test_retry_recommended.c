@@ -22,12 +22,12 @@ static void values(void) {
     const netlib_retry *both[] = {netlib_retry_recommended(), made};
     for (size_t i = 0; i < 2; i++) {
         const netlib_retry *retry = both[i];
-        CHECK_INT(3, netlib_retry_total(retry));
-        CHECK_INT(0, netlib_retry_other(retry));
-        CHECK_INT(10, netlib_retry_redirect(retry));
-        CHECK_INT(NETLIB_NONE, netlib_retry_connect(retry));
-        CHECK_INT(NETLIB_NONE, netlib_retry_read(retry));
-        CHECK_INT(NETLIB_NONE, netlib_retry_status(retry));
+        CHECK_INT(3, netlib_retry_total_left(retry));
+        CHECK_INT(0, netlib_retry_other_left(retry));
+        CHECK_INT(10, netlib_retry_redirect_left(retry));
+        CHECK_INT(NETLIB_NONE, netlib_retry_connect_left(retry));
+        CHECK_INT(NETLIB_NONE, netlib_retry_read_left(retry));
+        CHECK_INT(NETLIB_NONE, netlib_retry_status_left(retry));
         CHECK_INT(0, netlib_retry_total_counts_redirects(retry));
         CHECK_INT(6, (long long)netlib_retry_allowed_method_count(retry));
         CHECK(!netlib_retry_allows_any_method(retry));
@@ -41,7 +41,7 @@ static void values(void) {
         CHECK_INT(0, (long long)netlib_retry_retry_after_status_count(retry));
         CHECK_INT(-1, netlib_retry_retry_after_status_at(retry, 0));
         CHECK_DOUBLE(120, netlib_retry_retry_after_max(retry));
-        CHECK_INT(NETLIB_OVER_MAX_STOP, netlib_retry_retry_after_over_max(retry));
+        CHECK_INT(NETLIB_LONG_RETRY_AFTER_STOP, netlib_retry_long_retry_after(retry));
         CHECK_INT(1, netlib_retry_ignore_malformed_retry_after(retry));
         CHECK_INT(NETLIB_REDIRECT_SAFE, netlib_retry_redirect_profile(retry));
         CHECK(netlib_retry_raise_on_redirect(retry) && netlib_retry_raise_on_status(retry));
@@ -56,7 +56,7 @@ static void values(void) {
     CHECK_INT(0, netlib_retry_obeys_any_retry_after(defaults));
     CHECK_INT(3, (long long)netlib_retry_retry_after_status_count(defaults));
     for (size_t j = 0; j < 3; j++) CHECK_INT(obeyed[j], netlib_retry_retry_after_status_at(defaults, j));
-    CHECK_INT(NETLIB_OVER_MAX_CLAMP, netlib_retry_retry_after_over_max(defaults));
+    CHECK_INT(NETLIB_LONG_RETRY_AFTER_CLAMP, netlib_retry_long_retry_after(defaults));
     CHECK_INT(0, netlib_retry_ignore_malformed_retry_after(defaults));
     netlib_retry_free(defaults);
 
@@ -71,7 +71,7 @@ static void setters(void) {
     static const int32_t codes[] = {503, 500, 503};
     netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_EQUAL);
     netlib_retry_options_set_retry_after_statuses(options, codes, 3);
-    netlib_retry_options_set_retry_after_over_max(options, NETLIB_OVER_MAX_CLAMP);
+    netlib_retry_options_set_long_retry_after(options, NETLIB_LONG_RETRY_AFTER_CLAMP);
     netlib_retry_options_set_ignore_malformed_retry_after(options, 0);
     netlib_retry_options_set_total_counts_redirects(options, 1);
     netlib_retry *first = retry_of(options);
@@ -83,7 +83,7 @@ static void setters(void) {
         CHECK_INT(2, (long long)netlib_retry_retry_after_status_count(both[i]));
         CHECK_INT(500, netlib_retry_retry_after_status_at(both[i], 0));
         CHECK_INT(503, netlib_retry_retry_after_status_at(both[i], 1));
-        CHECK_INT(NETLIB_OVER_MAX_CLAMP, netlib_retry_retry_after_over_max(both[i]));
+        CHECK_INT(NETLIB_LONG_RETRY_AFTER_CLAMP, netlib_retry_long_retry_after(both[i]));
         CHECK_INT(0, netlib_retry_ignore_malformed_retry_after(both[i]));
         CHECK_INT(1, netlib_retry_total_counts_redirects(both[i]));
     }
@@ -102,7 +102,7 @@ static void setters(void) {
         options = netlib_retry_options_new();
         if (i == 0) netlib_retry_options_set_jitter_kind(options, 5);
         if (i == 1) netlib_retry_options_set_jitter_kind(options, -1);
-        if (i == 2) netlib_retry_options_set_retry_after_over_max(options, 2);
+        if (i == 2) netlib_retry_options_set_long_retry_after(options, 2);
         if (i == 3) netlib_retry_options_set_retry_after_statuses(options, wrong, 1);
         if (i == 4) netlib_retry_options_set_retry_after_statuses(options, NULL, 1);
         if (i == 5) netlib_retry_options_set_ignore_malformed_retry_after(options, 2);
@@ -267,7 +267,7 @@ static void decisions_about_responses(void) {
         CHECK_DOUBLE(rows[i].delay, netlib_decision_delay(decision));
         CHECK_INT(rows[i].reason, netlib_decision_delay_reason(decision));
         if (rows[i].action == NETLIB_ACTION_RETRY) {
-            CHECK_INT(2, netlib_retry_total(netlib_decision_retry(decision)));
+            CHECK_INT(2, netlib_retry_total_left(netlib_decision_retry(decision)));
             double seconds = 9, uncapped = 9;
             enum netlib_delay_reason reason = NETLIB_DELAY_NONE;
             CHECK_OK(netlib_retry_delay(netlib_decision_retry(decision), response, &seconds, &reason, &uncapped, &err));
@@ -322,7 +322,7 @@ static void decisions_about_errors(void) {
         int retries;
         netlib_status end;
     } rows[] = {
-        {NETLIB_NEW_CONNECTION, "GET", 3, NETLIB_MAX_RETRY},   {NETLIB_NEW_CONNECTION, "POST", 3, NETLIB_MAX_RETRY},
+        {NETLIB_CONNECT_FAILED, "GET", 3, NETLIB_MAX_RETRY},   {NETLIB_CONNECT_FAILED, "POST", 3, NETLIB_MAX_RETRY},
         {NETLIB_CONNECT_TIMEOUT, "POST", 3, NETLIB_MAX_RETRY}, {NETLIB_READ_TIMEOUT, "GET", 3, NETLIB_MAX_RETRY},
         {NETLIB_READ_TIMEOUT, "POST", 0, NETLIB_READ_TIMEOUT}, {NETLIB_PROTOCOL, "DELETE", 3, NETLIB_MAX_RETRY},
         {NETLIB_PROTOCOL, "PATCH", 0, NETLIB_PROTOCOL},        {NETLIB_CERTIFICATE_VERIFY, "GET", 0, NETLIB_MAX_RETRY},
@@ -363,8 +363,8 @@ static void redirects_take_no_retries(void) {
         retry = netlib_retry_clone(netlib_decision_retry(decision));
         netlib_decision_free(decision);
     }
-    CHECK_INT(0, netlib_retry_total(retry));
-    CHECK_INT(0, netlib_retry_redirect(retry));
+    CHECK_INT(0, netlib_retry_total_left(retry));
+    CHECK_INT(0, netlib_retry_redirect_left(retry));
     for (int i = 0; i < 2; i++) {
         CHECK_INT(NETLIB_MAX_RETRY,
                   netlib_retry_decide(retry, "GET", url, i == 0 ? moved : busy, NULL, NULL, &decision, &err));
@@ -376,7 +376,7 @@ static void redirects_take_no_retries(void) {
 
     /* FALSE disables redirects as well. */
     netlib_retry_options *options = recommended();
-    netlib_retry_options_set_total(options, NETLIB_FALSE);
+    netlib_retry_options_set_total(options, NETLIB_RETRY_DISABLED);
     retry = retry_of(options);
     CHECK_OK(netlib_retry_decide(retry, "GET", url, moved, NULL, NULL, &decision, &err));
     CHECK_INT(NETLIB_ACTION_RETURN_RESPONSE, netlib_decision_action(decision));
@@ -399,26 +399,26 @@ static void over_max(void) {
         double delay, uncapped;
         const char *message; /* of the cause */
     } rows[] = {
-        {NETLIB_OVER_MAX_CLAMP, 503, "Retry-After: 121\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETRY, 120, 121, NULL},
-        {NETLIB_OVER_MAX_STOP, 503, "Retry-After: 120\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETRY, 120, 120, NULL},
-        {NETLIB_OVER_MAX_STOP, 503, "Retry-After: 121\r\n", 1, NETLIB_MAX_RETRY, 0, 0, 0,
+        {NETLIB_LONG_RETRY_AFTER_CLAMP, 503, "Retry-After: 121\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETRY, 120, 121, NULL},
+        {NETLIB_LONG_RETRY_AFTER_STOP, 503, "Retry-After: 120\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETRY, 120, 120, NULL},
+        {NETLIB_LONG_RETRY_AFTER_STOP, 503, "Retry-After: 121\r\n", 1, NETLIB_MAX_RETRY, 0, 0, 0,
          "the server answered 503 and asks to wait 121 s, more than retry_after_max, 120 s"},
-        {NETLIB_OVER_MAX_STOP, 503, "Retry-After: 121\r\n", 0, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 121, NULL},
-        {NETLIB_OVER_MAX_STOP, 429, "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT\r\n", 0, NETLIB_OK,
+        {NETLIB_LONG_RETRY_AFTER_STOP, 503, "Retry-After: 121\r\n", 0, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 121, NULL},
+        {NETLIB_LONG_RETRY_AFTER_STOP, 429, "Retry-After: Fri, 31 Dec 9999 23:59:59 GMT\r\n", 0, NETLIB_OK,
          NETLIB_ACTION_RETURN_RESPONSE, 0, -1, NULL},
-        {NETLIB_OVER_MAX_STOP, 302, "Location: /x\r\nRetry-After: 3600\r\n", 1, NETLIB_MAX_RETRY, 0, 0, 0,
+        {NETLIB_LONG_RETRY_AFTER_STOP, 302, "Location: /x\r\nRetry-After: 3600\r\n", 1, NETLIB_MAX_RETRY, 0, 0, 0,
          "the server answered 302 and asks to wait 3600 s, more than retry_after_max, 120 s"},
-        {NETLIB_OVER_MAX_STOP, 302, "Location: /x\r\nRetry-After: 3600\r\n", 0, NETLIB_OK,
+        {NETLIB_LONG_RETRY_AFTER_STOP, 302, "Location: /x\r\nRetry-After: 3600\r\n", 0, NETLIB_OK,
          NETLIB_ACTION_RETURN_RESPONSE, 0, 3600, NULL},
         /* Without a retry to be had, it does not matter what the server asks for. */
-        {NETLIB_OVER_MAX_STOP, 404, "Retry-After: 3600\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 0, NULL},
+        {NETLIB_LONG_RETRY_AFTER_STOP, 404, "Retry-After: 3600\r\n", 1, NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 0, 0, NULL},
     };
     netlib_url *url = url_of("http://user:pw@h/p?key=secret");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
         netlib_decision *decision = NULL;
         netlib_retry_options *options = recommended();
-        netlib_retry_options_set_retry_after_over_max(options, rows[i].over_max);
+        netlib_retry_options_set_long_retry_after(options, rows[i].over_max);
         netlib_retry_options_set_raise_on_status(options, rows[i].raise);
         netlib_retry_options_set_raise_on_redirect(options, rows[i].raise);
         netlib_retry *retry = retry_of(options);

@@ -107,7 +107,7 @@ static void r1_origins_and_header_casings(void) {
     static const char *const names[] = {"authorization", "cookie", "proxy-authorization", "x-api-key"};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         for (int casing = 0; casing < 4; casing++) {
-            for (int profile = NETLIB_REDIRECT_REFERENCE; profile <= NETLIB_REDIRECT_SAFE; profile++) {
+            for (int profile = NETLIB_REDIRECT_URLLIB3; profile <= NETLIB_REDIRECT_SAFE; profile++) {
                 netlib_error *err = NULL;
                 netlib_decision *decision = NULL;
                 char cases[4][32];
@@ -118,7 +118,7 @@ static void r1_origins_and_header_casings(void) {
                 for (size_t n = 0; n < 7; n++) strcat(strcat(all, request_names[n]), " ");
                 netlib_headers *request = headers_of(request_names, 7);
                 netlib_retry_options *options = endless(profile);
-                if (profile == NETLIB_REDIRECT_REFERENCE) netlib_retry_options_add_sensitive_headers(options);
+                if (profile == NETLIB_REDIRECT_URLLIB3) netlib_retry_options_add_sensitive_headers(options);
                 netlib_retry *retry = retry_of(options);
                 CHECK_OK(decide(retry, "GET", pairs[i].from, 302, pairs[i].location, &decision, &err));
                 check_kept(pairs[i].leaves ? "Accept " : all, decision, request);
@@ -155,7 +155,7 @@ static void r4_stripping_is_sticky(void) {
     /* What the caller hands on: the decision's Retry, a clone of it, or one made from its options. */
     for (int handing = 0; handing < 3; handing++) {
         for (size_t c = 0; c < sizeof chains / sizeof chains[0]; c++) {
-            for (int profile = NETLIB_REDIRECT_REFERENCE; profile <= NETLIB_REDIRECT_SAFE; profile++) {
+            for (int profile = NETLIB_REDIRECT_URLLIB3; profile <= NETLIB_REDIRECT_SAFE; profile++) {
                 netlib_headers *request = headers_of(names, 2);
                 netlib_retry *first = retry_of(endless(profile));
                 netlib_retry *retry = netlib_retry_clone(first);
@@ -212,7 +212,7 @@ static void r5_keys_under_any_name(void) {
     for (int mode = 0; mode < 5; mode++) {
         netlib_error *err = NULL;
         netlib_decision *decision = NULL;
-        netlib_retry_options *options = endless(mode == 1 ? NETLIB_REDIRECT_SAFE : NETLIB_REDIRECT_REFERENCE);
+        netlib_retry_options *options = endless(mode == 1 ? NETLIB_REDIRECT_SAFE : NETLIB_REDIRECT_URLLIB3);
         const char *kept = "Accept X-Brand-New-Key x-trace Host ";
         if (mode == 0) netlib_retry_options_add_sensitive_headers(options);
         if (mode == 1) kept = "Accept X-Brand-New-Key x-trace ";
@@ -239,23 +239,23 @@ static void the_list_of_headers_to_keep(void) {
     netlib_retry *retry = retry_of(netlib_retry_options_new());
     CHECK(netlib_retry_keeps_any_header(retry));
     CHECK(netlib_retry_keeps_any_header(NULL));
-    CHECK_INT(0, (long long)netlib_retry_keep_header_count(retry));
-    CHECK_STR(NULL, netlib_retry_keep_header(retry, 0, NULL));
+    CHECK_INT(0, (long long)netlib_retry_kept_header_count(retry));
+    CHECK_STR(NULL, netlib_retry_kept_header(retry, 0, NULL));
     netlib_retry_free(retry);
 
-    netlib_retry_options *options = endless(NETLIB_REDIRECT_REFERENCE);
+    netlib_retry_options *options = endless(NETLIB_REDIRECT_URLLIB3);
     netlib_retry_options_set_keep_headers_on_redirect(options, listed, 4);
     netlib_retry *made = retry_of(options);
     retry = retry_of(netlib_retry_to_options(made));
     netlib_retry_free(made);
     size_t len = 0;
     CHECK(!netlib_retry_keeps_any_header(retry));
-    CHECK_INT(3, (long long)netlib_retry_keep_header_count(retry));
-    CHECK_STR("accept", netlib_retry_keep_header(retry, 0, NULL));
-    CHECK_STR("authorization", netlib_retry_keep_header(retry, 1, NULL));
-    CHECK_STR("x-trace", netlib_retry_keep_header(retry, 2, &len));
+    CHECK_INT(3, (long long)netlib_retry_kept_header_count(retry));
+    CHECK_STR("accept", netlib_retry_kept_header(retry, 0, NULL));
+    CHECK_STR("authorization", netlib_retry_kept_header(retry, 1, NULL));
+    CHECK_STR("x-trace", netlib_retry_kept_header(retry, 2, &len));
     CHECK_INT(7, (long long)len);
-    CHECK_STR(NULL, netlib_retry_keep_header(retry, 3, NULL));
+    CHECK_STR(NULL, netlib_retry_kept_header(retry, 3, NULL));
 
     /* At the first origin everything stays; then only the listed, for good; what is removed is removed. */
     netlib_headers *request = headers_of(names, 6);
@@ -303,17 +303,17 @@ static void r6_disabled_redirects_stay_disabled(void) {
         int32_t total, redirect;
         int when_raising, when_not;
     } rows[] = {
-        {NETLIB_NONE, NETLIB_NONE, FOLLOWED, FOLLOWED}, {NETLIB_NONE, NETLIB_FALSE, RETURNED, RETURNED},
+        {NETLIB_NONE, NETLIB_NONE, FOLLOWED, FOLLOWED}, {NETLIB_NONE, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
         {NETLIB_NONE, 0, RAISED, RETURNED},             {NETLIB_NONE, 1, FOLLOWED, FOLLOWED},
-        {NETLIB_NONE, -1, RAISED, RETURNED},            {NETLIB_FALSE, NETLIB_NONE, RETURNED, RETURNED},
-        {NETLIB_FALSE, NETLIB_FALSE, RETURNED, RETURNED}, {NETLIB_FALSE, 0, RETURNED, RETURNED},
-        {NETLIB_FALSE, 5, RETURNED, RETURNED},          {0, NETLIB_NONE, RAISED, RETURNED},
-        {0, NETLIB_FALSE, RETURNED, RETURNED},          {0, 0, RAISED, RETURNED},
+        {NETLIB_NONE, -1, RAISED, RETURNED},            {NETLIB_RETRY_DISABLED, NETLIB_NONE, RETURNED, RETURNED},
+        {NETLIB_RETRY_DISABLED, NETLIB_RETRY_DISABLED, RETURNED, RETURNED}, {NETLIB_RETRY_DISABLED, 0, RETURNED, RETURNED},
+        {NETLIB_RETRY_DISABLED, 5, RETURNED, RETURNED},          {0, NETLIB_NONE, RAISED, RETURNED},
+        {0, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},          {0, 0, RAISED, RETURNED},
         {0, 5, RAISED, RETURNED},                       {1, NETLIB_NONE, FOLLOWED, FOLLOWED},
-        {1, NETLIB_FALSE, RETURNED, RETURNED},          {1, 0, RAISED, RETURNED},
+        {1, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},          {1, 0, RAISED, RETURNED},
         {1, 1, FOLLOWED, FOLLOWED},                     {10, 0, RAISED, RETURNED},
-        {10, NETLIB_FALSE, RETURNED, RETURNED},         {10, 5, FOLLOWED, FOLLOWED},
-        {-1, NETLIB_NONE, RAISED, RETURNED},            {-1, NETLIB_FALSE, RETURNED, RETURNED},
+        {10, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},         {10, 5, FOLLOWED, FOLLOWED},
+        {-1, NETLIB_NONE, RAISED, RETURNED},            {-1, NETLIB_RETRY_DISABLED, RETURNED, RETURNED},
     };
     for (size_t i = 0; i < 4 * sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -323,7 +323,7 @@ static void r6_disabled_redirects_stay_disabled(void) {
         netlib_retry_options_set_total(options, rows[i / 4].total);
         netlib_retry_options_set_redirect(options, rows[i / 4].redirect);
         netlib_retry_options_set_raise_on_redirect(options, raise);
-        netlib_retry_options_set_redirect_profile(options, i / 2 % 2 == 0 ? NETLIB_REDIRECT_REFERENCE : NETLIB_REDIRECT_SAFE);
+        netlib_retry_options_set_redirect_profile(options, i / 2 % 2 == 0 ? NETLIB_REDIRECT_URLLIB3 : NETLIB_REDIRECT_SAFE);
         netlib_retry *retry = retry_of(options);
         int expected = raise ? rows[i / 4].when_raising : rows[i / 4].when_not;
         netlib_status status = decide(retry, "GET", "http://a/", 302, "http://b/", &decision, &err);
@@ -342,7 +342,7 @@ static void r6_disabled_redirects_stay_disabled(void) {
         int32_t action;
     } old[] = {
         {5, 0, NETLIB_ACTION_RETURN_RESPONSE}, {5, 1, NETLIB_ACTION_REDIRECT}, {0, 0, NETLIB_ACTION_RETURN_RESPONSE},
-        {NETLIB_FALSE, 1, NETLIB_ACTION_RETURN_RESPONSE}, {NETLIB_FALSE, 0, NETLIB_ACTION_RETURN_RESPONSE},
+        {NETLIB_RETRY_DISABLED, 1, NETLIB_ACTION_RETURN_RESPONSE}, {NETLIB_RETRY_DISABLED, 0, NETLIB_ACTION_RETURN_RESPONSE},
         {NETLIB_NONE, 1, NETLIB_ACTION_REDIRECT},
     };
     for (size_t i = 0; i < sizeof old / sizeof old[0]; i++) {
@@ -371,7 +371,7 @@ static void r7_methods_and_bodies(void) {
     netlib_headers *request = headers_of(names, 13);
     char all[256] = "";
     for (size_t n = 0; n < 13; n++) strcat(strcat(all, names[n]), " ");
-    for (int profile = NETLIB_REDIRECT_REFERENCE; profile <= NETLIB_REDIRECT_SAFE; profile++) {
+    for (int profile = NETLIB_REDIRECT_URLLIB3; profile <= NETLIB_REDIRECT_SAFE; profile++) {
         for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
             for (size_t s = 0; s < sizeof statuses / sizeof statuses[0]; s++) {
                 netlib_error *err = NULL;
@@ -412,7 +412,7 @@ static void r9_no_downgrade_at_any_hop(void) {
         {{"http://a/", "file://a/etc/passwd", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}, {"http://a/", "javascript:alert(1)", NETLIB_INVALID_URL, NETLIB_INVALID_URL}, {"http://a/", "unix://a/run/x.sock", NETLIB_UNSAFE_REDIRECT, NETLIB_OK}},
     };
     for (size_t c = 0; c < sizeof chains / sizeof chains[0]; c++) {
-        for (int profile = NETLIB_REDIRECT_REFERENCE; profile <= NETLIB_REDIRECT_SAFE; profile++) {
+        for (int profile = NETLIB_REDIRECT_URLLIB3; profile <= NETLIB_REDIRECT_SAFE; profile++) {
             netlib_retry *retry = retry_of(endless(profile));
             for (size_t hop = 0; hop < 3; hop++) {
                 netlib_error *err = NULL;
@@ -449,7 +449,7 @@ static void the_fragment_is_inherited(void) {
         netlib_decision *decision = NULL;
         netlib_retry *retry = retry_of(endless(NETLIB_REDIRECT_SAFE));
         CHECK_OK(decide(retry, "GET", rows[i].from, 302, rows[i].location, &decision, &err));
-        CHECK_STR(rows[i].url, netlib_url_url(netlib_decision_url(decision), NULL));
+        CHECK_STR(rows[i].url, netlib_url_to_string(netlib_decision_url(decision), NULL));
         CHECK_STR(rows[i].target, netlib_url_request_uri(netlib_decision_url(decision), NULL));
         netlib_decision_free(decision);
         netlib_retry_free(retry);

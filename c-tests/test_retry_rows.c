@@ -11,7 +11,7 @@ struct event {
     const char *fields;
 };
 
-static const struct event refused = {NETLIB_NEW_CONNECTION, 0, NULL};
+static const struct event refused = {NETLIB_CONNECT_FAILED, 0, NULL};
 static const struct event cut_off = {NETLIB_READ_TIMEOUT, 0, NULL};
 static const struct event redirected = {0, 302, "Location: /x\r\n"};
 static const struct event overloaded = {0, 503, ""};
@@ -101,8 +101,8 @@ static void five_statuses_redirect(void) {
         netlib_retry *retry = retry_of(options);
         CHECK_OK(increment(retry, &event, &next, &err));
         bool redirects = status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
-        CHECK_INT(redirects ? 4 : 5, netlib_retry_redirect(next));
-        CHECK_INT(redirects ? 5 : 4, netlib_retry_status(next));
+        CHECK_INT(redirects ? 4 : 5, netlib_retry_redirect_left(next));
+        CHECK_INT(redirects ? 5 : 4, netlib_retry_status_left(next));
         netlib_retry_free(next);
         netlib_retry_free(retry);
     }
@@ -114,14 +114,14 @@ static void disabled(void) {
     netlib_retry *pool = NULL;
     netlib_retry *request = NULL;
     CHECK_OK(netlib_retry_from_int(5, 1, NULL, &pool, &err));
-    CHECK_OK(netlib_retry_from_int(NETLIB_FALSE, 1, NULL, &request, &err));
+    CHECK_OK(netlib_retry_from_int(NETLIB_RETRY_DISABLED, 1, NULL, &request, &err));
     const netlib_retry *chosen = netlib_retry_resolve(request, pool);
     CHECK(chosen == request);
     static const struct {
         const struct event *event;
         netlib_status expected;
     } rows[] = {
-        {&refused, NETLIB_NEW_CONNECTION}, {&cut_off, NETLIB_READ_TIMEOUT},   {&redirected, NETLIB_TOO_MANY_REDIRECTS},
+        {&refused, NETLIB_CONNECT_FAILED}, {&cut_off, NETLIB_READ_TIMEOUT},   {&redirected, NETLIB_TOO_MANY_REDIRECTS},
         {&overloaded, NETLIB_RESPONSE_STATUS}, {&untrusted, NETLIB_CERTIFICATE_VERIFY},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -279,7 +279,7 @@ static void run(uint64_t events, uint64_t seed, struct record *record) {
     };
     static const int statuses[] = {200, 301, 303, 307, 429, 500, 503};
     static const int32_t codes[] = {500, 503};
-    static const int32_t errors[] = {NETLIB_NEW_CONNECTION, NETLIB_READ_TIMEOUT, NETLIB_CERTIFICATE_VERIFY};
+    static const int32_t errors[] = {NETLIB_CONNECT_FAILED, NETLIB_READ_TIMEOUT, NETLIB_CERTIFICATE_VERIFY};
     struct world world = {seed, 1700000000.25};
     netlib_retry *retry = NULL;
     netlib_url *url = NULL;
@@ -315,14 +315,14 @@ static void run(uint64_t events, uint64_t seed, struct record *record) {
             put_double(record, netlib_decision_delay(decision));
             put_double(record, netlib_decision_delay_uncapped(decision));
             put_int(record, netlib_decision_delay_reason(decision));
-            put_text(record, netlib_url_url(netlib_decision_url(decision), NULL));
+            put_text(record, netlib_url_to_string(netlib_decision_url(decision), NULL));
             put_int(record, (long long)netlib_decision_dropped_header_count(decision));
             put_double(record, world.now);
         }
         netlib_retry *next = goes_on ? netlib_retry_clone(netlib_decision_retry(decision)) : NULL;
         netlib_url *next_url = goes_on ? netlib_url_clone(netlib_decision_url(decision)) : NULL;
         if (next != NULL) {
-            put_int(record, netlib_retry_total(next));
+            put_int(record, netlib_retry_total_left(next));
             put_int(record, (long long)netlib_retry_history_count(next));
         }
         netlib_retry_free(retry);

@@ -12,7 +12,7 @@ static void readiness(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], 0.0, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], 0.0, NULL, &err));
     CHECK_OK(netlib_wait_for_write(ends[0], 0.0, NULL, &err));
     CHECK_INT(1, write(ends[1], "x", 1));
     CHECK_OK(netlib_wait_for_read(ends[0], 0.0, NULL, &err));
@@ -22,11 +22,11 @@ static void readiness(void) {
 
     char byte;
     CHECK_INT(1, read(ends[0], &byte, 1));
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], 0.001, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], 0.001, NULL, &err));
     /* A full buffer cannot be written. */
     static char block[65536];
     while (send(ends[0], block, sizeof block, MSG_DONTWAIT) > 0) {}
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_write(ends[0], 0.001, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_write(ends[0], 0.001, NULL, &err));
     /* A hang-up can be read and written. */
     close(ends[1]);
     CHECK_OK(netlib_wait_for_read(ends[0], LONG, NULL, &err));
@@ -81,7 +81,7 @@ static void descriptors_above_1023(void) {
         high = fcntl(ends[0], F_DUPFD_CLOEXEC, 1500);
     }
     CHECK(high >= 1500);
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(high, 0.0, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(high, 0.0, NULL, &err));
     CHECK_INT(1, write(ends[1], "x", 1));
     CHECK_OK(netlib_wait_for_read(high, LONG, NULL, &err));
     close(high);
@@ -97,8 +97,8 @@ static void waits_go_on_after_signals(void) {
     netlib_limit *limit = limit_of(LONG);
     start_ticking();
     double began = netlib_current_time();
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], 0.1, NULL, &err));
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], 0.1, limit, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], 0.1, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], 0.1, limit, &err));
     CHECK(netlib_current_time() - began >= 0.2);
     CHECK(IN_TIME(began));
     CHECK(ticks > 0);
@@ -116,7 +116,7 @@ static void the_first_to_end_decides(void) {
     netlib_limit *lasting = limit_of(LONG);
     netlib_limit *short_limit = limit_of(0.02);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_wait_for_write(ends[0], LONG, ended, &err));
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], 0.02, lasting, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], 0.02, lasting, &err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_wait_for_read(ends[0], LONG, short_limit, &err));
     CHECK_OK(netlib_wait_for_write(ends[0], LONG, lasting, &err));
     netlib_limit_cancel(lasting);

@@ -83,7 +83,7 @@ static void a_silent_server(void) {
     at.fd = at.server = at.filler = -1;
     at.port = silent_port;
     at.options = netlib_connect_options_new();
-    netlib_connect_options_set_stagger(at.options, 0.01);
+    netlib_connect_options_set_attempt_delay(at.options, 0.01);
 }
 
 /* The same again and again: all silent, while the race goes on. */
@@ -154,7 +154,7 @@ static netlib_status step(const netlib_limit *limit, netlib_error **err) {
             fds[i].fd = netlib_connect_wait_fd(at.connect, i);
             fds[i].events = (short)netlib_connect_wait_events(at.connect, i);
         }
-        double seconds = netlib_connect_timer(at.connect);
+        double seconds = netlib_connect_wait_seconds(at.connect);
         (void)poll(fds, (nfds_t)count, seconds < LONG ? (int)(seconds * 1000) + 1 : -1);
         status = NETLIB_OK;
     }
@@ -385,11 +385,11 @@ static void many_addresses_that_fail_at_once(void) {
         for (size_t begun = BURST; begun <= 3 * BURST; begun += BURST) {
             CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
             CHECK_INT((long long)begun, (long long)netlib_connect_attempt_count(connect));
-            CHECK_DOUBLE(0, netlib_connect_timer(connect));
+            CHECK_DOUBLE(0, netlib_connect_wait_seconds(connect));
             CHECK_INT(1, (long long)netlib_connect_wait_count(connect));
         }
         if (cancel) netlib_limit_cancel(limit);
-        CHECK_STATUS(cancel ? NETLIB_CANCELLED : NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+        CHECK_STATUS(cancel ? NETLIB_CANCELLED : NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
         CHECK_INT(cancel ? 3 * BURST : MANY, (long long)netlib_connect_attempt_count(connect));
         netlib_connect_free(connect);
         netlib_limit_free(limit);

@@ -50,7 +50,7 @@ static void each_process_is_cancelled_by_itself(void) {
         connected_pair(ends);
         int descriptors = open_descriptors();
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        if (parent_waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
+        if (parent_waited) CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
         struct child child = begin_child();
         if (child.process == 0) {
             if (in_grandchild) {
@@ -75,18 +75,18 @@ static void each_process_is_cancelled_by_itself(void) {
             end_child();
         }
         join_child(&child);
-        CHECK_INT(child_waits ? NETLIB_TIMEOUT : -1, child.told[0]);
+        CHECK_INT(child_waits ? NETLIB_TIMED_OUT : -1, child.told[0]);
         CHECK_INT(NETLIB_CANCELLED, child.told[1]);
         CHECK_INT(NETLIB_CANCELLED, child.told[2]);
         if (in_grandchild) {
-            CHECK_INT(child_waits ? NETLIB_TIMEOUT : -1, child.told[3]);
-            CHECK_INT(NETLIB_TIMEOUT, child.told[4]);
+            CHECK_INT(child_waits ? NETLIB_TIMED_OUT : -1, child.told[3]);
+            CHECK_INT(NETLIB_TIMED_OUT, child.told[4]);
             CHECK_INT(NETLIB_OK, child.told[5]);
         }
         drop_child(&child);
         /* Nothing of that came here. */
         CHECK_OK(netlib_limit_check(limit, &err));
-        CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
+        CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
         CHECK_INT(NETLIB_CANCELLED, cancelled_wait(ends[0], limit));
         netlib_limit_free(limit);
         CHECK_INT(descriptors, open_descriptors());
@@ -102,7 +102,7 @@ static void neither_wakes_the_other(void) {
     connected_pair(ends);
     connected_pair(turn);
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
+    CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
     struct waiting waiting = {ends[0], limit, NETLIB_OK};
     struct child child = begin_child();
     pthread_t thread;
@@ -125,7 +125,7 @@ static void neither_wakes_the_other(void) {
     CHECK_INT(NETLIB_CANCELLED, waiting.status);
     join_child(&child);
     CHECK_INT(NETLIB_OK, child.told[0]);
-    CHECK_INT(NETLIB_TIMEOUT, child.told[1]);
+    CHECK_INT(NETLIB_TIMED_OUT, child.told[1]);
     CHECK_INT(NETLIB_CANCELLED, child.told[2]);
     drop_child(&child);
     netlib_limit_free(limit);
@@ -141,7 +141,7 @@ static void a_cancel_before_the_fork_is_for_both(void) {
     connected_pair(ends);
     for (int waited = 0; waited < 2; waited++) {
         netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-        if (waited) CHECK_INT(NETLIB_TIMEOUT, wait_for(ends[0], A_MOMENT, limit));
+        if (waited) CHECK_INT(NETLIB_TIMED_OUT, wait_for(ends[0], A_MOMENT, limit));
         netlib_limit_cancel(limit);
         struct child child = begin_child();
         if (child.process == 0) {
@@ -264,18 +264,18 @@ static void a_descriptor_that_the_program_wrote_to(void) {
     for (int i = 0; i < 2; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500, NULL);
     netlib_retry *retry = retry_of(options);
     CHECK_STATUS(NETLIB_IO, netlib_retry_sleep(retry, NULL, limit, &err));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
     /* For good. */
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_step(connect, &fd, &err));
-    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_connect_attempt_status(connect, 0));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_step(connect, &fd, &err));
+    CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_attempt_status(connect, 0));
     netlib_connect_free(connect);
     hold_lookups();
     CHECK_OK(netlib_connect_new("hung.test", port, NULL, &connect, &err));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     CHECK(write(netlib_connect_wait_fd(connect, 0), &one, sizeof one) == sizeof one);
     netlib_limit *one_second = limit_of(1);
-    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, one_second, &fd, &err));
+    CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, one_second, &fd, &err));
     snprintf(text, sizeof text,
              "cannot connect to hung.test port %d: a descriptor of the connect was closed by the program, or written to",
              port);

@@ -115,7 +115,7 @@ static void lookups_take_turns(void) {
             queued[i] = connect_to_name("good.test", port, NULL);
             CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(queued[i], &fd, &err));
             CHECK_INT(1, (long long)netlib_connect_wait_count(queued[i]));
-            CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), 0, NULL, &err));
+            CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), 0, NULL, &err));
         }
         CHECK_INT(MOST + 1, thread_count());
         /* A lookup keeps its place until it ends, also when it was given up: a resolver that hangs is not asked without
@@ -191,7 +191,7 @@ static void threads_end_before_their_lookups(void) {
     CHECK(pthread_join(thread, &connect) == 0);
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     release_lookups();
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, netlib_connect_run(connect, NULL, &fd, &err));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, netlib_connect_run(connect, NULL, &fd, &err));
     netlib_connect_free(connect);
     until_alone();
 }
@@ -223,7 +223,7 @@ static void a_child_has_places_of_its_own(void) {
     drop_child(&child);
     /* And the parent's are still taken, and nothing has woken what waits there. */
     check_queued("good.test", port, NULL);
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(netlib_connect_wait_fd(queued, 0), 0, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(netlib_connect_wait_fd(queued, 0), 0, NULL, &err));
     for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
     release_lookups();
     CHECK_OK(netlib_connect_run(queued, NULL, &fd, &err));

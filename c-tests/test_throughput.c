@@ -319,7 +319,7 @@ static void descriptors(void) {
 
     /* The times, told apart; one that is over begins anew. */
     CHECK_OK(netlib_throughput_new(2, LONG, &throughput, &err));
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_throughput_wait_for_read(throughput, pair.near, 0.0, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_throughput_wait_for_read(throughput, pair.near, 0.0, NULL, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_throughput_wait_for_read(throughput, pair.near, NAN, NULL, &err));
     CHECK_STATUS(NETLIB_IO, netlib_throughput_wait_for_read(throughput, -1, 0.0, NULL, &err));
     netlib_limit *limit = NULL;

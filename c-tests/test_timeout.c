@@ -47,12 +47,12 @@ static void limits_combine(void) {
         double seconds = 99;
         bool has_total = rows[i].total < NONE;
         CHECK_OK(netlib_timeout_new(rows[i].total, rows[i].connect, rows[i].read, &timeout, &err));
-        CHECK_DOUBLE(rows[i].total, netlib_timeout_total(timeout));
-        CHECK_DOUBLE(rows[i].connect, netlib_timeout_connect(timeout));
-        CHECK_DOUBLE(rows[i].read, netlib_timeout_read(timeout));
+        CHECK_DOUBLE(rows[i].total, netlib_timeout_configured_total(timeout));
+        CHECK_DOUBLE(rows[i].connect, netlib_timeout_configured_connect(timeout));
+        CHECK_DOUBLE(rows[i].read, netlib_timeout_configured_read(timeout));
         CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, NULL, &err));
         CHECK_DOUBLE(rows[i].connect_timeout, netlib_timeout_connect_timeout(timeout));
-        CHECK_STATUS(has_total ? NETLIB_TIMEOUT_STATE : NETLIB_OK, netlib_timeout_read_timeout(timeout, &seconds, &err));
+        CHECK_STATUS(has_total ? NETLIB_TIMEOUT_STATE_ERROR : NETLIB_OK, netlib_timeout_read_timeout(timeout, &seconds, &err));
         CHECK_DOUBLE(has_total ? 0 : rows[i].read_timeout, seconds);
         CHECK_OK(netlib_timeout_start_connect(timeout, &err));
         clock.now += 4;
@@ -94,7 +94,7 @@ static void from_float(void) {
         netlib_timeout *timeout = NULL;
         double seconds = 0;
         CHECK_OK(netlib_timeout_from_float(values[i], &timeout, &err));
-        CHECK_DOUBLE(NONE, netlib_timeout_total(timeout));
+        CHECK_DOUBLE(NONE, netlib_timeout_configured_total(timeout));
         CHECK_DOUBLE(values[i], netlib_timeout_connect_timeout(timeout));
         CHECK_OK(netlib_timeout_read_timeout(timeout, &seconds, &err));
         CHECK_DOUBLE(values[i], seconds);
@@ -108,21 +108,21 @@ static void clock_states(void) {
     test_clock clock = {5, 0, 0};
     double seconds = 99;
     CHECK_OK(netlib_timeout_new(10, DEFAULT, DEFAULT, &timeout, &err));
-    CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_get_connect_duration(timeout, &seconds, &err));
+    CHECK_STATUS(NETLIB_TIMEOUT_STATE_ERROR, netlib_timeout_get_connect_duration(timeout, &seconds, &err));
     CHECK_DOUBLE(0, seconds);
     CHECK_OK(netlib_timeout_set_clock(timeout, read_clock, &clock, NULL, &err));
     CHECK_INT(0, clock.calls);
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     clock.now = 5.25;
-    CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_start_connect(timeout, &err));
+    CHECK_STATUS(NETLIB_TIMEOUT_STATE_ERROR, netlib_timeout_start_connect(timeout, &err));
     CHECK_OK(netlib_timeout_get_connect_duration(timeout, &seconds, &err));
     CHECK_DOUBLE(0.25, seconds);
-    CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_set_clock(timeout, NULL, NULL, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMEOUT_STATE_ERROR, netlib_timeout_set_clock(timeout, NULL, NULL, NULL, &err));
 
     netlib_timeout *copy = netlib_timeout_clone(timeout);
     netlib_timeout_free(timeout);
-    CHECK_STATUS(NETLIB_TIMEOUT_STATE, netlib_timeout_get_connect_duration(copy, &seconds, &err));
-    CHECK_DOUBLE(10, netlib_timeout_total(copy));
+    CHECK_STATUS(NETLIB_TIMEOUT_STATE_ERROR, netlib_timeout_get_connect_duration(copy, &seconds, &err));
+    CHECK_DOUBLE(10, netlib_timeout_configured_total(copy));
     CHECK_OK(netlib_timeout_start_connect(copy, &err));
     CHECK_OK(netlib_timeout_get_connect_duration(copy, &seconds, &err));
     CHECK_DOUBLE(0, seconds);
@@ -218,7 +218,7 @@ static void the_read_limit_measures_gaps(void) {
     CHECK(netlib_current_time() - began > 5 * gap);
     pthread_join(server, NULL);
     /* The server has stopped: now the gap is too long. */
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], seconds, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], seconds, NULL, &err));
     netlib_timeout_free(timeout);
     close(ends[0]);
     close(ends[1]);
@@ -299,7 +299,7 @@ static void the_default_is_used_where_none_is_given(void) {
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_create_connection("127.0.0.1", port, none, brief, &fd, &err));
     int ends[2];
     connected_pair(ends);
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(ends[0], DEFAULT, lasting, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends[0], DEFAULT, lasting, &err));
     /* It is asked for at the time of the use: options that were made before follow it. */
     CHECK_OK(netlib_set_default_timeout(NONE, &err));
     netlib_limit *short_one = limit_of(0.1);
@@ -321,9 +321,9 @@ static void null_handles(void) {
     double seconds = 99;
     CHECK(netlib_timeout_clone(NULL) == NULL);
     netlib_timeout_free(NULL);
-    CHECK_DOUBLE(NONE, netlib_timeout_total(NULL));
-    CHECK_DOUBLE(DEFAULT, netlib_timeout_connect(NULL));
-    CHECK_DOUBLE(DEFAULT, netlib_timeout_read(NULL));
+    CHECK_DOUBLE(NONE, netlib_timeout_configured_total(NULL));
+    CHECK_DOUBLE(DEFAULT, netlib_timeout_configured_connect(NULL));
+    CHECK_DOUBLE(DEFAULT, netlib_timeout_configured_read(NULL));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_set_clock(NULL, NULL, NULL, NULL, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_start_connect(NULL, &err));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_get_connect_duration(NULL, &seconds, &err));

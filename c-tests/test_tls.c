@@ -14,8 +14,8 @@ static void contexts_tell_what_they_are(void) {
     CHECK_INT(1, (long long)netlib_tls_context_trust_anchor_count(context));
     CHECK_INT(NETLIB_CERT_REQUIRED, netlib_tls_context_verify_mode(context));
     CHECK(netlib_tls_context_check_hostname(context));
-    CHECK_INT(NETLIB_TLS_1_2, netlib_tls_context_minimum_version(context));
-    CHECK_INT(NETLIB_TLS_1_3, netlib_tls_context_maximum_version(context));
+    CHECK_INT(NETLIB_TLS_VERSION_1_2, netlib_tls_context_minimum_version(context));
+    CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_context_maximum_version(context));
     netlib_tls_context *other = netlib_tls_context_clone(context);
     netlib_tls_context_free(context);
     CHECK_INT(1, (long long)netlib_tls_context_trust_anchor_count(other));
@@ -71,9 +71,9 @@ static void options_are_checked(void) {
         netlib_status status;
         const char *setter;
     } rows[] = {
-        {MINIMUM, NETLIB_TLS_1_3, NETLIB_OK, NULL},
-        {MINIMUM, NETLIB_TLS_MINIMUM_SUPPORTED, NETLIB_OK, NULL},
-        {MAXIMUM, NETLIB_TLS_MAXIMUM_SUPPORTED, NETLIB_OK, NULL},
+        {MINIMUM, NETLIB_TLS_VERSION_1_3, NETLIB_OK, NULL},
+        {MINIMUM, NETLIB_TLS_VERSION_MINIMUM_SUPPORTED, NETLIB_OK, NULL},
+        {MAXIMUM, NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED, NETLIB_OK, NULL},
         {MINIMUM, 0x0301, NETLIB_OK, NULL},
         {MINIMUM, 0x02ff, NETLIB_INVALID_ARGUMENT, "netlib_tls_options_set_minimum_version"},
         {MAXIMUM, 0x0302, NETLIB_UNSUPPORTED, "netlib_tls_options_set_maximum_version"},
@@ -104,8 +104,8 @@ static void options_are_checked(void) {
         netlib_tls_options_free(options);
     }
     netlib_tls_options *options = client_options();
-    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
-    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_VERSION_1_3);
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_status above = netlib_tls_context_new(options, &context, &err);
     CHECK_STR("netlib_tls_options_set_minimum_version: the minimum version TLS 1.3 is above the maximum TLS 1.2",
               netlib_error_message(err, NULL));

@@ -62,7 +62,7 @@ static void as_openssl_selects(void) {
         const char *expected = line + 2;
         netlib_tls_options *options = bare_options();
         netlib_tls_context *context = NULL;
-        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
         netlib_tls_options_set_ciphers(options, string);
         netlib_status status = netlib_tls_context_new(options, &context, NULL);
         const char *got = status == NETLIB_OK                  ? offered(context)
@@ -125,19 +125,19 @@ static void versions_and_suites_go_together(void) {
         const char *offers; /* or the message */
         int32_t oldest, newest;
     } rows[] = {
-        {RSA128, 0, 0, NETLIB_OK, ALL13 " " RSA128, NETLIB_TLS_1_2, NETLIB_TLS_1_3},
-        {RSA128, 0, NETLIB_TLS_1_2, NETLIB_OK, RSA128, NETLIB_TLS_1_2, NETLIB_TLS_1_2},
-        {RSA128, NETLIB_TLS_1_3, 0, NETLIB_OK, ALL13, NETLIB_TLS_1_3, NETLIB_TLS_1_3},
-        {"TLS_AES_128_GCM_SHA256", 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256", NETLIB_TLS_1_3, NETLIB_TLS_1_3},
-        {"TLS_AES_128_GCM_SHA256:" RSA128, 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256 " RSA128, NETLIB_TLS_1_2, NETLIB_TLS_1_3},
-        {"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:" RSA128, NETLIB_TLS_1_3, 0, NETLIB_OK,
-         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384", NETLIB_TLS_1_3, NETLIB_TLS_1_3},
+        {RSA128, 0, 0, NETLIB_OK, ALL13 " " RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3},
+        {RSA128, 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2},
+        {RSA128, NETLIB_TLS_VERSION_1_3, 0, NETLIB_OK, ALL13, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3},
+        {"TLS_AES_128_GCM_SHA256", 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256", NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3},
+        {"TLS_AES_128_GCM_SHA256:" RSA128, 0, 0, NETLIB_OK, "TLS_AES_128_GCM_SHA256 " RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3},
+        {"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:" RSA128, NETLIB_TLS_VERSION_1_3, 0, NETLIB_OK,
+         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384", NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3},
         {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256", 0, 0, NETLIB_OK, RSA128,
-         NETLIB_TLS_1_2, NETLIB_TLS_1_2},
-        {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 0, NETLIB_TLS_1_2, NETLIB_OK, RSA128, NETLIB_TLS_1_2, NETLIB_TLS_1_2},
-        {"TLS_AES_128_GCM_SHA256", 0, NETLIB_TLS_1_2, NETLIB_NO_CIPHER_SUITES,
+         NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2},
+        {"TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, RSA128, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2},
+        {"TLS_AES_128_GCM_SHA256", 0, NETLIB_TLS_VERSION_1_2, NETLIB_NO_CIPHER_SUITES,
          SETTER "ciphers selects none of TLS 1.2, and no other version is allowed", 0, 0},
-        {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256", NETLIB_TLS_1_3, 0,
+        {RSA128 ":!TLS_AES_128_GCM_SHA256:!TLS_AES_256_GCM_SHA384:!TLS_CHACHA20_POLY1305_SHA256", NETLIB_TLS_VERSION_1_3, 0,
          NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of TLS 1.3, and no other version is allowed", 0, 0},
         {"AES128-SHA", 0, 0, NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of " EXISTING "; not known: AES128-SHA", 0, 0},
         {"kRSA:RC4", 0, 0, NETLIB_NO_CIPHER_SUITES, SETTER "ciphers selects none of " EXISTING, 0, 0},
@@ -185,7 +185,7 @@ static void defaults_and_names(void) {
         netlib_tls_context_free(context);
     }
     netlib_tls_options *options = bare_options();
-    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_tls_options_set_ciphers(options, "ECHDE+AESGCM:" RSA128 ":!3DES:DES-CBC3-SHA");
     netlib_tls_context *context = context_of(options);
     size_t len = 0;
@@ -236,7 +236,7 @@ static void handshakes_obey(void) {
         netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
         netlib_tls_options_set_ciphers(options, rows[i].server);
-        netlib_tls_options_set_options(options, rows[i].prefers_server ? NETLIB_OP_CIPHER_SERVER_PREFERENCE : 0);
+        netlib_tls_options_set_option_bits(options, rows[i].prefers_server ? NETLIB_OP_CIPHER_SERVER_PREFERENCE : 0);
         netlib_tls_context *server_side = context_of(options);
         options = client_options();
         netlib_tls_options_set_ciphers(options, rows[i].client);

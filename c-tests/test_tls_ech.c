@@ -89,7 +89,7 @@ static void test_lists(void) {
     size_t len = 1;
     CHECK(netlib_tls_context_ech_config_list(context, &len) == NULL && len == 0);
     CHECK_STR(NULL, netlib_tls_context_ech_public_name(context, NULL));
-    CHECK_INT(NETLIB_TLS_1_2, netlib_tls_context_minimum_version(context));
+    CHECK_INT(NETLIB_TLS_VERSION_1_2, netlib_tls_context_minimum_version(context));
     for (int as_text = 0; as_text < 3; as_text++) {
         const struct bytes *given = as_text > 0 ? &text : &list;
         CHECK_OK(netlib_tls_context_with_ech(context, given->at, as_text == 2 ? NETLIB_NTS : given->len, &made, &err));
@@ -97,7 +97,7 @@ static void test_lists(void) {
         CHECK_INT((long long)list.len, (long long)len);
         CHECK(kept != NULL && memcmp(kept, list.at, len) == 0);
         CHECK_STR(PUBLIC, netlib_tls_context_ech_public_name(made, NULL));
-        CHECK_INT(NETLIB_TLS_1_3, netlib_tls_context_minimum_version(made));
+        CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_context_minimum_version(made));
         CHECK_INT(3, (long long)netlib_tls_context_cipher_suite_count(made));
         CHECK_STR("h2", netlib_tls_context_alpn_protocol(made, 0, NULL));
         /* What it was made from has the list too; without it, all is as it was. */
@@ -109,7 +109,7 @@ static void test_lists(void) {
         netlib_tls_options_set_ech_config_list(options, NULL, 0);
         made = context_of(options);
         CHECK(netlib_tls_context_ech_config_list(made, NULL) == NULL);
-        CHECK_INT(NETLIB_TLS_1_2, netlib_tls_context_minimum_version(made));
+        CHECK_INT(NETLIB_TLS_VERSION_1_2, netlib_tls_context_minimum_version(made));
         netlib_tls_context_free(made);
     }
     static const struct {
@@ -149,8 +149,8 @@ static void test_incompatible(void) {
     struct bytes list = list_for(PUBLIC, 0xfe0d);
     for (int i = 0; i < 6; i++) {
         netlib_tls_options *options = h2_options();
-        if (i % 2 == 0) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
-        if (i % 2 == 1) netlib_tls_options_set_options(options, NETLIB_OP_NO_TLSv1_3);
+        if (i % 2 == 0) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
+        if (i % 2 == 1) netlib_tls_options_set_option_bits(options, NETLIB_OP_NO_TLSv1_3);
         if (i < 3) {
             netlib_tls_context *context = context_of(options);
             CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_tls_context_with_ech(context, list.at, list.len, &made, &err));
@@ -169,16 +169,16 @@ static void test_incompatible(void) {
     netlib_tls_options_set_check_hostname(options, 0);
     netlib_tls_context *context = context_of(options), *with_ech = hiding(context, PUBLIC);
     CHECK_WORDS(NETLIB_INVALID_ARGUMENT, "is a client's",
-                netlib_tls_engine_server_new(with_ech, &engine, &err));
+                netlib_tls_engine_new_server(with_ech, &engine, &err));
     netlib_error_free(err);
     static const struct {
         const char *name, *says;
     } nameless[] = {{"127.0.0.1", "an IP address"}, {"[::1]", "an IP address"}, {NULL, "missing"}, {"", "missing"}};
     for (size_t i = 0; i < sizeof nameless / sizeof nameless[0]; i++) {
         CHECK_WORDS(NETLIB_INVALID_ARGUMENT, nameless[i].says,
-                    netlib_tls_engine_client_new(with_ech, nameless[i].name, &engine, &err));
+                    netlib_tls_engine_new_client(with_ech, nameless[i].name, &engine, &err));
         netlib_error_free(err);
-        CHECK_OK(netlib_tls_engine_client_new(context, nameless[i].name, &engine, &err));
+        CHECK_OK(netlib_tls_engine_new_client(context, nameless[i].name, &engine, &err));
         netlib_tls_engine_free(engine);
     }
     netlib_tls_context_free(with_ech);

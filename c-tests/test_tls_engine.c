@@ -10,7 +10,7 @@ static netlib_tls_context *client_of(int32_t version) {
     return context_of(options);
 }
 
-static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
 
 /* Every piece of the wire is as small as it can be, in the handshake, after it and at the end. */
 static void r24_a_byte_at_a_time(void) {
@@ -73,12 +73,12 @@ static void r24_close_notify_in_the_handshake(void) {
             }
             CHECK_INT(7, (long long)feed_all(told, close_notify, 7));
             /* Once TLS 1.3 is agreed on it is an alert like any other. */
-            bool is_over = row == 2 && versions[i] == NETLIB_TLS_1_3;
+            bool is_over = row == 2 && versions[i] == NETLIB_TLS_VERSION_1_3;
             netlib_status next = is_over ? NETLIB_TLS_HANDSHAKE_EOF : NETLIB_WANT_READ;
             CHECK_STATUS(next, netlib_tls_engine_handshake(told, &err));
             CHECK_STATUS(next, netlib_tls_engine_read(told, flight, sizeof flight, &n, &err));
             CHECK_STATUS(next, netlib_tls_engine_write(told, "x", 1, &n, &err));
-            netlib_tls_engine_feed_end(told);
+            netlib_tls_engine_feed_eof(told);
             CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(told, &err));
             CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_read(told, flight, sizeof flight, &n, &err));
             CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_write(told, "x", 1, &n, &err));
@@ -117,8 +117,8 @@ static void r24_every_truncation_of_a_handshake(void) {
                     (void)feed_all(other, bytes, n);
                 }
                 size_t n = 0;
-                netlib_tls_engine_feed_end(victim);
-                netlib_tls_engine_feed_end(victim);
+                netlib_tls_engine_feed_eof(victim);
+                netlib_tls_engine_feed_eof(victim);
                 CHECK_STATUS(NETLIB_CLOSED, netlib_tls_engine_feed(victim, "x", 1, &n, &err));
                 netlib_status expected = status == NETLIB_OK ? NETLIB_TLS_TRUNCATED : NETLIB_TLS_HANDSHAKE_EOF;
                 CHECK_STATUS(expected, netlib_tls_engine_read(victim, bytes, sizeof bytes, &n, &err));
@@ -258,14 +258,14 @@ static void ends_and_failures(void) {
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
     static const char rest[100000];
     CHECK_INT(sizeof rest, (long long)feed_all(wire.server, rest, sizeof rest));
-    netlib_tls_engine_feed_end(wire.server);
+    netlib_tls_engine_feed_eof(wire.server);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
     /* The other direction is open. */
     CHECK_INT(6, (long long)across(&wire, true, "answer", got, sizeof got));
     /* And is cut off: what came before can be read first. */
     CHECK_OK(netlib_tls_engine_write(wire.server, "more", 4, &n, &err));
     while (move_piece(&wire, wire.server, wire.client) > 0) {}
-    netlib_tls_engine_feed_end(wire.client);
+    netlib_tls_engine_feed_eof(wire.client);
     CHECK_OK(netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
     CHECK_INT(4, (long long)n);
     CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
@@ -320,9 +320,9 @@ static void ends_and_failures(void) {
 
     /* What the program may not ask for. */
     netlib_tls_engine *engine = NULL;
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_client_new(client, NULL, &engine, &err));
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_client_new(client, "not a host", &engine, &err));
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_server_new(client, &engine, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_client(client, NULL, &engine, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_client(client, "not a host", &engine, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_server(client, &engine, &err));
     CHECK(engine == NULL);
     engine = client_engine(client, "localhost");
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_feed(engine, got, (size_t)-1, &n, &err));
@@ -401,8 +401,8 @@ static netlib_tls_context *opposite_context(bool is_strict, bool is_server) {
     netlib_tls_options_set_system_trust(options, 0);
     if (is_strict) netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
     if (is_server || !is_strict) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_2);
-    netlib_tls_options_set_maximum_version(options, is_strict ? NETLIB_TLS_1_3 : NETLIB_TLS_1_2);
+    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_VERSION_1_2);
+    netlib_tls_options_set_maximum_version(options, is_strict ? NETLIB_TLS_VERSION_1_3 : NETLIB_TLS_VERSION_1_2);
     netlib_tls_options_add_alpn_protocol(options, is_strict ? "h2" : "http/1.1");
     if (is_strict && !is_server) netlib_tls_options_add_alpn_protocol(options, "http/1.1");
     if (is_server) {
@@ -417,8 +417,8 @@ static void *opposite_main(void *argument) {
     for (int i = 0; i < 40; i++) {
         struct wire wire = {NULL, NULL, 20000, 0, 0};
         size_t len = 0;
-        (void)netlib_tls_engine_client_new(my->client, "localhost", &wire.client, NULL);
-        (void)netlib_tls_engine_server_new(my->server, &wire.server, NULL);
+        (void)netlib_tls_engine_new_client(my->client, "localhost", &wire.client, NULL);
+        (void)netlib_tls_engine_new_server(my->server, &wire.server, NULL);
         struct shaken shaken = shake_wire(&wire);
         const char *alpn = netlib_tls_engine_alpn_protocol(wire.client, NULL);
         const uint8_t *leaf = netlib_tls_engine_peer_certificate(wire.client, 0, &len);
@@ -427,8 +427,8 @@ static void *opposite_main(void *argument) {
                      len != my->leaf_len || memcmp(leaf, my->leaf, len) != 0;
         free_wire(&wire);
         /* Against the other thread's server, which it serves at the same time. */
-        (void)netlib_tls_engine_client_new(my->client, "localhost", &wire.client, NULL);
-        (void)netlib_tls_engine_server_new(my->others_server, &wire.server, NULL);
+        (void)netlib_tls_engine_new_client(my->client, "localhost", &wire.client, NULL);
+        (void)netlib_tls_engine_new_server(my->others_server, &wire.server, NULL);
         shaken = shake_wire(&wire);
         my->wrong += shaken.client != my->cross_client || shaken.server != my->cross_server;
         free_wire(&wire);
@@ -456,8 +456,8 @@ static void r23_opposite_contexts_in_two_threads(void) {
     }
     struct opposite sides[2] = {
         /* The strict one refuses the other's certificate; the lax one has no protocol in common with the other. */
-        {clients[0], servers[0], servers[1], NETLIB_TLS_1_3, "h2", NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_ALERT, {0}, 0, 0},
-        {clients[1], servers[1], servers[0], NETLIB_TLS_1_2, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, {0}, 0, 0},
+        {clients[0], servers[0], servers[1], NETLIB_TLS_VERSION_1_3, "h2", NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_ALERT, {0}, 0, 0},
+        {clients[1], servers[1], servers[0], NETLIB_TLS_VERSION_1_2, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, {0}, 0, 0},
     };
     struct opposite mine[4];
     for (int i = 0; i < 4; i++) {

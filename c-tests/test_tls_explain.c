@@ -217,45 +217,45 @@ static void servers_that_cannot_be_spoken_with(void) {
     } rows[] = {
         /* TLS 1.2 from a server that was offered only TLS 1.3, and TLS 1.0. */
         {"\x16\x03\x03\x00\x2a\x02\x00\x00\x26\x03\x03" "0123456789abcdef0123456789abcdef" "\x00\xc0\x2b\x00", 47, false,
-         NETLIB_TLS_1_3, NETLIB_TLS_INCOMPATIBLE, 70, LOCALHOST "and this side have no TLS version in common", VERSIONS},
+         NETLIB_TLS_VERSION_1_3, NETLIB_TLS_INCOMPATIBLE, 70, LOCALHOST "and this side have no TLS version in common", VERSIONS},
         {"\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x01" "0123456789abcdef0123456789abcdef" "\x00\xc0\x13\x00", 47, false,
-         NETLIB_TLS_1_2, NETLIB_TLS_INCOMPATIBLE, 70,
+         NETLIB_TLS_VERSION_1_2, NETLIB_TLS_INCOMPATIBLE, 70,
          LOCALHOST "offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here", ""},
-        {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 40,
+        {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 40,
          ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", ""},
-        {"\x15\x03\x03\x00\x02\x02\x47", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 71,
+        {"\x15\x03\x03\x00\x02\x02\x47", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 71,
          ENDED "71 (insufficient_security): the two sides have no version, cipher suite or parameters in common", ""},
-        {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 70,
+        {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it offers neither TLS 1.2 nor TLS 1.3", ""},
         /* What the options leave out might be what it wants. */
-        {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_1_3, NETLIB_TLS_ALERT, 70,
+        {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude", VERSIONS},
-        {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_1_3, NETLIB_TLS_ALERT, 40,
+        {"\x15\x03\x03\x00\x02\x02\x28", 7, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_ALERT, 40,
          ENDED "40 (handshake_failure): the two sides have no version, cipher suite or parameters in common", VERSIONS},
-        {"\x15\x03\x03\x00\x02\x02\x70", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 112,
+        {"\x15\x03\x03\x00\x02\x02\x70", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 112,
          ENDED "112 (unrecognized_name): it has no site of the name that was asked for", ""},
-        {"\x15\x03\x03\x00\x02\x02\x78", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 120,
+        {"\x15\x03\x03\x00\x02\x02\x78", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 120,
          ENDED "120 (no_application_protocol): no ALPN protocol in common", PROTOCOLS},
-        {"\x15\x03\x03\x00\x02\x02\x74", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 116,
+        {"\x15\x03\x03\x00\x02\x02\x74", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 116,
          ENDED "116 (certificate_required): it asks for a certificate", A_CERTIFICATE},
-        {"\x15\x03\x03\x00\x02\x02\x2a", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 42,
+        {"\x15\x03\x03\x00\x02\x02\x2a", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 42,
          ENDED "42 (bad_certificate): it does not accept this side's certificate", IDENTITY},
-        {"\x15\x03\x03\x00\x02\x02\x2c", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 44,
+        {"\x15\x03\x03\x00\x02\x02\x2c", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 44,
          ENDED "44 (certificate_revoked): it has found this side's certificate among the revoked ones", IDENTITY},
-        {"\x15\x03\x03\x00\x02\x02\x2d", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 45,
+        {"\x15\x03\x03\x00\x02\x02\x2d", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 45,
          ENDED "45 (certificate_expired): by its clock this side's certificate has expired or is not yet valid", IDENTITY},
-        {"\x15\x03\x03\x00\x02\x02\x30", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 48,
+        {"\x15\x03\x03\x00\x02\x02\x30", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 48,
          ENDED "48 (unknown_ca): it does not know the authority of this side's certificate, or lacks a certificate between",
          IDENTITY},
-        {"\x15\x03\x03\x00\x02\x02\x50", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 80, ENDED "80 (internal_error)", ""},
-        {"\x15\x03\x03\x00\x02\x02\xee", 7, false, NETLIB_TLS_1_2, NETLIB_TLS_ALERT, 238, ENDED "238 (unknown)", ""},
-        {"HTTP/1.1 400 Bad Request\r\n\r\n", 28, false, NETLIB_TLS_1_2, NETLIB_NOT_TLS, 50,
+        {"\x15\x03\x03\x00\x02\x02\x50", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 80, ENDED "80 (internal_error)", ""},
+        {"\x15\x03\x03\x00\x02\x02\xee", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 238, ENDED "238 (unknown)", ""},
+        {"HTTP/1.1 400 Bad Request\r\n\r\n", 28, false, NETLIB_TLS_VERSION_1_2, NETLIB_NOT_TLS, 50,
          LOCALHOST "does not speak TLS on this connection: it answers in plain HTTP", ""},
-        {"", 0, true, NETLIB_TLS_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
+        {"", 0, true, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
          LOCALHOST "closed the connection without answering the TLS handshake", ""},
-        {"\x16\x03\x03\x00\x2a\x02\x00", 7, true, NETLIB_TLS_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
+        {"\x16\x03\x03\x00\x2a\x02\x00", 7, true, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_HANDSHAKE_EOF, -1,
          LOCALHOST "closed the connection during the TLS handshake", ""},
-        {"\x16\x03\x03\x00\x04\x02\x00\x00\x00", 9, false, NETLIB_TLS_1_2, NETLIB_TLS_PROTOCOL, 50,
+        {"\x16\x03\x03\x00\x04\x02\x00\x00\x00", 9, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_PROTOCOL, 50,
          LOCALHOST "sent a malformed TLS message: the field \"protocol version\" is cut short", ""},
     };
     netlib_error *err = NULL;
@@ -353,19 +353,19 @@ static void clients_that_cannot_be_spoken_with(void) {
         int32_t minimum, alert;
         const char *message, *advice;
     } rows[] = {
-        {"\x00\x2f", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, "the client and this side have no cipher suite in common", ""},
-        {"\xc0\x2b", "\x00\x01", "\x04\x03", NULL, NETLIB_TLS_1_2, 40,
+        {"\x00\x2f", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, "the client and this side have no cipher suite in common", ""},
+        {"\xc0\x2b", "\x00\x01", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
          "the client and this side have no key-exchange group in common", ""},
-        {"\xc0\x2b", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_1_2, 40,
+        {"\xc0\x2b", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
          "the client and this side have no key-exchange group in common", ""},
         /* RSA's own key exchange needs no group, nor does one in finite fields. */
-        {"\x00\x2f", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, NO_ECDHE, ""},
-        {"\x00\x9e", "\x01\x00", "\x04\x03", NULL, NETLIB_TLS_1_2, 40, NO_ECDHE, ""},
-        {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_1_2, 40,
+        {"\x00\x2f", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, NO_ECDHE, ""},
+        {"\x00\x9e", "\x01\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, NO_ECDHE, ""},
+        {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
          "the client cannot be spoken with: incompatible signing key", ""},
-        {"\xc0\x2b", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_1_3, 70,
+        {"\xc0\x2b", "\x00\x1d", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_3, 70,
          "the client and this side have no TLS version in common", VERSIONS},
-        {"\xc0\x2b", "\x00\x1d", "\x04\x03", "spdy", NETLIB_TLS_1_2, 120,
+        {"\xc0\x2b", "\x00\x1d", "\x04\x03", "spdy", NETLIB_TLS_VERSION_1_2, 120,
          "the client and this side have no ALPN protocol in common", PROTOCOLS},
     };
     static struct bytes hello;
@@ -402,7 +402,7 @@ static void cipher_strings_with_nothing_in_common(void) {
         netlib_error *err = NULL;
         netlib_tls_options *options = client_options();
         if (rows[i].client != NULL) netlib_tls_options_set_ciphers(options, rows[i].client);
-        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
         netlib_tls_context *client = context_of(options);
         options = client_options();
         netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);

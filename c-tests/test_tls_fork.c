@@ -59,7 +59,7 @@ static void r36_children_of_busy_threads(void) {
     const int forks = under_valgrind() ? 10 : 1000;
     pthread_t threads[BUSY];
     int first[BUSY], done = 0;
-    for (int i = 0; i < 2; i++) clients[i] = client_of(i == 0 ? NETLIB_TLS_1_2 : NETLIB_TLS_1_3, NULL);
+    for (int i = 0; i < 2; i++) clients[i] = client_of(i == 0 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3, NULL);
     for (int i = 0; i < 2; i++) {
         netlib_tls_options *options = client_options();
         netlib_tls_options_set_identity_files(options, i == 0 ? CERTS "server.pem" : CERTS "rsa.pem", i == 0 ? CERTS "server.key" : CERTS "rsa.key");

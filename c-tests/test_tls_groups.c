@@ -26,17 +26,17 @@ static void lists_are_read(void) {
         const char *groups; /* or the message */
         int32_t oldest;
     } rows[] = {
-        {NULL, 0, 0, NETLIB_OK, -1, USUAL, NETLIB_TLS_1_2},
-        {"", 0, 0, NETLIB_OK, -1, USUAL, NETLIB_TLS_1_2},
-        {"x25519", 0, 0, NETLIB_OK, -1, "x25519", NETLIB_TLS_1_2},
-        {"P-384:?X448:prime256v1", 0, 0, NETLIB_OK, -1, "secp384r1 secp256r1", NETLIB_TLS_1_2},
-        {"x25519mlkem768:SECP256R1", 0, 0, NETLIB_OK, -1, "X25519MLKEM768 secp256r1", NETLIB_TLS_1_2},
+        {NULL, 0, 0, NETLIB_OK, -1, USUAL, NETLIB_TLS_VERSION_1_2},
+        {"", 0, 0, NETLIB_OK, -1, USUAL, NETLIB_TLS_VERSION_1_2},
+        {"x25519", 0, 0, NETLIB_OK, -1, "x25519", NETLIB_TLS_VERSION_1_2},
+        {"P-384:?X448:prime256v1", 0, 0, NETLIB_OK, -1, "secp384r1 secp256r1", NETLIB_TLS_VERSION_1_2},
+        {"x25519mlkem768:SECP256R1", 0, 0, NETLIB_OK, -1, "X25519MLKEM768 secp256r1", NETLIB_TLS_VERSION_1_2},
         /* What belongs to TLS 1.3 alone leaves that, or is left out. */
-        {"X25519MLKEM768", 0, 0, NETLIB_OK, -1, "X25519MLKEM768", NETLIB_TLS_1_3},
-        {"SecP256r1MLKEM768:MLKEM768:MLKEM1024", 0, 0, NETLIB_OK, -1, "SecP256r1MLKEM768 MLKEM768 MLKEM1024", NETLIB_TLS_1_3},
-        {NULL, 0, NETLIB_TLS_1_2, NETLIB_OK, -1, "x25519 secp256r1 secp384r1", NETLIB_TLS_1_2},
-        {"MLKEM1024:x25519", 0, NETLIB_TLS_1_2, NETLIB_OK, -1, "x25519", NETLIB_TLS_1_2},
-        {"X25519MLKEM768", 0, NETLIB_TLS_1_2, NETLIB_INVALID_ARGUMENT, -1,
+        {"X25519MLKEM768", 0, 0, NETLIB_OK, -1, "X25519MLKEM768", NETLIB_TLS_VERSION_1_3},
+        {"SecP256r1MLKEM768:MLKEM768:MLKEM1024", 0, 0, NETLIB_OK, -1, "SecP256r1MLKEM768 MLKEM768 MLKEM1024", NETLIB_TLS_VERSION_1_3},
+        {NULL, 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, -1, "x25519 secp256r1 secp384r1", NETLIB_TLS_VERSION_1_2},
+        {"MLKEM1024:x25519", 0, NETLIB_TLS_VERSION_1_2, NETLIB_OK, -1, "x25519", NETLIB_TLS_VERSION_1_2},
+        {"X25519MLKEM768", 0, NETLIB_TLS_VERSION_1_2, NETLIB_INVALID_ARGUMENT, -1,
          SETTER "groups has none for TLS 1.2, and no other version is allowed", 0},
         {"x25519:P-521", 0, 0, NETLIB_INVALID_ARGUMENT, 7, SETTER "groups has \"P-521\", which is none of " ALL ", at byte 7", 0},
         {"x25519:secp256r1:P-256", 0, 0, NETLIB_INVALID_ARGUMENT, 17, SETTER "groups names secp256r1 for the second time at byte 17", 0},
@@ -171,7 +171,7 @@ static void the_hello_says_so(void) {
         const char *groups, *shares;
     } rows[] = {
         {NULL, 0, USUAL, "X25519MLKEM768 x25519"},
-        {NULL, NETLIB_TLS_1_2, "x25519 secp256r1 secp384r1", ""},
+        {NULL, NETLIB_TLS_VERSION_1_2, "x25519 secp256r1 secp384r1", ""},
         {"X25519MLKEM768", 0, "X25519MLKEM768", "X25519MLKEM768"},
         {"X25519MLKEM768:secp256r1:x25519", 0, "X25519MLKEM768 secp256r1 x25519", "X25519MLKEM768 x25519"},
         {"x25519:X25519MLKEM768", 0, "x25519 X25519MLKEM768", "x25519"},
@@ -196,8 +196,8 @@ static void handshakes_obey(void) {
         const char *group, *next_share; /* of the client's next hello to this server */
     } rows[] = {
         {NULL, NULL, 0, "X25519MLKEM768", "X25519MLKEM768 x25519"},
-        {NULL, NULL, NETLIB_TLS_1_2, "x25519", ""},
-        {NULL, "secp256r1:secp384r1", NETLIB_TLS_1_2, "secp256r1", ""},
+        {NULL, NULL, NETLIB_TLS_VERSION_1_2, "x25519", ""},
+        {NULL, "secp256r1:secp384r1", NETLIB_TLS_VERSION_1_2, "secp256r1", ""},
         /* The second share is taken without another hello. */
         {NULL, "secp384r1:x25519", 0, "x25519", "x25519"},
         /* Another hello, and the next time at once. */

@@ -28,7 +28,7 @@ static void echo(const netlib_tls_context *client, const netlib_tls_context *ser
     CHECK_INT(version, netlib_tls_stream_version(stream));
     const char *suite = netlib_tls_stream_cipher_suite(stream, &len);
     CHECK(suite != NULL && strncmp(suite, "TLS_", 4) == 0 && strlen(suite) == len);
-    CHECK((strncmp(suite, "TLS_ECDHE_", 10) == 0) == (version == NETLIB_TLS_1_2));
+    CHECK((strncmp(suite, "TLS_ECDHE_", 10) == 0) == (version == NETLIB_TLS_VERSION_1_2));
     CHECK(netlib_tls_stream_alpn_protocol(stream, NULL) == NULL);
     CHECK_INT(1, (long long)netlib_tls_stream_peer_certificate_count(stream));
     const uint8_t *der = netlib_tls_stream_peer_certificate(stream, 0, &len);
@@ -50,7 +50,7 @@ static void echo(const netlib_tls_context *client, const netlib_tls_context *ser
 
 static void both_versions_and_key_types(void) {
     static const char *const identities[] = {"server", "rsa"};
-    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     for (size_t i = 0; i < 2; i++) {
         netlib_tls_context *server = server_context(identities[i]);
         for (size_t j = 0; j < 2; j++) {
@@ -168,8 +168,8 @@ static void refused_certificates_explain_themselves(void) {
             CHECK_INT(rows[i].alert, peer.alert);
             close(pair.near);
         }
-        echo(trusting, server, NULL, NETLIB_TLS_1_3);
-        echo(trusting, server, "localhost", NETLIB_TLS_1_3);
+        echo(trusting, server, NULL, NETLIB_TLS_VERSION_1_3);
+        echo(trusting, server, "localhost", NETLIB_TLS_VERSION_1_3);
         netlib_tls_context_free(server);
     }
     netlib_tls_context_free(trusting);
@@ -200,8 +200,8 @@ static void refused_certificates_explain_themselves(void) {
     netlib_tls_options_set_check_hostname(options, 0);
     client = context_of(options);
     CHECK_INT(NETLIB_CERT_REQUIRED, netlib_tls_context_verify_mode(client));
-    echo(client, server, "elsewhere.example", NETLIB_TLS_1_3);
-    echo(client, server, NULL, NETLIB_TLS_1_3);
+    echo(client, server, "elsewhere.example", NETLIB_TLS_VERSION_1_3);
+    echo(client, server, NULL, NETLIB_TLS_VERSION_1_3);
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
 }

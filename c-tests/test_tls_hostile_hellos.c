@@ -379,7 +379,7 @@ static size_t every_end(const struct row *rows, size_t count, enum side side, co
             more = cut + 1 < len + then;
             CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, first, cut < len ? cut : len, &came));
             if (cut > len && cut < len + then) CHECK_INT(NETLIB_WANT_READ, feed_and_work(&scene, second, cut - len, &came));
-            netlib_tls_engine_feed_end(scene.victim);
+            netlib_tls_engine_feed_eof(scene.victim);
             for (int again = 0; again < 2; again++) CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(scene.victim, &err));
             netlib_tls_engine_free(scene.victim);
             ends++;

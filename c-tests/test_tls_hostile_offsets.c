@@ -13,12 +13,12 @@ static const struct kind {
     bool has_certificate, is_resumed;
     size_t every; /* how many offsets are stepped on, where not all are */
 } kinds[] = {
-    {"TLS 1.2", NETLIB_TLS_1_2, false, false, 1},
-    {"TLS 1.3", NETLIB_TLS_1_3, false, false, 1},
-    {"TLS 1.2, client certificate", NETLIB_TLS_1_2, true, false, 5},
-    {"TLS 1.3, client certificate", NETLIB_TLS_1_3, true, false, 5},
-    {"TLS 1.2, resumed", NETLIB_TLS_1_2, false, true, 3},
-    {"TLS 1.3, resumed", NETLIB_TLS_1_3, false, true, 13},
+    {"TLS 1.2", NETLIB_TLS_VERSION_1_2, false, false, 1},
+    {"TLS 1.3", NETLIB_TLS_VERSION_1_3, false, false, 1},
+    {"TLS 1.2, client certificate", NETLIB_TLS_VERSION_1_2, true, false, 5},
+    {"TLS 1.3, client certificate", NETLIB_TLS_VERSION_1_3, true, false, 5},
+    {"TLS 1.2, resumed", NETLIB_TLS_VERSION_1_2, false, true, 3},
+    {"TLS 1.3, resumed", NETLIB_TLS_VERSION_1_3, false, true, 13},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], ROOM = 20000 };
 
@@ -169,7 +169,7 @@ static struct run shake(const struct kind *kind, enum side victim, enum act act,
         bool is_done = run.victims == NETLIB_OK;
         char byte;
         size_t n = 0;
-        netlib_tls_engine_feed_end(to);
+        netlib_tls_engine_feed_eof(to);
         run.victims = netlib_tls_engine_read(to, &byte, 1, &n, &err);
         CHECK_INT(is_done ? NETLIB_TLS_TRUNCATED : NETLIB_TLS_HANDSHAKE_EOF, run.victims);
         CHECK_INT(-1, netlib_error_tls_alert(err));
@@ -248,7 +248,7 @@ static void every_offset(const struct kind *kind, enum side victim) {
         static const netlib_status allowed[] = {NETLIB_TLS_PROTOCOL, NETLIB_TLS_HANDSHAKE_EOF, NETLIB_TLS_ALERT, NETLIB_NOT_TLS, NETLIB_TLS_INCOMPATIBLE,
                                                 NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_TRUNCATED};
         /* Nobody vouches for the version in a record's header, nor in TLS 1.3 for the type there: the true one is inside. */
-        bool is_harmless = flip.offset_in_record == 1 || flip.offset_in_record == 2 || (flip.offset_in_record == 0 && kind->version == NETLIB_TLS_1_3);
+        bool is_harmless = flip.offset_in_record == 1 || flip.offset_in_record == 2 || (flip.offset_in_record == 0 && kind->version == NETLIB_TLS_VERSION_1_3);
         CHECK(is_one_of(flip.victims, allowed, 7) || (flip.victims == NETLIB_OK && (is_harmless || !flip.was_there)));
         CHECK(flip.victims != NETLIB_TLS_PROTOCOL || flip.is_told);
         CHECK(flip.victims != NETLIB_CERTIFICATE_VERIFY || flip.is_told);
@@ -284,7 +284,7 @@ static const struct {
 static void every_record(const struct kind *kind, enum side victim) {
     refill(kind);
     size_t records = shake(kind, victim, LOSE, 1000, NULL, 0).records;
-    bool is_13 = kind->version == NETLIB_TLS_1_3;
+    bool is_13 = kind->version == NETLIB_TLS_VERSION_1_3;
     for (size_t at = 0; at < records; at++) {
         for (enum act act = LOSE; act < INSERT; act++) {
             unsigned long failed = checks_failed;

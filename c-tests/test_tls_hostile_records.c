@@ -181,7 +181,7 @@ static void check_alive(struct scene *scene, const struct row *row) {
         CHECK_INT(4, (long long)came.plain);
         CHECK_OK(netlib_tls_engine_write(scene->victim, "pong", 4, &n, &err));
     }
-    netlib_tls_engine_feed_end(scene->victim);
+    netlib_tls_engine_feed_eof(scene->victim);
     netlib_status end = scene->moment == DONE ? NETLIB_TLS_TRUNCATED : NETLIB_TLS_HANDSHAKE_EOF;
     CHECK_STATUS(end, netlib_tls_engine_read(scene->victim, got, sizeof got, &n, &err));
     CHECK_STATUS(end, netlib_tls_engine_read(scene->victim, got, sizeof got, &n, &err));

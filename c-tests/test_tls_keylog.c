@@ -76,11 +76,11 @@ static void both_sides_write_what_wireshark_reads(void) {
         "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "CLIENT_TRAFFIC_SECRET_0", "EXPORTER_SECRET",
         "SERVER_HANDSHAKE_TRAFFIC_SECRET", "SERVER_TRAFFIC_SECRET_0",
     };
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
-        const char *const *labels = version == NETLIB_TLS_1_2 ? labels12 : labels13;
-        size_t count = version == NETLIB_TLS_1_2 ? 1 : 5;
-        char *near = in_folder(version == NETLIB_TLS_1_2 ? "near12" : "near13");
-        char *far = in_folder(version == NETLIB_TLS_1_2 ? "far12" : "far13");
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
+        const char *const *labels = version == NETLIB_TLS_VERSION_1_2 ? labels12 : labels13;
+        size_t count = version == NETLIB_TLS_VERSION_1_2 ? 1 : 5;
+        char *near = in_folder(version == NETLIB_TLS_VERSION_1_2 ? "near12" : "near13");
+        char *far = in_folder(version == NETLIB_TLS_VERSION_1_2 ? "far12" : "far13");
         netlib_tls_options *options = client_options();
         netlib_tls_options_set_keylog_file(options, near);
         netlib_tls_options_set_maximum_version(options, version);

@@ -112,7 +112,7 @@ static void both_ways_at_once(void) {
             CHECK(flows[i].intact);
         }
         for (size_t i = 0; i < rows[row].depth; i++) {
-            CHECK_INT(NETLIB_TLS_1_3, netlib_tls_stream_version(nest.near[i]));
+            CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_stream_version(nest.near[i]));
             CHECK_INT(2, (long long)netlib_tls_stream_peer_certificate_count(nest.near[i]) + 1);
         }
         free_nest(&nest);
@@ -282,7 +282,7 @@ static void the_outer_is_busy(void) {
     CHECK_BUSY(netlib_tls_wrap_stream(client, near, "localhost", &third, &err));
     CHECK_BUSY(netlib_tls_accept_stream(server, near, &third, &err));
     CHECK(third == NULL);
-    CHECK_INT(NETLIB_TLS_1_3, netlib_tls_stream_version(near));
+    CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_stream_version(near));
     CHECK_INT(0, (long long)netlib_tls_stream_pending(near));
     CHECK(netlib_tls_stream_cipher_suite(near, NULL) != NULL);
 

@@ -24,9 +24,9 @@ static const int64_t USUAL = NETLIB_OP_NO_TICKET | NETLIB_OP_CIPHER_SERVER_PREFE
 static void defaults(void) {
     netlib_tls_context *context = context_of(bare_options());
     CHECK_INT(16, netlib_tls_context_protocol(context));
-    CHECK_INT(NETLIB_TLS_1_2, netlib_tls_context_minimum_version(context));
-    CHECK_INT(NETLIB_TLS_1_3, netlib_tls_context_maximum_version(context));
-    CHECK_INT(ALWAYS | USUAL, netlib_tls_context_options(context));
+    CHECK_INT(NETLIB_TLS_VERSION_1_2, netlib_tls_context_minimum_version(context));
+    CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_context_maximum_version(context));
+    CHECK_INT(ALWAYS | USUAL, netlib_tls_context_option_bits(context));
     CHECK(netlib_tls_context_resumption(context));
     CHECK(!netlib_tls_context_hostname_checks_common_name(context));
     CHECK(!netlib_tls_context_post_handshake_auth(context));
@@ -46,7 +46,7 @@ static void set(netlib_tls_options *options, enum what what, int64_t value) {
     case MINIMUM: netlib_tls_options_set_minimum_version(options, (int32_t)value); break;
     case MAXIMUM: netlib_tls_options_set_maximum_version(options, (int32_t)value); break;
     case EXACT: netlib_tls_options_set_ssl_version(options, (int32_t)value); break;
-    case BITS: netlib_tls_options_set_options(options, value); break;
+    case BITS: netlib_tls_options_set_option_bits(options, value); break;
     case TICKETS: netlib_tls_options_set_session_tickets(options, (int32_t)value); break;
     case RESUMPTION: netlib_tls_options_set_resumption(options, (int32_t)value); break;
     case NPN: netlib_tls_options_set_npn_protocols(options, protocols, (size_t)value); break;
@@ -74,7 +74,7 @@ static void refused_values(void) {
          SETTER("set_maximum_version") "TLS 1.1 is not offered; the oldest version is TLS 1.2"},
         {MAXIMUM, 7, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("set_maximum_version") "version must be one of enum netlib_tls_version; it is 7"},
-        {MINIMUM, NETLIB_TLS_1_3, MAXIMUM, NETLIB_TLS_1_2, NETLIB_INVALID_ARGUMENT,
+        {MINIMUM, NETLIB_TLS_VERSION_1_3, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_INVALID_ARGUMENT,
          SETTER("set_minimum_version") "the minimum version TLS 1.3 is above the maximum TLS 1.2"},
         {EXACT, 0, NOTHING, 0, NETLIB_UNSUPPORTED,
          SETTER("set_ssl_version") "PROTOCOL_SSLv2 is not offered; the oldest version is TLS 1.2"},
@@ -86,14 +86,14 @@ static void refused_values(void) {
          SETTER("set_ssl_version") "PROTOCOL_TLSv1_1 is not offered; the oldest version is TLS 1.2"},
         {EXACT, 6, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("set_ssl_version") "version must be a number of netlib_resolve_ssl_version; it is 6"},
-        {EXACT, NETLIB_TLS_1_2, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
+        {EXACT, NETLIB_TLS_VERSION_1_2, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("set_ssl_version") "version must be a number of netlib_resolve_ssl_version; it is 771"},
-        {EXACT, NETLIB_PROTOCOL_TLSv1_2, MINIMUM, NETLIB_TLS_1_2, NETLIB_INVALID_ARGUMENT, CONFLICT},
-        {MAXIMUM, NETLIB_TLS_1_3, EXACT, NETLIB_PROTOCOL_TLSv1_2, NETLIB_INVALID_ARGUMENT, CONFLICT},
-        {EXACT, NETLIB_PROTOCOL_TLS_SERVER, MAXIMUM, NETLIB_TLS_1_3, NETLIB_INVALID_ARGUMENT, CONFLICT},
-        {EXACT, NETLIB_PROTOCOL_TLSv1_2, BITS, NETLIB_OP_NO_TLSv1_2, NETLIB_INVALID_ARGUMENT,
+        {EXACT, NETLIB_SSL_VERSION_TLSv1_2, MINIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_INVALID_ARGUMENT, CONFLICT},
+        {MAXIMUM, NETLIB_TLS_VERSION_1_3, EXACT, NETLIB_SSL_VERSION_TLSv1_2, NETLIB_INVALID_ARGUMENT, CONFLICT},
+        {EXACT, NETLIB_SSL_VERSION_TLS_SERVER, MAXIMUM, NETLIB_TLS_VERSION_1_3, NETLIB_INVALID_ARGUMENT, CONFLICT},
+        {EXACT, NETLIB_SSL_VERSION_TLSv1_2, BITS, NETLIB_OP_NO_TLSv1_2, NETLIB_INVALID_ARGUMENT,
          SETTER("set_options") "TLS 1.2 is excluded, and no other version is allowed"},
-        {MINIMUM, NETLIB_TLS_1_3, BITS, NETLIB_OP_NO_TLSv1_3, NETLIB_INVALID_ARGUMENT,
+        {MINIMUM, NETLIB_TLS_VERSION_1_3, BITS, NETLIB_OP_NO_TLSv1_3, NETLIB_INVALID_ARGUMENT,
          SETTER("set_options") "TLS 1.3 is excluded, and no other version is allowed"},
         {BITS, NETLIB_OP_NO_TLSv1_2 | NETLIB_OP_NO_TLSv1_3, NOTHING, 0, NETLIB_INVALID_ARGUMENT,
          SETTER("set_options") "OP_NO_TLSv1_2 and OP_NO_TLSv1_3 leave no version"},
@@ -146,38 +146,38 @@ static void accepted_values(void) {
         int32_t oldest, newest;
         int64_t governed; /* what the getter has beside ALWAYS */
     } rows[] = {
-        {MINIMUM, NETLIB_TLS_1_3, NOTHING, 0, NETLIB_TLS_1_3, NETLIB_TLS_1_3, USUAL},
-        {MINIMUM, NETLIB_TLS_MINIMUM_SUPPORTED, MAXIMUM, NETLIB_TLS_1_2, NETLIB_TLS_1_2, NETLIB_TLS_1_2, USUAL},
-        {MINIMUM, NETLIB_TLS_MAXIMUM_SUPPORTED, NOTHING, 0, NETLIB_TLS_1_3, NETLIB_TLS_1_3, USUAL},
+        {MINIMUM, NETLIB_TLS_VERSION_1_3, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, USUAL},
+        {MINIMUM, NETLIB_TLS_VERSION_MINIMUM_SUPPORTED, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
+        {MINIMUM, NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, USUAL},
         /* SSL 3.0, TLS 1.0 and TLS 1.1 are raised to TLS 1.2. */
-        {MINIMUM, 0x0300, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
-        {MINIMUM, 0x0301, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
-        {MINIMUM, 0x0302, MAXIMUM, NETLIB_TLS_1_2, NETLIB_TLS_1_2, NETLIB_TLS_1_2, USUAL},
-        {MINIMUM, NETLIB_TLS_1_3, MINIMUM, 0x0302, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
-        {EXACT, NETLIB_PROTOCOL_TLSv1_2, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_2, USUAL},
-        {EXACT, NETLIB_PROTOCOL_TLS, MINIMUM, NETLIB_TLS_1_3, NETLIB_TLS_1_3, NETLIB_TLS_1_3, USUAL},
-        {EXACT, NETLIB_PROTOCOL_TLS_CLIENT, MAXIMUM, NETLIB_TLS_1_2, NETLIB_TLS_1_2, NETLIB_TLS_1_2, USUAL},
-        {EXACT, NETLIB_PROTOCOL_TLS_SERVER, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
-        {EXACT, NETLIB_PROTOCOL_TLSv1_2, EXACT, NETLIB_PROTOCOL_TLS, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
-        {BITS, 0, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, 0},
-        {BITS, NETLIB_OP_NO_TLSv1_2, NOTHING, 0, NETLIB_TLS_1_3, NETLIB_TLS_1_3, NETLIB_OP_NO_TLSv1_2},
-        {BITS, NETLIB_OP_NO_TLSv1_3, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_2, NETLIB_OP_NO_TLSv1_3},
-        {BITS, NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, NETLIB_OP_NO_TICKET},
-        {BITS, NETLIB_OP_CIPHER_SERVER_PREFERENCE, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, NETLIB_OP_CIPHER_SERVER_PREFERENCE},
+        {MINIMUM, 0x0300, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
+        {MINIMUM, 0x0301, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
+        {MINIMUM, 0x0302, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
+        {MINIMUM, NETLIB_TLS_VERSION_1_3, MINIMUM, 0x0302, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
+        {EXACT, NETLIB_SSL_VERSION_TLSv1_2, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
+        {EXACT, NETLIB_SSL_VERSION_TLS, MINIMUM, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, USUAL},
+        {EXACT, NETLIB_SSL_VERSION_TLS_CLIENT, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
+        {EXACT, NETLIB_SSL_VERSION_TLS_SERVER, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
+        {EXACT, NETLIB_SSL_VERSION_TLSv1_2, EXACT, NETLIB_SSL_VERSION_TLS, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
+        {BITS, 0, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, 0},
+        {BITS, NETLIB_OP_NO_TLSv1_2, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TLSv1_2},
+        {BITS, NETLIB_OP_NO_TLSv1_3, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_OP_NO_TLSv1_3},
+        {BITS, NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
+        {BITS, NETLIB_OP_CIPHER_SERVER_PREFERENCE, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_CIPHER_SERVER_PREFERENCE},
         /* What urllib3 sets; its own numbers of NO_SSLv2 and NO_SSLv3; all that is always true. */
-        {BITS, NETLIB_OP_NO_SSLv2 | NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_1_2,
-         NETLIB_TLS_1_3, NETLIB_OP_NO_TICKET},
-        {BITS, 0x1000000, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, 0x1000000},
+        {BITS, NETLIB_OP_NO_SSLv2 | NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_VERSION_1_2,
+         NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
+        {BITS, 0x1000000, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, 0x1000000},
         {BITS, NETLIB_OP_ALL | NETLIB_OP_SINGLE_DH_USE | NETLIB_OP_SINGLE_ECDH_USE | NETLIB_OP_LEGACY_SERVER_CONNECT, NOTHING, 0,
-         NETLIB_TLS_1_2, NETLIB_TLS_1_3, NETLIB_OP_ALL | NETLIB_OP_LEGACY_SERVER_CONNECT},
+         NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_ALL | NETLIB_OP_LEGACY_SERVER_CONNECT},
         /* One setting with two setters: the later call wins. */
-        {TICKETS, 1, NOTHING, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, NETLIB_OP_CIPHER_SERVER_PREFERENCE},
-        {TICKETS, 1, TICKETS, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
-        {TICKETS, 1, BITS, NETLIB_OP_NO_TICKET, NETLIB_TLS_1_2, NETLIB_TLS_1_3, NETLIB_OP_NO_TICKET},
-        {BITS, NETLIB_OP_NO_TICKET, TICKETS, 1, NETLIB_TLS_1_2, NETLIB_TLS_1_3, 0},
-        {BITS, 0, TICKETS, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, NETLIB_OP_NO_TICKET},
-        {NPN, 0, COMMON_NAME, 0, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
-        {POST_HANDSHAKE, 0, RESUMPTION, 1, NETLIB_TLS_1_2, NETLIB_TLS_1_3, USUAL},
+        {TICKETS, 1, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_CIPHER_SERVER_PREFERENCE},
+        {TICKETS, 1, TICKETS, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
+        {TICKETS, 1, BITS, NETLIB_OP_NO_TICKET, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
+        {BITS, NETLIB_OP_NO_TICKET, TICKETS, 1, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, 0},
+        {BITS, 0, TICKETS, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
+        {NPN, 0, COMMON_NAME, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
+        {POST_HANDSHAKE, 0, RESUMPTION, 1, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_tls_options *options = bare_options();
@@ -186,16 +186,16 @@ static void accepted_values(void) {
         netlib_tls_context *context = context_of(options);
         CHECK_INT(rows[i].oldest, netlib_tls_context_minimum_version(context));
         CHECK_INT(rows[i].newest, netlib_tls_context_maximum_version(context));
-        CHECK_INT(ALWAYS | rows[i].governed, netlib_tls_context_options(context));
+        CHECK_INT(ALWAYS | rows[i].governed, netlib_tls_context_option_bits(context));
         netlib_tls_context_free(context);
     }
     /* Each bit that is always true is accepted. */
     for (int64_t bit = 1; bit != 0 && bit <= ALWAYS; bit <<= 1) {
         if ((ALWAYS & bit) == 0) continue;
         netlib_tls_options *options = bare_options();
-        netlib_tls_options_set_options(options, bit);
+        netlib_tls_options_set_option_bits(options, bit);
         netlib_tls_context *context = context_of(options);
-        CHECK_INT(ALWAYS, netlib_tls_context_options(context));
+        CHECK_INT(ALWAYS, netlib_tls_context_option_bits(context));
         netlib_tls_context_free(context);
     }
     netlib_tls_options *options = bare_options();
@@ -249,7 +249,7 @@ static void what_a_client_says(void) {
     CHECK(!hello_has(bare_options(), POST_HANDSHAKE_AUTH));
     CHECK(!hello_has(bare_options(), NEXT_PROTOCOL));
     options = bare_options();
-    netlib_tls_options_set_options(options, 0);
+    netlib_tls_options_set_option_bits(options, 0);
     CHECK(hello_has(options, SESSION_TICKET));
     options = bare_options();
     netlib_tls_options_set_session_tickets(options, 1);
@@ -264,8 +264,8 @@ static void options_of_a_context(void) {
     netlib_error *err = NULL;
     CHECK(netlib_tls_context_to_options(NULL) == NULL);
     netlib_tls_options *options = client_options();
-    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
-    netlib_tls_options_set_options(options, NETLIB_OP_NO_TICKET);
+    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_VERSION_1_3);
+    netlib_tls_options_set_option_bits(options, NETLIB_OP_NO_TICKET);
     netlib_tls_options_set_ciphers(options, "TLS_AES_128_GCM_SHA256:NOPE");
     netlib_tls_options_add_alpn_protocol(options, "h2");
     netlib_tls_options_set_check_hostname(options, 0);
@@ -279,8 +279,8 @@ static void options_of_a_context(void) {
     for (int round = 0; round < 2; round++) {
         options = netlib_tls_context_to_options(context);
         netlib_tls_context *same = context_of(options);
-        CHECK_INT(NETLIB_TLS_1_3, netlib_tls_context_minimum_version(same));
-        CHECK_INT(ALWAYS | NETLIB_OP_NO_TICKET, netlib_tls_context_options(same));
+        CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_context_minimum_version(same));
+        CHECK_INT(ALWAYS | NETLIB_OP_NO_TICKET, netlib_tls_context_option_bits(same));
         CHECK_INT(1, (long long)netlib_tls_context_cipher_suite_count(same));
         CHECK_STR("NOPE", netlib_tls_context_unknown_ciphers(same, NULL));
         CHECK_INT(1, (long long)netlib_tls_context_alpn_protocol_count(same));
@@ -294,10 +294,10 @@ static void options_of_a_context(void) {
         /* One is varied; the context is not. */
         options = netlib_tls_context_to_options(context);
         netlib_tls_options_set_ciphers(options, NULL);
-        netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_options_set_minimum_version(options, NETLIB_TLS_VERSION_1_2);
         netlib_tls_options_add_alpn_protocol(options, "http/1.1");
         netlib_tls_context *other = context_of(options);
-        CHECK_INT(NETLIB_TLS_1_2, netlib_tls_context_minimum_version(other));
+        CHECK_INT(NETLIB_TLS_VERSION_1_2, netlib_tls_context_minimum_version(other));
         CHECK_INT(9, (long long)netlib_tls_context_cipher_suite_count(other));
         CHECK_INT(2, (long long)netlib_tls_context_alpn_protocol_count(other));
         netlib_tls_context_free(other);

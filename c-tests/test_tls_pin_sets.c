@@ -239,7 +239,7 @@ static void every_row_in_both_versions(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct row *row = &rows[i];
         netlib_tls_context *server = server_that_sends(row->sent, row->key);
-        for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
             char label[100];
             snprintf(label, sizeof label, "row %zu, version 0x%x", i, (unsigned)version);
             netlib_tls_options *options = client_that(row->asks, row->trust, row->pins);
@@ -290,7 +290,7 @@ static void r22_the_context_checks_pins_on_every_way(void) {
     for (int row = 0; row < 24; row++) {
         bool is_right = row & 1;
         int asks = row & 2 ? NOT_VERIFIED : row & 8 ? REPLACE : 0;
-        int32_t version = row & 4 ? NETLIB_TLS_1_2 : NETLIB_TLS_1_3;
+        int32_t version = row & 4 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3;
         bool is_nested = row >= 16;
         const char *const pins[2] = {is_right ? "key:server.pem" : "key:wrong-name.pem", NULL};
         netlib_tls_options *options = client_that(asks, (const char *const[2])CA, pins);
@@ -324,7 +324,7 @@ static void r22_the_context_checks_pins_on_every_way(void) {
 /* A session that was made without pins, or under others, opens nothing under these. */
 static void sessions_do_not_cross_pins(void) {
     netlib_tls_context *server = server_context("server");
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_options *options = client_options();
         netlib_tls_options_set_maximum_version(options, version);
         netlib_tls_context *plain = context_of(options);
@@ -426,7 +426,7 @@ static void pins_of_a_server_that_asks_for_nothing_are_refused(void) {
                                                   (const char *const[2]){"key:client.pem", NULL});
         netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
         netlib_tls_context *context = context_of(options);
-        CHECK(netlib_tls_engine_server_new(context, &engine, &err) == NETLIB_INVALID_ARGUMENT && engine == NULL);
+        CHECK(netlib_tls_engine_new_server(context, &engine, &err) == NETLIB_INVALID_ARGUMENT && engine == NULL);
         CHECK_STR("there are pins, but clients are asked for no certificate", netlib_error_message(err, NULL));
         CHECK_STR("to ask for one: netlib_tls_options_set_verify_mode with NETLIB_CERT_REQUIRED", netlib_error_advice(err, NULL));
         netlib_error_free(err);

@@ -55,7 +55,7 @@ static void r22_a_pin_holds_on_every_way(void) {
     netlib_tls_context *server = server_context("server");
     for (int row = 0; row < 8; row++) {
         int32_t mode = row & 1 ? NETLIB_CERT_NONE : NETLIB_CERT_REQUIRED;
-        int32_t version = row & 2 ? NETLIB_TLS_1_2 : NETLIB_TLS_1_3;
+        int32_t version = row & 2 ? NETLIB_TLS_VERSION_1_2 : NETLIB_TLS_VERSION_1_3;
         size_t depth = row & 4 ? 2 : 1;
         netlib_tls_context *client = client_that(mode, version);
         for (int round = 0; round < 2; round++) {

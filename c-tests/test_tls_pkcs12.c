@@ -123,7 +123,7 @@ static void handshakes(void) {
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
     netlib_tls_context *server = context_of(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
             netlib_error *err = NULL;
             options = identity(rows[i].path, NULL, rows[i].password);
             netlib_tls_options_set_minimum_version(options, version);

@@ -50,7 +50,7 @@ static void (*const settings[])(netlib_tls_options *) = {
  * if they differ in nothing. */
 static void r26_sessions_cross_no_setting(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
             if (under_valgrind() && i % 5 != 0) continue;
             netlib_tls_context *plain = client_of(version, NULL), *other = client_of(version, settings[i]);
@@ -84,7 +84,7 @@ static void r26_sessions_cross_no_setting(void) {
 
 /* A server's sessions are its context's too: what one asks of clients, the other's sessions do not get around. */
 static void r26_servers_sessions_cross_no_context(void) {
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int row = 0; row < 2; row++) {
             netlib_tls_context *easy = server_of(NULL, NETLIB_CERT_NONE), *other = server_of(NULL, row == 0 ? NETLIB_CERT_NONE : NETLIB_CERT_REQUIRED);
             netlib_tls_context *client = client_of(version, NULL);
@@ -164,7 +164,7 @@ static enum came connect_by(enum way way, const netlib_tls_context *client, cons
 static void r26_sessions_cross_no_name(void) {
     static const char *const others[] = {"a.wild.test", "b.wild.test", "127.0.0.1", "::1", "xn--bcher-kva.test"};
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int checked = 0; checked < 2; checked++) {
             for (enum way first = ENGINE; first < WAYS; first++) {
                 if (under_valgrind() && (int)first % 2 != checked) continue;
@@ -198,7 +198,7 @@ static void r26_sessions_cross_no_name(void) {
  * context. */
 static void r26_sessions_cross_no_derived_context(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = client_of(version, protocol);
         CHECK_INT(FULL, connect_by(STREAM, client, server, "localhost"));
         CHECK_INT(FULL, connect_by(SSL_WRAP_SOCKET, client, server, "localhost"));
@@ -232,11 +232,11 @@ static void r26_sessions_cross_no_derived_context(void) {
 /* One of TLS 1.3 is for one connection, one of TLS 1.2 for several. */
 static void a_session_taken_out_is_its_holders(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_error *err = NULL;
         netlib_tls_session *none = NULL, *session = NULL, *older = NULL;
         size_t len = 0;
-        bool is_once = version == NETLIB_TLS_1_3;
+        bool is_once = version == NETLIB_TLS_VERSION_1_3;
         netlib_tls_context *client = client_of(version, NULL);
         CHECK_INT(0, (long long)netlib_tls_context_session_count(client));
         struct wire wire = wire_of(client, server, 20000);
@@ -322,7 +322,7 @@ static void a_session_taken_out_is_its_holders(void) {
 
 static void what_does_not_fit_is_refused(void) {
     netlib_error *err = NULL;
-    netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_1_3, no_name);
+    netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     netlib_tls_session *session = session_of(client, server, "localhost");
     check_refused(client, "127.0.0.1", session, "session is of the server \"localhost\", not of \"127.0.0.1\"");
     check_refused(client, NULL, session, "session is of the server \"localhost\", and this one has no name to prove");
@@ -364,7 +364,7 @@ static void what_does_not_fit_is_refused(void) {
 
     /* One of TLS 1.2 does not survive a handshake that fails, so that the next is a full one. */
     netlib_tls_context_free(client);
-    client = client_of(NETLIB_TLS_1_2, NULL);
+    client = client_of(NETLIB_TLS_VERSION_1_2, NULL);
     session = session_of(client, server, "localhost");
     struct wire wire = wire_of(client, server, 20000);
     CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
@@ -382,7 +382,7 @@ static void what_does_not_fit_is_refused(void) {
 /* By streams on descriptors, as by engines. */
 static void streams_take_and_give(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = client_of(version, NULL);
         netlib_tls_session *session = NULL;
         for (int round = 0; round < 4; round++) {
@@ -414,7 +414,7 @@ static void streams_take_and_give(void) {
 
 /* At most 8 of a name and 256 in all; those that were used last stay. */
 static void memory_is_bounded(void) {
-    netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_1_3, no_name);
+    netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE), *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     for (int i = 0; i < 12; i++) CHECK_INT(i == 0 ? FULL : RESUMED, connect_to(client, server, "localhost"));
     CHECK_INT(8, (long long)netlib_tls_context_session_count(client));
     char name[40];
@@ -448,8 +448,8 @@ static void *share_the_memory(void *argument) {
         netlib_tls_engine *ends[2] = {NULL, NULL};
         char bytes[20000];
         bool given = session != NULL;
-        it->ok &= netlib_tls_engine_client_new(it->client, it->name, &ends[0], NULL) == NETLIB_OK;
-        it->ok &= netlib_tls_engine_server_new(it->server, &ends[1], NULL) == NETLIB_OK;
+        it->ok &= netlib_tls_engine_new_client(it->client, it->name, &ends[0], NULL) == NETLIB_OK;
+        it->ok &= netlib_tls_engine_new_server(it->server, &ends[1], NULL) == NETLIB_OK;
         if (given) it->ok &= netlib_tls_engine_set_session(ends[0], session, NULL) == NETLIB_OK;
         netlib_tls_session_free(session);
         session = NULL;
@@ -460,7 +460,7 @@ static void *share_the_memory(void *argument) {
             it->ok &= netlib_tls_engine_feed(ends[1 - turn % 2], bytes, len, &n, NULL) == NETLIB_OK && n == len;
             (void)netlib_tls_engine_read(ends[1 - turn % 2], bytes, sizeof bytes, &n, NULL);
         }
-        it->ok &= netlib_tls_engine_version(ends[0]) == NETLIB_TLS_1_3 && netlib_tls_engine_version(ends[1]) == NETLIB_TLS_1_3;
+        it->ok &= netlib_tls_engine_version(ends[0]) == NETLIB_TLS_VERSION_1_3 && netlib_tls_engine_version(ends[1]) == NETLIB_TLS_VERSION_1_3;
         it->ok &= netlib_tls_engine_is_resumed(ends[0]) == netlib_tls_engine_is_resumed(ends[1]);
         if (given) it->ok &= netlib_tls_engine_is_resumed(ends[0]);
         if (i % 3 != 0) it->ok &= netlib_tls_engine_take_session(ends[0], &session, NULL) == NETLIB_OK;

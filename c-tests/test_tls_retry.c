@@ -97,7 +97,7 @@ static void points_of_failure(void) {
         if (rows[i / 2].sent == REQUEST) write_request(scene.victim);
         if (rows[i / 2].sent == PART_OF_RESPONSE) feed_all(scene.victim, records, write_script(&scene, "s23:485454502f312e3120323030", records));
         if (rows[i / 2].script != NULL) feed_all(scene.victim, records, write_script(&scene, rows[i / 2].script, records));
-        else netlib_tls_engine_feed_end(scene.victim);
+        else netlib_tls_engine_feed_eof(scene.victim);
         netlib_error *failure = read_failure(scene.victim);
         CHECK_INT(rows[i / 2].status[version], netlib_error_status(failure));
         check_outcomes(rows[i / 2].kind, failure, NULL, what);
@@ -219,7 +219,7 @@ static void r32_early_data_counts_as_sent(void) {
         if (end == REJECTED_AND_CUT) len = first + 6;
         if (end == REJECTED_AND_CORRUPTED) answer[len - 1] ^= 1;
         if (end != CUT) feed_all(client, answer, len);
-        if (end == CUT || end == REJECTED_AND_CUT) netlib_tls_engine_feed_end(client);
+        if (end == CUT || end == REJECTED_AND_CUT) netlib_tls_engine_feed_eof(client);
         netlib_error *failure = read_failure(client);
         CHECK_INT(rows[end].status, netlib_error_status(failure));
         CHECK_INT((long long)sizeof post - 1, (long long)netlib_tls_engine_early_data_written(client));
@@ -255,7 +255,7 @@ static netlib_error *exchange(enum version version, struct order_server *shop, s
     *record_len = drain_all(wire.server, bytes, sizeof bytes);
     bytes[at] ^= bit;
     feed_all(wire.client, bytes, *record_len);
-    netlib_tls_engine_feed_end(wire.client);
+    netlib_tls_engine_feed_eof(wire.client);
     netlib_status status = netlib_tls_engine_read(wire.client, request, sizeof request, &n, &err);
     CHECK(status != NETLIB_WANT_READ);
     free_wire(&wire);

@@ -263,10 +263,10 @@ static void sessions(void) {
         int32_t version;
         size_t key_len, iv_len;
     } rows[] = {
-        {"TLS_AES_128_GCM_SHA256", NETLIB_TLS_1_3, 16, 12},
-        {"TLS_CHACHA20_POLY1305_SHA256", NETLIB_TLS_1_3, 32, 12},
-        {"ECDHE-ECDSA-AES128-GCM-SHA256", NETLIB_TLS_1_2, 16, 4},
-        {"ECDHE-ECDSA-CHACHA20-POLY1305", NETLIB_TLS_1_2, 32, 12},
+        {"TLS_AES_128_GCM_SHA256", NETLIB_TLS_VERSION_1_3, 16, 12},
+        {"TLS_CHACHA20_POLY1305_SHA256", NETLIB_TLS_VERSION_1_3, 32, 12},
+        {"ECDHE-ECDSA-AES128-GCM-SHA256", NETLIB_TLS_VERSION_1_2, 16, 4},
+        {"ECDHE-ECDSA-CHACHA20-POLY1305", NETLIB_TLS_VERSION_1_2, 32, 12},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_tls_context *client = context_with("client", rows[i].ciphers, rows[i].version, false, i == 0);
@@ -333,7 +333,7 @@ static void credentials(void) {
     const char *value = netlib_headers_get(headers, "authorization", NULL);
     CHECK(value != NULL && strlen(value) == 6 + (sizeof BASIC - 1 + 2) / 3 * 4);
     if (value != NULL) add_secret("", "Basic credentials in base64", value + 6, 28);
-    CHECK(netlib_headers_wire(headers, NULL) != NULL);
+    CHECK(netlib_headers_to_wire(headers, NULL) != NULL);
     netlib_headers_options_free(options);
     netlib_headers_free(headers);
 

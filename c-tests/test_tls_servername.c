@@ -62,7 +62,7 @@ static bool shows(const netlib_tls_engine *client, const char *file) {
     size_t len = 0;
     snprintf(path, sizeof path, CERTS "%s", file);
     netlib_tls_context *plain = server_context(file);
-    netlib_tls_context *lax = lax_client(NETLIB_TLS_1_3, NULL);
+    netlib_tls_context *lax = lax_client(NETLIB_TLS_VERSION_1_3, NULL);
     struct wire wire = wire_of(lax, plain, 20000);
     CHECK_SHAKEN(NETLIB_OK, NETLIB_OK, shake_wire(&wire));
     size_t expected_len = 0;
@@ -104,7 +104,7 @@ static void what_it_may_answer(void) {
     netlib_tls_context *other = other_server();
     netlib_tls_context *of_a_client = client_context();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
             static const size_t pieces[] = {1, 20000};
             for (size_t j = 0; j < 2; j++) {
                 struct chooser chooser = {.answer = rows[i].answer};
@@ -150,11 +150,11 @@ static void everything_is_the_replacements(void) {
         netlib_status client, server;
         int32_t alert;
     } rows[] = {
-        {NETLIB_TLS_1_2, NETLIB_CERT_NONE, NETLIB_TLS_1_2, "h2", NETLIB_OK, NETLIB_OK, -1},
-        {NETLIB_TLS_1_2, NETLIB_CERT_NONE, NETLIB_TLS_1_3, "h2", NETLIB_OK, NETLIB_OK, -1},
-        {NETLIB_TLS_1_2, NETLIB_CERT_NONE, NETLIB_TLS_1_3, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, 120},
-        {NETLIB_TLS_1_3, NETLIB_CERT_NONE, NETLIB_TLS_1_2, "h2", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, 70},
-        {NETLIB_TLS_1_2, NETLIB_CERT_REQUIRED, NETLIB_TLS_1_2, "h2", NETLIB_TLS_ALERT, NETLIB_CERTIFICATE_VERIFY, 116},
+        {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_2, "h2", NETLIB_OK, NETLIB_OK, -1},
+        {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_3, "h2", NETLIB_OK, NETLIB_OK, -1},
+        {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_3, "http/1.1", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, 120},
+        {NETLIB_TLS_VERSION_1_3, NETLIB_CERT_NONE, NETLIB_TLS_VERSION_1_2, "h2", NETLIB_TLS_ALERT, NETLIB_TLS_INCOMPATIBLE, 70},
+        {NETLIB_TLS_VERSION_1_2, NETLIB_CERT_REQUIRED, NETLIB_TLS_VERSION_1_2, "h2", NETLIB_TLS_ALERT, NETLIB_CERTIFICATE_VERIFY, 116},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_tls_options *options = netlib_tls_options_new();
@@ -240,7 +240,7 @@ static void what_is_no_hello(void) {
     }
     CHECK_INT(0, chooser.calls);
     /* A warning before the hello is let pass, as without a callback, and does not lead around it. */
-    netlib_tls_context *client = lax_client(NETLIB_TLS_1_3, NULL);
+    netlib_tls_context *client = lax_client(NETLIB_TLS_VERSION_1_3, NULL);
     struct wire wire = wire_of(client, asking, 20000);
     chooser.answer = NETLIB_VERDICT_REFUSE;
     CHECK_INT(7, (long long)feed_all(wire.server, "\x15\x03\x03\x00\x02\x01\x5a", 7));
@@ -255,7 +255,7 @@ static void what_is_no_hello(void) {
         CHECK(drain_all(from, hello, sizeof hello) > 300);
         CHECK_INT((long long)cut, (long long)feed_all(to, hello, cut));
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(to, &err));
-        netlib_tls_engine_feed_end(to);
+        netlib_tls_engine_feed_eof(to);
         CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_engine_handshake(to, &err));
         netlib_tls_engine_free(from);
         netlib_tls_engine_free(to);
@@ -284,7 +284,7 @@ static void what_is_no_hello(void) {
 static void streams_ask_too(void) {
     netlib_error *err = NULL;
     netlib_tls_context *other = other_server();
-    netlib_tls_context *client = lax_client(NETLIB_TLS_1_3, "h2");
+    netlib_tls_context *client = lax_client(NETLIB_TLS_VERSION_1_3, "h2");
     static const int32_t answers[] = {NETLIB_VERDICT_ALLOW, NETLIB_VERDICT_REFUSE};
     for (size_t i = 0; i < 2; i++) {
         struct chooser chooser = {.answer = answers[i], .replacement = other};
@@ -335,7 +335,7 @@ static void streams_ask_too(void) {
     netlib_tls_options_set_servername_callback(options, choose, NULL, NULL);
     netlib_tls_context *none = context_of(options);
     netlib_tls_engine *engine = NULL;
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_server_new(none, &engine, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_server(none, &engine, &err));
     /* A client asks nobody. */
     engine = client_engine(none, "localhost");
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(engine, &err));

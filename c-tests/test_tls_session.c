@@ -34,7 +34,7 @@ static bool is_one_of(const char *text, const char *a, const char *b) {
 
 /* A session is resumed once the client has been told how: in TLS 1.2 by the handshake, in TLS 1.3 by what it reads next. */
 static void full_and_resumed(void) {
-    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     for (size_t i = 0; i < 2; i++) {
         for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {
@@ -58,7 +58,7 @@ static void full_and_resumed(void) {
                     CHECK_STR(netlib_tls_engine_cipher_suite(sides[1 - j], NULL), suite);
                     /* A resumed session of TLS 1.2 exchanges nothing. */
                     const char *group = netlib_tls_engine_key_exchange_group(sides[j], NULL);
-                    if (versions[i] == NETLIB_TLS_1_3) CHECK_STR("X25519MLKEM768", group);
+                    if (versions[i] == NETLIB_TLS_VERSION_1_3) CHECK_STR("X25519MLKEM768", group);
                     else if (round > 0) CHECK_STR(NULL, group);
                     else CHECK(is_one_of(group, "x25519", "secp256r1"));
                     CHECK_STR("h2", netlib_tls_engine_alpn_protocol(sides[j], NULL));
@@ -104,7 +104,7 @@ static void the_server_picks_the_protocol(void) {
         {{"a", "b"}, {NULL, NULL}, NULL, NETLIB_OK},     {{"a", "b"}, {"c", "A"}, NULL, NETLIB_TLS_ALERT},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+        for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
             netlib_tls_options *options[2] = {client_options(), client_options()};
             netlib_tls_options_set_maximum_version(options[0], version);
             netlib_tls_options_set_identity_files(options[1], CERTS "server.pem", CERTS "server.key");
@@ -129,9 +129,9 @@ static void the_server_picks_the_protocol(void) {
 
 /* Of another name nothing is resumed, nor of another context, nor without a name. */
 static void what_is_not_resumed(void) {
-    netlib_tls_context *client = both_of(NETLIB_TLS_1_3, false, NULL, NETLIB_CERT_NONE);
-    netlib_tls_context *other = both_of(NETLIB_TLS_1_3, false, NULL, NETLIB_CERT_NONE);
-    netlib_tls_context *server = both_of(NETLIB_TLS_1_3, true, NULL, NETLIB_CERT_NONE);
+    netlib_tls_context *client = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
+    netlib_tls_context *other = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
+    netlib_tls_context *server = both_of(NETLIB_TLS_VERSION_1_3, true, NULL, NETLIB_CERT_NONE);
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_check_hostname(options, 0);
     netlib_tls_context *nameless = context_of(options);
@@ -172,7 +172,7 @@ static void what_is_not_resumed(void) {
 /* A stream tells the same. */
 static void streams_tell_the_same(void) {
     netlib_error *err = NULL;
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = both_of(version, false, NULL, NETLIB_CERT_REQUIRED);
         netlib_tls_context *server = both_of(version, true, NULL, NETLIB_CERT_REQUIRED);
         for (int round = 0; round < 2; round++) {
@@ -188,7 +188,7 @@ static void streams_tell_the_same(void) {
             CHECK_OK(netlib_tls_stream_write(stream, "x", 1, &n, &err));
             CHECK_OK(netlib_tls_stream_read(stream, got, sizeof got, &n, &err));
             const char *group = netlib_tls_stream_key_exchange_group(stream, &len);
-            if (version == NETLIB_TLS_1_3) CHECK_STR("X25519MLKEM768", group);
+            if (version == NETLIB_TLS_VERSION_1_3) CHECK_STR("X25519MLKEM768", group);
             else CHECK(round > 0 ? group == NULL : is_one_of(group, "x25519", "secp256r1"));
             CHECK_STR("localhost", netlib_tls_stream_server_name(stream, NULL));
             CHECK_INT(round > 0, netlib_tls_stream_is_resumed(stream));
@@ -209,7 +209,7 @@ static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
     netlib_tls_context *contexts[2];
     for (int is_server = 0; is_server < 2; is_server++) {
         netlib_tls_options *options = client_options();
-        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
         netlib_tls_options_set_session_tickets(options, is_server ? at_server : at_client);
         if (is_server) {
             netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
@@ -251,7 +251,7 @@ static void tickets_are_given_if_both_sides_want_them(void) {
 
 /* A session is resumed if neither side has said no. */
 static void both_sides_may_refuse_to_resume(void) {
-    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     for (int row = 0; row < 16; row++) {
         bool at_client = row & 2, at_server = row & 4, tickets = row & 8;
         netlib_tls_options *near = client_options(), *far = client_options();
@@ -280,9 +280,9 @@ static void both_sides_may_refuse_to_resume(void) {
 /* By these a client that has several certificates chooses one. TLS 1.2 sends them in the clear, in a CertificateRequest. */
 static void a_server_names_the_authorities_that_it_accepts(void) {
     netlib_tls_options *options = client_options();
-    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_tls_context *client = context_of(options);
-    netlib_tls_context *server = both_of(NETLIB_TLS_1_2, true, NULL, NETLIB_CERT_OPTIONAL);
+    netlib_tls_context *server = both_of(NETLIB_TLS_VERSION_1_2, true, NULL, NETLIB_CERT_OPTIONAL);
     struct wire wire = wire_of(client, server, 20000);
     netlib_error *err = NULL;
     unsigned char flight[20000];

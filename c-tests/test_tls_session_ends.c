@@ -41,7 +41,7 @@ static void sessions_end_with_the_certificate(void) {
     read_validity(&first, &last);
 
     netlib_tls_context *server = server_context("expired");
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int row = 0; row < 3; row++) {
             /* Where time does not matter, there is no end. */
             netlib_tls_options *options = client_options();
@@ -74,7 +74,7 @@ static void sessions_obey_a_clock_that_is_set(void) {
         enum came came;
     } rows[] = {{first, RESUMED}, {last - 1, RESUMED}, {first - 1, REFUSED}, {last + 1, REFUSED}, {(double)time(NULL), REFUSED}};
     netlib_tls_context *server = server_context("expired");
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             netlib_tls_options *options = client_options();
             netlib_tls_options_set_maximum_version(options, version);
@@ -83,7 +83,7 @@ static void sessions_obey_a_clock_that_is_set(void) {
             bool stays = rows[i].came == RESUMED;
             told = last - 1000;
             netlib_tls_session *session = session_of(client, server, "localhost");
-            CHECK_INT(version == NETLIB_TLS_1_2 ? FULL : RESUMED, connect_to(client, server, "localhost"));
+            CHECK_INT(version == NETLIB_TLS_VERSION_1_2 ? FULL : RESUMED, connect_to(client, server, "localhost"));
             told = rows[i].then;
             CHECK_INT(rows[i].came, connect_to(client, server, "localhost"));
             CHECK((netlib_tls_context_session_count(client) > 0) == stays);
@@ -91,7 +91,7 @@ static void sessions_obey_a_clock_that_is_set(void) {
             struct wire wire = wire_of(client, server, 20000);
             CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
             CHECK_INT(rows[i].came, finish(&wire));
-            CHECK_INT(stays && version == NETLIB_TLS_1_2, netlib_tls_session_is_resumable(session));
+            CHECK_INT(stays && version == NETLIB_TLS_VERSION_1_2, netlib_tls_session_is_resumable(session));
             free_wire(&wire);
             netlib_tls_session_free(session);
             /* And back: the server proves its identity anew. */
@@ -115,7 +115,7 @@ static void sessions_end_with_all_that_proved_them(void) {
         {"good.pem", "int-expired.crl", 1609459200.0},
         {"good.pem", "all.crl", 4733510400.0},
     };
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             char path[200];
             netlib_tls_options *options = netlib_tls_options_new();
@@ -151,9 +151,9 @@ static void a_newer_version_ends_an_older_session(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_tls_context *older = context_of(options), *newer = server_of(NULL, NETLIB_CERT_NONE);
-    netlib_tls_context *client = client_of(NETLIB_TLS_1_3, NULL);
+    netlib_tls_context *client = client_of(NETLIB_TLS_VERSION_1_3, NULL);
     CHECK_INT(FULL, connect_to(client, older, "localhost"));
     CHECK_INT(1, (long long)netlib_tls_context_session_count(client));
     CHECK_INT(RESUMED, connect_to(client, older, "localhost"));
@@ -167,7 +167,7 @@ static void a_newer_version_ends_an_older_session(void) {
 
 /* A client that resumes a session shows no certificate; the one that it showed must still be good. */
 static void clients_expire_too(void) {
-    for (int32_t version = NETLIB_TLS_1_2; version <= NETLIB_TLS_1_3; version++) {
+    for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {
             netlib_tls_options *options = netlib_tls_options_new();
             netlib_tls_options_add_ca_file(options, CERTS "ca.pem");

@@ -224,19 +224,19 @@ static void refused(void) {
 
 static void sessions(void) {
     static const struct settings rows[] = {
-        {"server", NETLIB_TLS_1_3, false, false, false, 1}, {"server", NETLIB_TLS_1_3, false, true, false, 1},
-        {"server", NETLIB_TLS_1_2, false, false, false, 1}, {"server", NETLIB_TLS_1_2, false, true, false, 1},
-        {"rsa", NETLIB_TLS_1_3, true, false, false, 1},     {"rsa", NETLIB_TLS_1_3, true, true, false, 1},
-        {"rsa", NETLIB_TLS_1_2, true, false, false, 1},     {"rsa", NETLIB_TLS_1_2, true, true, false, 1},
-        {"server", NETLIB_TLS_1_3, false, false, true, 1},  {"server", NETLIB_TLS_1_3, false, false, false, 2},
-        {"server", NETLIB_TLS_1_3, false, true, false, 2},  {"server", NETLIB_TLS_1_3, false, false, false, DEEPEST},
-        {"server", NETLIB_TLS_1_3, false, true, false, DEEPEST},
+        {"server", NETLIB_TLS_VERSION_1_3, false, false, false, 1}, {"server", NETLIB_TLS_VERSION_1_3, false, true, false, 1},
+        {"server", NETLIB_TLS_VERSION_1_2, false, false, false, 1}, {"server", NETLIB_TLS_VERSION_1_2, false, true, false, 1},
+        {"rsa", NETLIB_TLS_VERSION_1_3, true, false, false, 1},     {"rsa", NETLIB_TLS_VERSION_1_3, true, true, false, 1},
+        {"rsa", NETLIB_TLS_VERSION_1_2, true, false, false, 1},     {"rsa", NETLIB_TLS_VERSION_1_2, true, true, false, 1},
+        {"server", NETLIB_TLS_VERSION_1_3, false, false, true, 1},  {"server", NETLIB_TLS_VERSION_1_3, false, false, false, 2},
+        {"server", NETLIB_TLS_VERSION_1_3, false, true, false, 2},  {"server", NETLIB_TLS_VERSION_1_3, false, false, false, DEEPEST},
+        {"server", NETLIB_TLS_VERSION_1_3, false, true, false, DEEPEST},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char name[100];
         settings = rows[i];
         snprintf(name, sizeof name, "%s, TLS %s, key %s%s%s, %d deep", settings.small_is_server ? "server" : "client",
-                 settings.version == NETLIB_TLS_1_3 ? "1.3" : "1.2", settings.key, settings.mutual ? ", both with certificates" : "",
+                 settings.version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", settings.key, settings.mutual ? ", both with certificates" : "",
                  settings.grease ? ", ECH GREASE" : "", settings.depth);
         struct work work = {name, session};
         /* The deepest nest has what is left. */

@@ -59,12 +59,12 @@ static void what_the_peer_may_do(void) {
 
     /* No version in common: the server's alert, and the reason on its side. */
     netlib_tls_options *options = client_options();
-    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+    netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_tls_context *old = context_of(options);
     options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
     netlib_tls_options_set_system_trust(options, 0);
-    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
+    netlib_tls_options_set_minimum_version(options, NETLIB_TLS_VERSION_1_3);
     netlib_tls_context *new = context_of(options);
     pair = unix_pair();
     struct server peer = {.does = SERVE_HANDSHAKE, .context = new, .fd = pair.far};

@@ -368,7 +368,7 @@ static void a_context_for_servers_only_serves(void) {
     CHECK_INT(NETLIB_OK, server.status);
 
     netlib_tls_engine *engine = NULL;
-    netlib_status refused = netlib_tls_engine_client_new(theirs, "localhost", &engine, &err);
+    netlib_status refused = netlib_tls_engine_new_client(theirs, "localhost", &engine, &err);
     CHECK_STR(NOT_A_CLIENTS, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, refused);
     refused = netlib_tls_wrap_fd(theirs, 0, "localhost", &stream, &err);
@@ -379,13 +379,13 @@ static void a_context_for_servers_only_serves(void) {
     options = netlib_tls_context_to_options(theirs);
     CHECK_OK(netlib_tls_context_new(options, &same, &err));
     CHECK_INT(0, netlib_tls_context_trust_kinds(same));
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_client_new(same, "localhost", &engine, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_client(same, "localhost", &engine, &err));
     netlib_tls_context_free(same);
     netlib_tls_options_set_server_only(options, 0);
     netlib_tls_options_set_system_trust(options, 0);
     netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
     CHECK_OK(netlib_tls_context_new(options, &same, &err));
-    CHECK_OK(netlib_tls_engine_client_new(same, "localhost", &engine, &err));
+    CHECK_OK(netlib_tls_engine_new_client(same, "localhost", &engine, &err));
     netlib_tls_engine_free(engine);
     netlib_tls_context_free(same);
     netlib_tls_options_free(options);

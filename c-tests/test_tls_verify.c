@@ -52,7 +52,7 @@ static netlib_tls_context *of_version(netlib_tls_options *options, int32_t versi
 }
 
 static void servers_are_judged(void) {
-    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     double now = NOW;
     for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) {
@@ -86,7 +86,7 @@ static void servers_are_judged(void) {
 }
 
 static void clients_are_judged(void) {
-    static const int32_t versions[] = {NETLIB_TLS_1_2, NETLIB_TLS_1_3};
+    static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     double now = NOW;
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {

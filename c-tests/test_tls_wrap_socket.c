@@ -73,12 +73,12 @@ static netlib_tls_options *options_with(int has) {
         netlib_tls_options_set_identity_files(options, CERTS "pkcs12/openssl.p12", NULL);
         netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     }
-    if (has & TLS12) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
-    if (has & TLS13) netlib_tls_options_set_minimum_version(options, NETLIB_TLS_1_3);
+    if (has & TLS12) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
+    if (has & TLS13) netlib_tls_options_set_minimum_version(options, NETLIB_TLS_VERSION_1_3);
     if (has & NOT_VERIFIED) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     if (has & NO_SYSTEM) netlib_tls_options_set_system_trust(options, 0);
     if (has & SYSTEM) netlib_tls_options_set_system_trust(options, 1);
-    if (has & EXACT12) netlib_tls_options_set_ssl_version(options, NETLIB_PROTOCOL_TLSv1_2);
+    if (has & EXACT12) netlib_tls_options_set_ssl_version(options, NETLIB_SSL_VERSION_TLSv1_2);
     if (has & CHACHA) netlib_tls_options_set_ciphers(options, "TLS_CHACHA20_POLY1305_SHA256");
     return options;
 }
@@ -94,73 +94,73 @@ static void as_urllib3_wraps(void) {
         size_t client_certificates;
     } rows[] = {
         /* Neither: the system's authorities. */
-        {ABSENT, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {ABSENT, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {ABSENT, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
-        {0, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {0, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         /* Options alone. */
-        {CA, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {CA_DATA, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {CA_DATA, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {OTHER_CA, ABSENT, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
-        {OTHER_CA | SYSTEM, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {OTHER_CA | SYSTEM, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA, ABSENT, NULL, "elsewhere.test", NETLIB_HOSTNAME_MISMATCH, "", 0, 0},
-        {CA | EXACT12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
-        {CA | H2, ABSENT, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
-        {CA | IDENTITY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
-        {CA_DIR, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {CA | ENCRYPTED, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA | EXACT12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
+        {CA | H2, ABSENT, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
+        {CA | IDENTITY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
+        {CA_DIR, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {CA | ENCRYPTED, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
         {CA | LOCKED, ABSENT, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
-        {NOT_VERIFIED, ABSENT, CERTS "other-ca.pem", NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {NOT_VERIFIED, ABSENT, CERTS "other-ca.pem", NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA, ABSENT, NULL, NULL, NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {CA | EXACT12 | TLS12, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {CA | TLS12 | CHACHA, ABSENT, NULL, "localhost", NETLIB_NO_CIPHER_SUITES, "", 0, 0},
         /* A context alone, whose protocols give way. */
-        {ABSENT, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {ABSENT, CA | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {0, CA | H2 | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
-        {ABSENT, NOT_VERIFIED | H2, NULL, NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {ABSENT, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {ABSENT, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {ABSENT, CA | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {0, CA | H2 | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
+        {ABSENT, NOT_VERIFIED | H2, NULL, NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {ABSENT, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
         /* A context wins, */
         {NOT_VERIFIED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
-        {TLS13, CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
-        {EXACT12, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {TLS13, CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
+        {EXACT12, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         /* but authorities and identity are added to it. */
-        {CA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {CA | TLS13, OTHER_CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_2, 0},
-        {CA_DATA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {OTHER_CA, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {OTHER_CA, 0, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {SYSTEM, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {IDENTITY, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
-        {CA_DIR, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {EMBEDDED, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {CA, EMBEDDED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {CA | TLS13, OTHER_CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
+        {CA_DATA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {OTHER_CA, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {OTHER_CA, 0, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {SYSTEM, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {IDENTITY, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
+        {CA_DIR, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {EMBEDDED, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {CA, EMBEDDED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {EMBEDDED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
         /* A context that trusts nobody, as a server's may: those that are added are all there are. */
         {0, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_NO_TRUST_ANCHORS, "", 0, 0},
         {EMBEDDED, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
-        {CA, IDENTITY | NO_SYSTEM, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
-        {ENCRYPTED, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
-        {IDENTITY, CA | ENCRYPTED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
+        {CA, IDENTITY | NO_SYSTEM, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
+        {ENCRYPTED, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
+        {IDENTITY, CA | ENCRYPTED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
         {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
-        {IDENTITY | H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 1},
-        {H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
+        {IDENTITY | H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 1},
+        {H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
         /* Groups are the context's, also of one that is made of it. */
-        {CA | P256, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {0, CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {P256, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {CA, OTHER_CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {CA | P256, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA | P256, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {0, CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {P256, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {CA, OTHER_CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {CA | P256, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         /* Early data is of one protocol; a context's own is given up for the options' several, whatever else they bring. */
-        {CA | EARLY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
+        {CA | EARLY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA | EARLY | H2 | HTTP, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
-        {0, CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 0},
-        {H2 | HTTP, CA | EARLY, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
-        {H2 | HTTP | CA, OTHER_CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_1_3, 0},
+        {0, CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
+        {H2 | HTTP, CA | EARLY, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
+        {H2 | HTTP | CA, OTHER_CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
         /* PKCS#12 is an identity like others: the client's certificate and its authority's. */
-        {CA | PKCS12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 2},
-        {PKCS12, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 2},
-        {IDENTITY, CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 1},
-        {CA, OTHER_CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_1_3, 2},
+        {CA | PKCS12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
+        {PKCS12, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
+        {IDENTITY, CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
+        {CA, OTHER_CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -183,7 +183,7 @@ static void as_urllib3_wraps(void) {
         if (status == NETLIB_OK) {
             CHECK_INT(rows[i].version, netlib_tls_stream_version(stream));
             bool is_p256 = (rows[i].context & ABSENT ? rows[i].options : rows[i].context) & P256;
-            const char *other = rows[i].version == NETLIB_TLS_1_3 ? "X25519MLKEM768" : "x25519";
+            const char *other = rows[i].version == NETLIB_TLS_VERSION_1_3 ? "X25519MLKEM768" : "x25519";
             CHECK_STR(is_p256 ? "secp256r1" : other, netlib_tls_stream_key_exchange_group(stream, NULL));
             CHECK_OK(netlib_tls_stream_write(stream, "ping", 4, &n, &err));
             CHECK_OK(netlib_tls_stream_read(stream, back, sizeof back, &n, &err));

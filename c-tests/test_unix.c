@@ -161,7 +161,7 @@ static void lists_take_unix_addresses(void) {
     int32_t classes = 0;
     un.sun_family = AF_UNIX;
     CHECK_OK(netlib_classify_address(&un, head, &classes, &err));
-    CHECK_INT(NETLIB_ADDRESS_UNIX, classes);
+    CHECK_INT(NETLIB_ADDRESS_CLASS_UNIX, classes);
 }
 
 /* ---- failures ---- */
@@ -180,7 +180,7 @@ static void check_failure(const char *name, size_t len, const char *shown, const
             status = step_to_the_end(connect, &fd, &err, &steps);
             CHECK_INT(1, steps);
             CHECK_INT(1, (long long)netlib_connect_attempt_count(connect));
-            CHECK_INT(NETLIB_NEW_CONNECTION, netlib_connect_attempt_status(connect, 0));
+            CHECK_INT(NETLIB_CONNECT_FAILED, netlib_connect_attempt_status(connect, 0));
             CHECK_INT(errnum, netlib_connect_attempt_errno(connect, 0));
             CHECK_STR(shown, netlib_connect_attempt_address(connect, 0, NULL));
             CHECK_INT(-1, netlib_connect_attempt_port(connect, 0));
@@ -194,7 +194,7 @@ static void check_failure(const char *name, size_t len, const char *shown, const
         const netlib_error *first = netlib_error_cause(err, 0);
         CHECK(first != NULL && strncmp(cause, netlib_error_message(first, NULL), strlen(cause)) == 0);
         CHECK_INT(NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(status));
-        CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+        CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         netlib_connect_free(connect);
         CHECK_INT(before, open_descriptors());
     }
@@ -282,7 +282,7 @@ static void options_of_ip_are_passed_over(void) {
     snprintf(message, sizeof message, "cannot connect to %s: cannot set socket option -1 of level %d: Protocol not available", path,
              SOL_SOCKET);
     CHECK_STR(message, netlib_error_message(err, NULL));
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, status);
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_options_free(options);
     /* A setter's mistake is told here too. */
     options = options_with_timeout(-7.0);
@@ -328,14 +328,14 @@ static void the_policy(void) {
         struct asked asked = {.answer = NETLIB_VERDICT_ALLOW};
         netlib_connect_options *options = netlib_connect_options_new();
         netlib_connect_options_set_address_callback(options, ask, &asked, NULL);
-        netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_ALL_BUT_GLOBAL & ~NETLIB_ADDRESS_UNIX);
+        netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL & ~NETLIB_ADDRESS_CLASS_UNIX);
         for (int way = 0; way < 2; way++) {
             netlib_connect *connect = way ? connect_to(row->name, row->len, options) : NULL;
             asked = (struct asked){.answer = NETLIB_VERDICT_ALLOW};
             CHECK_OK(way ? netlib_connect_run(connect, NULL, &fd, &err)
                          : netlib_create_unix_connection(row->name, row->len, options, NULL, &fd, &err));
             CHECK_INT(1, asked.calls);
-            CHECK_INT(NETLIB_ADDRESS_UNIX, asked.classes);
+            CHECK_INT(NETLIB_ADDRESS_CLASS_UNIX, asked.classes);
             CHECK_INT((long long)size, (long long)asked.len);
             CHECK(memcmp(&un, asked.bytes, size) == 0);
             check_connected(fd, server);
@@ -359,7 +359,7 @@ static void the_policy(void) {
                 netlib_connect_free(connect);
             }
             CHECK_INT(2, asked.calls);
-            netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_UNIX);
+            netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_UNIX);
         }
         struct pollfd visited = {.fd = server, .events = POLLIN};
         CHECK_INT(0, poll(&visited, 1, 0));
@@ -391,7 +391,7 @@ static void waiting_and_dropping(void) {
     int32_t dropped = 1;
     CHECK_OK(netlib_is_connection_dropped(fd, &dropped, &err));
     CHECK(!dropped);
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(fd, 0.0, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(fd, 0.0, NULL, &err));
     CHECK_OK(netlib_wait_for_write(fd, 0.0, NULL, &err));
     CHECK(write(peer, "x", 1) == 1);
     CHECK_OK(netlib_wait_for_read(fd, LONG, NULL, &err));

@@ -62,7 +62,7 @@ static void a_backlog_that_stays_full(void) {
                 for (steps = 1; status == NETLIB_WANT_WRITE && IN_TIME(began); steps++) {
                     /* The limit's descriptor alone, and never longer than 5 ms. */
                     CHECK_INT(limit != NULL, (long long)netlib_connect_wait_count(connect));
-                    double timer = netlib_connect_timer(connect);
+                    double timer = netlib_connect_wait_seconds(connect);
                     CHECK(timer >= 0.0 && timer <= 0.005);
                     CHECK_INT(NETLIB_WANT_WRITE, netlib_connect_attempt_status(connect, 0));
                     struct pollfd woken = {.fd = netlib_connect_wait_fd(connect, 0), .events = POLLIN};
@@ -172,7 +172,7 @@ static void a_backlog_that_drains(void) {
     connect = connect_to(path, NETLIB_NTS, never);
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     close(server);
-    CHECK_STATUS(NETLIB_NEW_CONNECTION, step_to_the_end(connect, &fd, &err, &steps));
+    CHECK_STATUS(NETLIB_CONNECT_FAILED, step_to_the_end(connect, &fd, &err, &steps));
     CHECK_INT(ECONNREFUSED, netlib_connect_attempt_errno(connect, 0));
     netlib_connect_free(connect);
     close(filler);
@@ -209,7 +209,7 @@ static void a_full_backlog_beside_others(void) {
     in.sin_port = 0;
     CHECK_OK(netlib_addresses_add(list, &in, sizeof in, &err));
     netlib_connect_options *options = netlib_connect_options_new();
-    netlib_connect_options_set_stagger(options, 0.02);
+    netlib_connect_options_set_attempt_delay(options, 0.02);
     /* Of which the Unix socket has no use: that it cannot be had is told by the others alone. */
     netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
     int no_delay = 1;
@@ -225,7 +225,7 @@ static void a_full_backlog_beside_others(void) {
         int32_t port, status, errnum;
     } report[] = {
         {path, -1, NETLIB_CLOSED, 0},
-        {"127.0.0.1", dead_port, NETLIB_NEW_CONNECTION, ECONNREFUSED},
+        {"127.0.0.1", dead_port, NETLIB_CONNECT_FAILED, ECONNREFUSED},
         {"127.0.0.1", port, NETLIB_OK, 0},
     };
     CHECK_INT(COUNT(report), (long long)netlib_connect_attempt_count(connect));

@@ -43,7 +43,7 @@ static void parsing(void) {
         CHECK_STR(parsed[i].authority, netlib_url_authority(url, NULL));
         CHECK_STR(parsed[i].netloc, netlib_url_netloc(url, NULL));
         CHECK_STR(parsed[i].request_uri, netlib_url_request_uri(url, NULL));
-        CHECK_STR(parsed[i].url, netlib_url_url(url, NULL));
+        CHECK_STR(parsed[i].url, netlib_url_to_string(url, NULL));
         netlib_url_free(url);
     }
 }
@@ -55,7 +55,7 @@ static void text_parses_back(void) {
         netlib_url *url = NULL;
         netlib_url *again = NULL;
         CHECK_OK(netlib_parse_url(parsed[i].text, NETLIB_NTS, &url, &err));
-        CHECK_OK(netlib_parse_url(netlib_url_url(url, NULL), NETLIB_NTS, &again, &err));
+        CHECK_OK(netlib_parse_url(netlib_url_to_string(url, NULL), NETLIB_NTS, &again, &err));
         CHECK_STR(parsed[i].scheme, netlib_url_scheme(again, NULL));
         CHECK_STR(parsed[i].auth, netlib_url_auth(again, NULL));
         CHECK_STR(parsed[i].host, netlib_url_host(again, NULL));
@@ -63,7 +63,7 @@ static void text_parses_back(void) {
         CHECK_STR(parsed[i].path, netlib_url_path(again, NULL));
         CHECK_STR(parsed[i].query, netlib_url_query(again, NULL));
         CHECK_STR(parsed[i].fragment, netlib_url_fragment(again, NULL));
-        CHECK_STR(parsed[i].url, netlib_url_url(again, NULL));
+        CHECK_STR(parsed[i].url, netlib_url_to_string(again, NULL));
         netlib_url_free(again);
         netlib_url_free(url);
     }
@@ -79,14 +79,14 @@ static void lengths_and_clones(void) {
     netlib_url_free(url);
     CHECK_STR("/a", netlib_url_path(other, &len));
     CHECK_INT(2, (long long)len);
-    CHECK_STR("http://host/a", netlib_url_url(other, &len));
+    CHECK_STR("http://host/a", netlib_url_to_string(other, &len));
     CHECK_INT(13, (long long)len);
-    CHECK(netlib_url_url(other, NULL) == netlib_url_url(other, NULL));
+    CHECK(netlib_url_to_string(other, NULL) == netlib_url_to_string(other, NULL));
     CHECK(netlib_url_query(other, &len) == NULL);
     CHECK_INT(0, (long long)len);
     netlib_url_free(other);
     CHECK_OK(netlib_parse_url(NULL, 0, &url, &err));
-    CHECK_STR("", netlib_url_url(url, NULL));
+    CHECK_STR("", netlib_url_to_string(url, NULL));
     netlib_url_free(url);
     CHECK_OK(netlib_parse_url("http://h/a\0b", 12, &url, NULL));
     CHECK_STR("/a%00b", netlib_url_path(url, NULL));
@@ -97,7 +97,7 @@ static void lengths_and_clones(void) {
     CHECK_INT(-1, netlib_url_port(NULL));
     CHECK_INT(-1, netlib_url_port_or_default(NULL));
     len = 99;
-    CHECK(netlib_url_url(NULL, &len) == NULL);
+    CHECK(netlib_url_to_string(NULL, &len) == NULL);
     CHECK_INT(0, (long long)len);
 }
 
@@ -165,7 +165,7 @@ static void from_parts(void) {
         CHECK_STATUS(rows[i].status,
                      netlib_url_new(rows[i].scheme, rows[i].auth, rows[i].host, rows[i].port, rows[i].path, rows[i].query,
                                     rows[i].fragment, &url, &err));
-        CHECK_STR(rows[i].url, netlib_url_url(url, NULL));
+        CHECK_STR(rows[i].url, netlib_url_to_string(url, NULL));
         netlib_url_free(url);
     }
 }
@@ -209,7 +209,7 @@ static void resolving(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CHECK_OK(netlib_parse_url(rows[i].base, NETLIB_NTS, &base, &err));
         CHECK_OK(netlib_url_resolve(base, rows[i].reference, NETLIB_NTS, &url, &err));
-        CHECK_STR(rows[i].url, netlib_url_url(url, NULL));
+        CHECK_STR(rows[i].url, netlib_url_to_string(url, NULL));
         CHECK_STR(rows[i].request_uri, netlib_url_request_uri(url, NULL));
         netlib_url_free(url);
         netlib_url_free(base);

@@ -326,7 +326,7 @@ static void strict(void) {
     netlib_url *url = NULL;
     for (size_t i = 0; i < sizeof accepted / sizeof accepted[0]; i++) {
         CHECK_OK(netlib_parse_url_strict(accepted[i].text, NETLIB_NTS, &url, &err));
-        CHECK_STR(accepted[i].url, netlib_url_url(url, NULL));
+        CHECK_STR(accepted[i].url, netlib_url_to_string(url, NULL));
         netlib_url_free(url);
     }
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
@@ -338,7 +338,7 @@ static void strict(void) {
     }
     /* The length rules, not the NUL. */
     CHECK_OK(netlib_parse_url_strict("http://host/ab cd", 14, &url, &err));
-    CHECK_STR("http://host/ab", netlib_url_url(url, NULL));
+    CHECK_STR("http://host/ab", netlib_url_to_string(url, NULL));
     netlib_url_free(url);
     CHECK_STATUS(NETLIB_INVALID_URL, netlib_parse_url_strict("http://h/a\0b", 12, &url, &err));
     CHECK_STATUS(NETLIB_INVALID_URL, netlib_parse_url_strict(NULL, 0, &url, &err));
@@ -476,7 +476,7 @@ static void r13_line_ends_and_nul_never_come_out(void) {
                 netlib_status status = how == 0 ? netlib_parse_url(text, len, &url, NULL)
                                                 : netlib_url_resolve(base, text, len, &url, NULL);
                 size_t url_len = 0, target_len = 0;
-                const char *whole = netlib_url_url(url, &url_len);
+                const char *whole = netlib_url_to_string(url, &url_len);
                 const char *target = netlib_url_request_uri(url, &target_len);
                 CHECK(status == NETLIB_OK || (status == NETLIB_INVALID_URL && url == NULL));
                 CHECK(url == NULL || (strpbrk(whole, "\r\n") == NULL && strlen(whole) == url_len));
@@ -523,7 +523,7 @@ static double seconds(const char *text, size_t len) {
         status = netlib_parse_url(text, len, &url, NULL);
         if (status == NETLIB_OK) status = netlib_url_username(url, &credential, NULL, NULL);
         if (status == NETLIB_OK) status = netlib_url_password(url, &credential, NULL, NULL);
-        netlib_url_url(url, NULL);
+        netlib_url_to_string(url, NULL);
         netlib_url_redacted(url, NULL);
         netlib_url_free(url);
         status = netlib_url_compare_readers(text, len, &readings, NULL);

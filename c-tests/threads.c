@@ -54,7 +54,7 @@ static bool share_error(const void *shared) {
     netlib_error *outer = NULL;
     netlib_error_options *options = netlib_error_options_new();
     netlib_error_options_set_cause(options, mine);
-    bool right = netlib_error_new(NETLIB_PROXY, "outer", options, &outer, NULL) == NETLIB_OK;
+    bool right = netlib_error_new(NETLIB_PROXY_FAILED, "outer", options, &outer, NULL) == NETLIB_OK;
     netlib_error_options_free(options);
     netlib_error_free(mine);
     right = right && same("no answer", netlib_error_message(netlib_error_cause(outer, 0), NULL));
@@ -80,7 +80,7 @@ static bool share_url(const void *shared) {
     netlib_url_free(mine);
     right = right && same("/next", netlib_url_path(next, NULL)) && same("example.com", netlib_url_host(url, NULL));
     /* Made when first asked for, then kept: every thread gets the same. */
-    right = right && netlib_url_url(url, NULL) == netlib_url_url(url, NULL) && netlib_url_authority(url, NULL) != NULL;
+    right = right && netlib_url_to_string(url, NULL) == netlib_url_to_string(url, NULL) && netlib_url_authority(url, NULL) != NULL;
     netlib_url_free(next);
     return right;
 }
@@ -92,7 +92,7 @@ static bool share_retry(const void *shared) {
     netlib_error *error = make_error();
     netlib_retry *next = NULL;
     bool right = netlib_retry_increment(retry, "GET", "/", NULL, error, &next, NULL) == NETLIB_OK;
-    right = right && netlib_retry_total(next) == 9 && netlib_retry_total(retry) == 10;
+    right = right && netlib_retry_total_left(next) == 9 && netlib_retry_total_left(retry) == 10;
     right = right && netlib_retry_history_count(next) == 1 && netlib_retry_history_count(retry) == 0;
     netlib_retry_free(next);
     netlib_error_free(error);
@@ -156,7 +156,7 @@ static bool share_retry_with_callbacks(const void *shared) {
 static bool share_headers(const void *shared) {
     const netlib_headers *headers = shared;
     netlib_headers *mine = netlib_headers_clone(headers);
-    bool right = same("sweep", netlib_headers_get(mine, "User-Agent", NULL)) && netlib_headers_wire(mine, NULL) != NULL;
+    bool right = same("sweep", netlib_headers_get(mine, "User-Agent", NULL)) && netlib_headers_to_wire(mine, NULL) != NULL;
     netlib_headers_free(mine);
     return right;
 }

@@ -14,14 +14,14 @@ struct wire {
 static inline netlib_tls_engine *client_engine(const netlib_tls_context *context, const char *name) {
     netlib_error *err = NULL;
     netlib_tls_engine *engine = NULL;
-    CHECK_OK(netlib_tls_engine_client_new(context, name, &engine, &err));
+    CHECK_OK(netlib_tls_engine_new_client(context, name, &engine, &err));
     return engine;
 }
 
 static inline netlib_tls_engine *server_engine(const netlib_tls_context *context) {
     netlib_error *err = NULL;
     netlib_tls_engine *engine = NULL;
-    CHECK_OK(netlib_tls_engine_server_new(context, &engine, &err));
+    CHECK_OK(netlib_tls_engine_new_server(context, &engine, &err));
     return engine;
 }
 

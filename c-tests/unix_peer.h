@@ -110,7 +110,7 @@ static inline void wait_once(const netlib_connect *connect) {
         fds[i].fd = netlib_connect_wait_fd(connect, i);
         fds[i].events = (short)netlib_connect_wait_events(connect, i);
     }
-    double seconds = netlib_connect_timer(connect);
+    double seconds = netlib_connect_wait_seconds(connect);
     CHECK(poll(fds, (nfds_t)count, seconds < LONG ? (int)(seconds * 1000) + 1 : (int)(LONG * 1000)) >= 0);
 }
 

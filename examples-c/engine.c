@@ -64,7 +64,7 @@ static void feed_input(struct end *end) {
     ssize_t got = recv(end->fd, in, sizeof in, MSG_DONTWAIT);
     if (got < 0) return;
     if (got == 0) {
-        netlib_tls_engine_feed_end(end->engine);
+        netlib_tls_engine_feed_eof(end->engine);
     } else if (netlib_tls_engine_feed(end->engine, in, (size_t)got, &n, &err) != NETLIB_OK) {
         give_up(end->who, err);
     }
@@ -124,8 +124,8 @@ int main(int argc, char **argv) {
 
     static struct end ends[2] = {{.who = "client"}, {.who = "server"}};
     for (int i = 0; i < 2; i++) ends[i].fd = fds[i];
-    if (netlib_tls_engine_client_new(client, argv[4], &ends[0].engine, &err) != NETLIB_OK) give_up("client", err);
-    if (netlib_tls_engine_server_new(server, &ends[1].engine, &err) != NETLIB_OK) give_up("server", err);
+    if (netlib_tls_engine_new_client(client, argv[4], &ends[0].engine, &err) != NETLIB_OK) give_up("client", err);
+    if (netlib_tls_engine_new_server(server, &ends[1].engine, &err) != NETLIB_OK) give_up("server", err);
 
     while (!ends[0].done || !ends[1].done) {
         struct pollfd polled[2];

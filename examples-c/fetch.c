@@ -65,11 +65,11 @@ static netlib_status exchange(struct client *client, struct request *request, st
 /* Brings the body to the output. */
 static netlib_status deliver(struct client *client, struct http *http, const netlib_response *response,
                              netlib_error **err) {
-    enum netlib_body_framing framing = NETLIB_BODY_NONE;
+    enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
     int64_t length = -1;
     netlib_status status = netlib_response_framing(response, &framing, &length, err);
     if (status != NETLIB_OK) return status;
-    status = output_begin(&client->output, framing == NETLIB_BODY_LENGTH ? length : -1, err);
+    status = output_begin(&client->output, framing == NETLIB_BODY_FRAMING_LENGTH ? length : -1, err);
     if (status == NETLIB_OK) status = http_read_body(http, response, output_write, &client->output, err);
     output_erase_progress(&client->output);
     if (status == NETLIB_OK) status = output_complete(&client->output, err);

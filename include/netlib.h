@@ -92,8 +92,8 @@
  * NULL means absent, "" means present and empty. Where a buffer is NULL because it may be, its length is 0 or
  * NETLIB_NTS; another one is NETLIB_NULL_ARGUMENT, because bytes are missing.
  *
- * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit, NETLIB_FALSE (which is not 0) is disabled,
- * 0 fails at the first, and a negative count is an exhausted one. Truth values are int32_t, 0 or 1, in both
+ * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit, NETLIB_RETRY_DISABLED disables, 0 fails at
+ * the first, and a negative count is an exhausted one. Truth values are int32_t, 0 or 1, in both
  * directions; another number that comes in is refused. One value of an enum has the type `enum netlib_x`: a compiler
  * warns about a value of another enum (gcc and clang: -Wextra) or refuses it (C++), and an unknown number is
  * NETLIB_INVALID_ARGUMENT. Sums of bits are integers.
@@ -119,7 +119,7 @@
  *                  netlib_connect_options_refuse_addresses if somebody else chose the URL
  *     with TLS     netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https proxy's stream
  *                  netlib_tls_wrap_stream
- *     send         netlib_make_headers, netlib_headers_wire; netlib_set_file_position to record where a body
+ *     send         netlib_make_headers, netlib_headers_to_wire; netlib_set_file_position to record where a body
  *                  begins, netlib_body_read for its bytes
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
  *     and then     netlib_retry_decide with netlib_retry_recommended, whatever happened: errors of netlib go in as they
@@ -132,8 +132,8 @@
  * AN EVENT LOOP (poll, epoll, kqueue, libuv) takes these instead, of which none waits:
  *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step until it is not
  *                  NETLIB_WANT_WRITE; meanwhile wait for netlib_connect_wait_fd and netlib_connect_wait_events of all
- *                  netlib_connect_wait_count, at most netlib_connect_timer seconds, the least of all your connects;
- *                  at struct netlib_connect there is the loop
+ *                  netlib_connect_wait_count, at most netlib_connect_wait_seconds, the least of all your connects; the
+ *                  comment of struct netlib_connect has the loop
  *     TLS          netlib_tls_stream_set_blocking with 0: NETLIB_WANT_READ and NETLIB_WANT_WRITE say what to wait for,
  *                  netlib_limit_remaining how long; netlib_limit_fd wakes the loop when a limit is cancelled
  *     retry        netlib_decision_delay instead of netlib_decision_sleep
@@ -196,7 +196,7 @@
 /** As a count: no limit (None). */
 enum NETLIB_INT32 { NETLIB_NONE = INT32_MIN };
 /** As a count: disabled (False); not 0. */
-enum NETLIB_INT32 { NETLIB_FALSE = INT32_MIN + 1 };
+enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 /** As a timeout in seconds: the process default, see netlib_set_default_timeout. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
 /** As a timeout in seconds: none, wait for ever. It is infinity, the HUGE_VAL of <math.h>. See netlib_timeout_none. */
@@ -280,7 +280,7 @@ enum netlib_status_code NETLIB_INT32 {
     /** Output is waiting: wait until the descriptor is writable and call again. */
     NETLIB_WANT_WRITE = 101,
     /** The wait ended before the event came. */
-    NETLIB_TIMEOUT = 102,
+    NETLIB_TIMED_OUT = 102,
     /** The stream ended cleanly. */
     NETLIB_END_OF_STREAM = 103,
     /** A pointer that must not be NULL is NULL. */
@@ -306,10 +306,10 @@ enum netlib_status_code NETLIB_INT32 {
     /** The cipher string selects none of the suites that exist here. */
     NETLIB_NO_CIPHER_SUITES = 210,
     /** The timeout's clock is not in the state this call needs. */
-    NETLIB_TIMEOUT_STATE = 300,
+    NETLIB_TIMEOUT_STATE_ERROR = 300,
     /** Another call is using this handle. */
     NETLIB_BUSY = 301,
-    /** The stream has been closed for this direction. */
+    /** The stream is closed for this direction, or another process made it. */
     NETLIB_CLOSED = 302,
     /** The body cannot be moved back, so the request cannot be sent again. */
     NETLIB_UNREWINDABLE_BODY = 303,
@@ -340,9 +340,9 @@ enum netlib_status_code NETLIB_INT32 {
     /** The host name could not be resolved. */
     NETLIB_NAME_RESOLUTION = 700,
     /** No connection could be made. */
-    NETLIB_NEW_CONNECTION = 701,
+    NETLIB_CONNECT_FAILED = 701,
     /** The proxy could not be used. */
-    NETLIB_PROXY = 702,
+    NETLIB_PROXY_FAILED = 702,
     /** The address policy allows no address of the host. */
     NETLIB_ADDRESS_REFUSED = 703,
     /** The peer's certificate was not accepted. */
@@ -427,8 +427,8 @@ enum netlib_retry_kind NETLIB_INT32 {
      */
     NETLIB_RETRY_KIND_OTHER = 3,
     /**
-     * Of the status `NETLIB_PROXY`, never of an error: CONNECT if the cause's kind is CONNECT; READ if the cause says
-     * that application data was sent; otherwise OTHER.
+     * Of the status `NETLIB_PROXY_FAILED`, never of an error: CONNECT if the cause's kind is CONNECT; READ if the
+     * cause says that application data was sent; otherwise OTHER.
      */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
@@ -442,8 +442,8 @@ enum netlib_certificate_problem NETLIB_INT32 {
     /** Its validity has not begun. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
     /**
-     * No trusted certificate issued the last one of its chain: a private authority that was not added. The advice names
-     * it.
+     * No trusted certificate issued the last one of its chain: a private authority that was not added. The advice
+     * names it.
      */
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
     /** It names other hosts than the one asked for. */
@@ -511,8 +511,9 @@ enum netlib_verdict NETLIB_INT32 {
  * What a callback returns that acts and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 is the failure,
  * for the reason that `netlib_verdict` has. Any number that is not listed here is a failure too.
  *
- * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a value
- * that no callback may leave there, so that a callback that raised before it stored anything has failed as well.
+ * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a
+ * value that no callback may leave there, so that a callback that raised before it stored anything has failed as
+ * well.
  */
 enum netlib_outcome NETLIB_INT32 {
     /** The callback did not do it. */
@@ -541,9 +542,10 @@ struct netlib_error_options;
 typedef int32_t netlib_status;
 
 /**
- * Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and takes
- * `ctx` over whatever it returns: it is called exactly once, when nothing holds the callback any more. That is at once
- * if the function cannot keep the callback (NULL options, a failure), or if there is no callback to go with `ctx`.
+ * Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
+ * takes `ctx` over whatever it returns: it is called exactly once, when nothing holds the callback any more. That is
+ * at once if the function cannot keep the callback (NULL options, a failure), or if there is no callback to go with
+ * `ctx`.
  *
  * Everything made of options holds their callbacks as well, so that the last holder may be a context, a stream, a
  * `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
@@ -649,16 +651,15 @@ void netlib_error_options_free(netlib_error_options *options);
 
 /**
  * What led to the error. Default: nothing. A cause that is a read error because application data was sent, or by
- * `netlib_error_options_set_retry_kind`, makes the new error a read error too, unless its status's kind is NEVER or its
- * own kind is chosen.
+ * `netlib_error_options_set_retry_kind`, makes the new error a read error too, unless its status's kind is NEVER or
+ * its own kind is chosen.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param cause shared: the options keep their own reference. May be NULL: no cause.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_error_options_set_cause(netlib_error_options *options,
-                                    const netlib_error *cause);
+void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
 /**
  * How a Retry counts the error. Default: as `netlib_status_retry_kind` of its status says. Choose
@@ -1241,13 +1242,13 @@ const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
 /**
- * The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds the
- * userinfo: for logs there is `netlib_url_redacted`.
+ * The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds
+ * the userinfo: for logs there is `netlib_url_redacted`.
  *
  * `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
- * before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are read
- * differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without
- * "//" has to be resolved again.
+ * before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are
+ * read differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote
+ * without "//" has to be resolved again.
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -1255,16 +1256,15 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_url_url(const netlib_url *url,
-                           size_t *len);
+const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
 /**
- * The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
- * the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query
- * remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+ * The URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of the query
+ * and for the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the
+ * query remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
  *
- * What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
- * too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
+ * What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is
+ * hidden too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -1272,8 +1272,7 @@ const char *netlib_url_url(const netlib_url *url,
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_url_redacted(const netlib_url *url,
-                                size_t *len);
+const char *netlib_url_redacted(const netlib_url *url, size_t *len);
 
 /**
  * Resolves a reference, such as the value of a Location header, against this URL (RFC 3986 section 5).
@@ -1538,7 +1537,7 @@ void netlib_timeout_free(netlib_timeout *timeout);
  * @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
  *        returns if it fails. May be NULL: `ctx` must stay usable until then.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has been started.
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
  * @threads any
  * @since 0.1.0
  */
@@ -1554,7 +1553,7 @@ netlib_status netlib_timeout_set_clock(netlib_timeout *timeout,
  *
  * @param timeout the timeout. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if it has been started already, which it stays;
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if it has been started already, which it stays;
  *         `NETLIB_CALLBACK_FAILED`: it is not started.
  * @threads any
  * @since 0.1.0
@@ -1568,7 +1567,7 @@ netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error
  * @param timeout the timeout. Not NULL.
  * @param seconds out: seconds, 0 or more. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
  * @threads any
  * @since 0.1.0
  */
@@ -1593,7 +1592,7 @@ double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
  * @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
  *        is that and there is no total. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if there is a total and the clock has not been started;
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
  *         `NETLIB_CALLBACK_FAILED`.
  * @threads any
  * @since 0.1.0
@@ -1609,7 +1608,7 @@ netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double 
  * @threads any
  * @since 0.1.0
  */
-double netlib_timeout_total(const netlib_timeout *timeout);
+double netlib_timeout_configured_total(const netlib_timeout *timeout);
 
 /**
  * The connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use.
@@ -1619,7 +1618,7 @@ double netlib_timeout_total(const netlib_timeout *timeout);
  * @threads any
  * @since 0.1.0
  */
-double netlib_timeout_connect(const netlib_timeout *timeout);
+double netlib_timeout_configured_connect(const netlib_timeout *timeout);
 
 /**
  * The read limit, as it was given; `netlib_timeout_read_timeout` has the one to use.
@@ -1629,7 +1628,7 @@ double netlib_timeout_connect(const netlib_timeout *timeout);
  * @threads any
  * @since 0.1.0
  */
-double netlib_timeout_read(const netlib_timeout *timeout);
+double netlib_timeout_configured_read(const netlib_timeout *timeout);
 
 /**
  * `NETLIB_TIMEOUT_NONE` for languages that cannot read macros of C.
@@ -1684,7 +1683,7 @@ enum netlib_redirect_profile NETLIB_INT32 {
      * Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other origin,
      * over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
      */
-    NETLIB_REDIRECT_REFERENCE = 0,
+    NETLIB_REDIRECT_URLLIB3 = 0,
     /**
      * As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
      * `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
@@ -1764,9 +1763,9 @@ void netlib_retry_options_free(netlib_retry_options *options);
  * Recommended: 3. 0 fails at the first retry.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
- *        causing error comes back as it is, a response is returned whatever its status, redirects too, and nothing
- *        is ever `NETLIB_MAX_RETRY`. A negative number is a count that is used up.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
+ *        the causing error comes back as it is, a response is returned whatever its status, redirects too, and
+ *        nothing is ever `NETLIB_MAX_RETRY`. A negative number is a count that is used up.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1776,8 +1775,8 @@ void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count
  * How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
- *        is. A negative number is a count that is used up.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error comes
+ *        back as it is. A negative number is a count that is used up.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1788,8 +1787,8 @@ void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t cou
  * been processed, so that only a method of `allowed_methods` is repeated. Default: `NETLIB_NONE`.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
- *        is. A negative number is a count that is used up.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error comes
+ *        back as it is. A negative number is a count that is used up.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1800,9 +1799,9 @@ void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count)
  * `NETLIB_NONE`. Recommended: 10. 0 fails at the first.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: none is followed, and the response
- *        is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is a count that is used
- *        up.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
+ *        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is a count that
+ *        is used up.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1812,8 +1811,8 @@ void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t co
  * How many retries because of a response's status. Default: `NETLIB_NONE`.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
- *        count that is used up.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
+ *        is a count that is used up.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1825,8 +1824,8 @@ void netlib_retry_options_set_status(netlib_retry_options *options, int32_t coun
  * that no failure is retried for ever. Default: `NETLIB_NONE`. Recommended: 0.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
- *        count that is used up.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
+ *        is a count that is used up.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1902,7 +1901,7 @@ void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, doub
 
 /**
  * The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
- * `netlib_retry_options_set_retry_after_over_max`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
+ * `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -1994,7 +1993,7 @@ void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *opt
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /**
- * How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`. Recommended: `NETLIB_REDIRECT_SAFE`.
+ * How redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param profile one of `enum netlib_redirect_profile`.
@@ -2099,13 +2098,13 @@ enum netlib_jitter_kind NETLIB_INT32 {
 
 /**
  * What happens when a Retry-After asks for more than `retry_after_max`. Given to
- * `netlib_retry_options_set_retry_after_over_max`.
+ * `netlib_retry_options_set_long_retry_after`.
  */
-enum netlib_over_max NETLIB_INT32 {
+enum netlib_long_retry_after NETLIB_INT32 {
     /** The wait is `retry_after_max`: the request is sent again before the server wants it. */
-    NETLIB_OVER_MAX_CLAMP = 0,
+    NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
     /** The retries end. */
-    NETLIB_OVER_MAX_STOP = 1
+    NETLIB_LONG_RETRY_AFTER_STOP = 1
 };
 
 /**
@@ -2142,8 +2141,8 @@ void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
 /**
- * What happens when a Retry-After asks for more than `retry_after_max`. Default: `NETLIB_OVER_MAX_CLAMP`.
- * Recommended: `NETLIB_OVER_MAX_STOP`.
+ * What happens when a Retry-After asks for more than `retry_after_max`. Default: `NETLIB_LONG_RETRY_AFTER_CLAMP`.
+ * Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
  * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
  * (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names what the server
@@ -2154,11 +2153,11 @@ void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
  * `netlib_retry_parse_retry_after` give what the server asked for.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param over_max one of `enum netlib_over_max`.
+ * @param over_max one of `enum netlib_long_retry_after`.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_retry_after_over_max(netlib_retry_options *options, enum netlib_over_max over_max);
+void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
 
 /**
  * Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
@@ -2219,12 +2218,12 @@ int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t ind
 /**
  * What happens when a Retry-After asks for more than `retry_after_max`.
  *
- * @param retry the Retry. May be NULL: `NETLIB_OVER_MAX_CLAMP` is returned.
- * @return one of `enum netlib_over_max`.
+ * @param retry the Retry. May be NULL: `NETLIB_LONG_RETRY_AFTER_CLAMP` is returned.
+ * @return one of `enum netlib_long_retry_after`.
  * @threads any
  * @since 0.1.0
  */
-enum netlib_over_max netlib_retry_retry_after_over_max(const netlib_retry *retry);
+enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *retry);
 
 /**
  * Whether a Retry-After that is neither a number nor a date counts as absent.
@@ -2251,14 +2250,16 @@ int32_t netlib_retry_ignore_malformed_retry_after(const netlib_retry *retry);
  * - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
  * - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
  * - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
- * - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may be
+ * - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may
+ * be
  *   a bug, which a repetition meets again.
  * - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
  *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
  * - `backoff_max` 20 s, as AWS's SDKs [2].
  * - Retry-After is obeyed for every status that is retried: the server knows best when it is back (RFC 9110 section
  *   10.2.3).
- * - `retry_after_max` 120 s with `NETLIB_OVER_MAX_STOP`: whether to wait longer is the caller's decision, and asking
+ * - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
+ * asking
  *   earlier than the server wants feeds its overload [4].
  * - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
  *
@@ -2285,7 +2286,8 @@ const netlib_retry *netlib_retry_recommended(void);
 
 /**
  * Whether a redirect uses up one of `total`, beside one of `redirect`. Default: 1, as in urllib3. Recommended: 0, so
- * that redirects take no retry away from failures. A `total` of `NETLIB_FALSE` disables redirects in either case.
+ * that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in either
+ * case.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param counts 0 or 1.
@@ -2370,7 +2372,8 @@ netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 /**
  * Makes a Retry of the old way to say it: a number of retries.
  *
- * @param count `total` of the new Retry; `NETLIB_FALSE` disables retrying; `NETLIB_NONE` takes the default instead.
+ * @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
+ *        instead.
  * @param redirect 0 or 1: whether redirects are followed. It does not change the default.
  * @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
  * @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
@@ -2407,12 +2410,12 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  *
  * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
  * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
- * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
- * is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
- * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
- * `netlib_retry_decide`. Without an error, a `total` of `NETLIB_FALSE` fails with what would be the cause of
- * `NETLIB_MAX_RETRY`, because no retries are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS` for a redirect,
- * else `NETLIB_RESPONSE_STATUS`.
+ * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of
+ * its kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or
+ * NULL. A `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further
+ * causes, see `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` fails with what would be
+ * the cause of `NETLIB_MAX_RETRY`, because no retries are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS`
+ * for a redirect, else `NETLIB_RESPONSE_STATUS`.
  *
  * @param retry the Retry, which stays as it is. Not NULL.
  * @param method the request's method. May be NULL: unknown.
@@ -2424,9 +2427,9 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
- *         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_FALSE`; `NETLIB_INVALID_ARGUMENT` if the method is no
- *         token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has
- *         no random numbers.
+ *         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is
+ *         no token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system
+ *         has no random numbers.
  * @threads any
  * @since 0.1.0
  */
@@ -2441,8 +2444,8 @@ netlib_status netlib_retry_increment(const netlib_retry *retry,
 
 /**
  * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
- * or it is one of `netlib_retry_options_set_retry_after_statuses` with a Retry-After header, which is to be obeyed, and
- * `total` is a number other than 0.
+ * or it is one of `netlib_retry_options_set_retry_after_statuses` with a Retry-After header, which is to be obeyed,
+ * and `total` is a number other than 0.
  *
  * @param retry the Retry. Not NULL.
  * @param method the request's method. Not NULL.
@@ -2493,9 +2496,9 @@ netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *s
  *
  * @param retry the Retry. Not NULL.
  * @param response the response. Not NULL.
- * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_OVER_MAX_STOP` what the server asks
- *        for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is ignored. Not
- *        NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
+ *        server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
+ *        ignored. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
  *         `NETLIB_CALLBACK_FAILED`.
@@ -2514,8 +2517,8 @@ netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
  *
  * @param retry the Retry. Not NULL.
  * @param value the header's value. Not NULL.
- * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_OVER_MAX_STOP` what the value asks
- *        for; 0 for a date that has passed. Not NULL.
+ * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
+ *        value asks for; 0 for a date that has passed. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
  * @threads any
@@ -2598,7 +2601,7 @@ netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
 
 /**
  * The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
- * ended the retries: `NETLIB_OVER_MAX_STOP`.
+ * ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
  * @param error the error. May be NULL: NULL is returned.
  * @return borrowed from `error`; NULL for every other error.
@@ -2646,12 +2649,12 @@ struct netlib_decision;
  * 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
  * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
  * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
- * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_FALSE` every
- * response is returned, and an error comes back as it is.
+ * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_RETRY_DISABLED`
+ * every response is returned, and an error comes back as it is.
  *
  * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
  * Make it with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to
- * it, or ends the retries: `netlib_retry_options_set_retry_after_over_max`.
+ * it, or ends the retries: `netlib_retry_options_set_long_retry_after`.
  *
  * When the limit ends the chain of requests, the error's causes are the outcomes of the requests so far, the oldest
  * first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an
@@ -2857,9 +2860,9 @@ size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
 /**
- * Makes the headers of the next request: those of the last one without the headers that must be dropped, which are also
- * those that describe a body when it is not sent again. At another origin Host is dropped with the SAFE profile only:
- * rather than keep it in the list, write it from the URL of each request (`netlib_url_netloc`).
+ * Makes the headers of the next request: those of the last one without the headers that must be dropped, which are
+ * also those that describe a body when it is not sent again. At another origin Host is dropped with the SAFE profile
+ * only: rather than keep it in the list, write it from the URL of each request (`netlib_url_netloc`).
  *
  * @param decision the decision. Not NULL.
  * @param request_headers the headers of the last request. Not NULL.
@@ -2881,31 +2884,31 @@ netlib_status netlib_decision_headers(const netlib_decision *decision,
  * What is left of `total`.
  *
  * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_total(const netlib_retry *retry);
+int32_t netlib_retry_total_left(const netlib_retry *retry);
 
 /**
  * What is left of `connect`.
  *
  * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_connect(const netlib_retry *retry);
+int32_t netlib_retry_connect_left(const netlib_retry *retry);
 
 /**
  * What is left of `read`.
  *
  * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_read(const netlib_retry *retry);
+int32_t netlib_retry_read_left(const netlib_retry *retry);
 
 /**
  * What is left of `redirect`.
@@ -2915,7 +2918,7 @@ int32_t netlib_retry_read(const netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_redirect(const netlib_retry *retry);
+int32_t netlib_retry_redirect_left(const netlib_retry *retry);
 
 /**
  * What is left of `status`.
@@ -2925,7 +2928,7 @@ int32_t netlib_retry_redirect(const netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_status(const netlib_retry *retry);
+int32_t netlib_retry_status_left(const netlib_retry *retry);
 
 /**
  * What is left of `other`.
@@ -2935,7 +2938,7 @@ int32_t netlib_retry_status(const netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_other(const netlib_retry *retry);
+int32_t netlib_retry_other_left(const netlib_retry *retry);
 
 /**
  * The factor of the exponential delay.
@@ -3010,7 +3013,7 @@ int32_t netlib_retry_respect_retry_after_header(const netlib_retry *retry);
 /**
  * How redirects are followed.
  *
- * @param retry the Retry. May be NULL: `NETLIB_REDIRECT_REFERENCE` is returned.
+ * @param retry the Retry. May be NULL: `NETLIB_REDIRECT_URLLIB3` is returned.
  * @return one of `enum netlib_redirect_profile`.
  * @threads any
  * @since 0.1.0
@@ -3078,7 +3081,7 @@ int32_t netlib_retry_status_forcelist_at(const netlib_retry *retry, size_t index
  * @threads any
  * @since 0.1.0
  */
-size_t netlib_retry_remove_header_count(const netlib_retry *retry);
+size_t netlib_retry_removed_header_count(const netlib_retry *retry);
 
 /**
  * One of the headers that do not follow a redirect to another origin, in lower case; they are sorted.
@@ -3090,7 +3093,7 @@ size_t netlib_retry_remove_header_count(const netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_retry_remove_header(const netlib_retry *retry, size_t index, size_t *len);
+const char *netlib_retry_removed_header(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
  * Whether a redirect to another origin may take every header along that nothing drops: true unless
@@ -3111,7 +3114,7 @@ int32_t netlib_retry_keeps_any_header(const netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
-size_t netlib_retry_keep_header_count(const netlib_retry *retry);
+size_t netlib_retry_kept_header_count(const netlib_retry *retry);
 
 /**
  * One of the headers that may follow a redirect to another origin, in lower case; they are sorted.
@@ -3123,7 +3126,7 @@ size_t netlib_retry_keep_header_count(const netlib_retry *retry);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_retry_keep_header(const netlib_retry *retry, size_t index, size_t *len);
+const char *netlib_retry_kept_header(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
  * How many entries the history has: one per call of `netlib_retry_increment`, in the order of the requests.
@@ -3565,7 +3568,7 @@ const char *netlib_headers_get_at(const netlib_headers *headers, const char *nam
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_headers_wire(const netlib_headers *headers, size_t *len);
+const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
 
 /* ==================================================================================================================
  * response: Parsing response heads, and what they say about the body that follows.
@@ -3574,13 +3577,13 @@ const char *netlib_headers_wire(const netlib_headers *headers, size_t *len);
 /** How the end of a body is found. Given by `netlib_response_framing`. */
 enum netlib_body_framing NETLIB_INT32 {
     /** There is no body: the next response begins right after the head. */
-    NETLIB_BODY_NONE = 0,
+    NETLIB_BODY_FRAMING_NONE = 0,
     /** The body has a known length. */
-    NETLIB_BODY_LENGTH = 1,
+    NETLIB_BODY_FRAMING_LENGTH = 1,
     /** The body comes in chunks (RFC 9112 section 7.1), the last of which is empty. */
-    NETLIB_BODY_CHUNKED = 2,
+    NETLIB_BODY_FRAMING_CHUNKED = 2,
     /** The body lasts until the peer closes the connection. */
-    NETLIB_BODY_UNTIL_CLOSE = 3
+    NETLIB_BODY_FRAMING_UNTIL_CLOSE = 3
 };
 
 /**
@@ -3622,13 +3625,13 @@ netlib_status netlib_response_new(const char *request_method,
  *         used += receive(buf + used, sizeof buf - used);
  *
  * Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
- * once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is an
- * interim one: the next head begins at `head_len`, so call again from there.
+ * once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is
+ * an interim one: the next head begins at `head_len`, so call again from there.
  *
  * Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
- * around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
- * before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines, more
- * than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without
+ * around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon
+ * or before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines,
+ * more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without
  * waiting for more.
  *
  * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
@@ -3735,13 +3738,12 @@ int32_t netlib_response_minor_version(const netlib_response *response);
  *
  * @param response the response. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `response`, NUL-terminated; NULL when the status is another, and when the Location is absent or
- *         empty.
+ * @return borrowed from `response`, NUL-terminated; NULL when the status is another, and when the Location is absent
+ *         or empty.
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_response_redirect_location(const netlib_response *response,
-                                              size_t *len);
+const char *netlib_response_redirect_location(const netlib_response *response, size_t *len);
 
 /**
  * How the end of the body is found: RFC 9112 section 6.3.
@@ -3758,7 +3760,7 @@ const char *netlib_response_redirect_location(const netlib_response *response,
  *
  * @param response the response. Not NULL.
  * @param framing out: one of `enum netlib_body_framing`. Not NULL.
- * @param length out: the length in bytes for `NETLIB_BODY_LENGTH`, else -1. Not NULL.
+ * @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, when
  *         Transfer-Encoding is not a list of codings, or when chunked has a parameter or is not the last coding:
@@ -3787,10 +3789,10 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
  * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
  * that are not looked at.
  *
- * Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an empty
- * name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart Content-Type
- * without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can still be
- * refused by `netlib_response_parse`, which reads HTTP and not mail.
+ * Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an
+ * empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
+ * Content-Type without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can
+ * still be refused by `netlib_response_parse`, which reads HTTP and not mail.
  *
  * @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
  * @param len how many bytes that is, or `NETLIB_NTS`.
@@ -3801,9 +3803,7 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_assert_header_parsing(const char *block,
-                                           size_t len,
-                                           netlib_error **err);
+netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
 /* ==================================================================================================================
  * body: Bodies that can be moved back, to be sent again.
@@ -4198,36 +4198,36 @@ enum netlib_address_class NETLIB_INT32 {
      * 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
      * Akamai and OpenStack. Its other class stands beside it, unless that is GLOBAL.
      */
-    NETLIB_ADDRESS_METADATA = 1,
+    NETLIB_ADDRESS_CLASS_METADATA = 1,
     /** This machine: 127.0.0.0/8, ::1. */
-    NETLIB_ADDRESS_LOOPBACK = 2,
+    NETLIB_ADDRESS_CLASS_LOOPBACK = 2,
     /** "This network": 0.0.0.0/8, ::. Many systems connect to themselves by 0.0.0.0 and ::. */
-    NETLIB_ADDRESS_UNSPECIFIED = 4,
+    NETLIB_ADDRESS_CLASS_UNSPECIFIED = 4,
     /** 169.254.0.0/16, fe80::/10. */
-    NETLIB_ADDRESS_LINK_LOCAL = 8,
+    NETLIB_ADDRESS_CLASS_LINK_LOCAL = 8,
     /** 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10 (deprecated). */
-    NETLIB_ADDRESS_PRIVATE = 16,
+    NETLIB_ADDRESS_CLASS_PRIVATE = 16,
     /** Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598). */
-    NETLIB_ADDRESS_SHARED = 32,
+    NETLIB_ADDRESS_CLASS_SHARED = 32,
     /** 224.0.0.0/4, ff00::/8. */
-    NETLIB_ADDRESS_MULTICAST = 64,
+    NETLIB_ADDRESS_CLASS_MULTICAST = 64,
     /** 240.0.0.0/4 with 255.255.255.255, and what is left of IPv6 outside of 2000::/3. */
-    NETLIB_ADDRESS_RESERVED = 128,
+    NETLIB_ADDRESS_CLASS_RESERVED = 128,
     /** 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
-    NETLIB_ADDRESS_DOCUMENTATION = 256,
+    NETLIB_ADDRESS_CLASS_DOCUMENTATION = 256,
     /** 198.18.0.0/15, 2001:2::/48. */
-    NETLIB_ADDRESS_BENCHMARKING = 512,
+    NETLIB_ADDRESS_CLASS_BENCHMARKING = 512,
     /**
      * Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
      * 5f00::/16, but what the registries call globally reachable in them, such as 192.0.0.9.
      */
-    NETLIB_ADDRESS_SPECIAL = 1024,
+    NETLIB_ADDRESS_CLASS_SPECIAL = 1024,
     /** No IP address but a Unix domain socket. */
-    NETLIB_ADDRESS_UNIX = 2048,
+    NETLIB_ADDRESS_CLASS_UNIX = 2048,
     /** All others. An address of this class has no other. */
-    NETLIB_ADDRESS_GLOBAL = 4096,
-    /** Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name. */
-    NETLIB_ADDRESS_ALL_BUT_GLOBAL = 4095
+    NETLIB_ADDRESS_CLASS_GLOBAL = 4096,
+    /** Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`: what a program refuses that fetches what strangers name. */
+    NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL = 4095
 };
 
 /**
@@ -4257,11 +4257,11 @@ typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address,
  *
  * Each address is looked at right before it is connected to, however it was found: a name that means something else
  * than a moment ago (DNS rebinding), or another way to write an address, makes no difference. One that is refused is
- * passed over as one that failed; the source address is not looked at. `NETLIB_ADDRESS_LOOPBACK` stands for
- * `NETLIB_ADDRESS_UNSPECIFIED`, too: 0.0.0.0 and :: lead to this machine.
+ * passed over as one that failed; the source address is not looked at. `NETLIB_ADDRESS_CLASS_LOOPBACK` stands for
+ * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, too: 0.0.0.0 and :: lead to this machine.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_ALL_BUT_GLOBAL`; others are refused.
+ * @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`; others are refused.
  * @threads any
  * @since 0.1.0
  */
@@ -4326,8 +4326,8 @@ const char *netlib_address_class_name(int32_t classes);
 struct netlib_addresses;
 
 /**
- * Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts it.
- * It is called once for each connect, at most.
+ * Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts
+ * it. It is called once for each connect, at most.
  *
  * It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that asks it is
  * `NETLIB_BUSY`; to free that, or to change or free the options in use, has no effect on the call under way.
@@ -4341,7 +4341,7 @@ struct netlib_addresses;
  *        call: `netlib_addresses_free` does nothing. Not NULL.
  * @return `NETLIB_OK`, with the addresses added; without an address the connect fails with `NETLIB_NAME_RESOLUTION`. A
  *         netlib status of failure (200 or more), which the connect then fails with, for instance
- *         `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION` for `NETLIB_IO`, since nothing was sent yet; any other
+ *         `NETLIB_NAME_RESOLUTION`, but `NETLIB_CONNECT_FAILED` for `NETLIB_IO`, since nothing was sent yet; any other
  *         number is `NETLIB_CALLBACK_FAILED`.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
@@ -4372,8 +4372,8 @@ netlib_addresses *netlib_addresses_new(void);
 void netlib_addresses_free(netlib_addresses *addresses);
 
 /**
- * Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it. One that is there twice is tried
- * twice.
+ * Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it. One that is there twice is
+ * tried twice.
  *
  * @param addresses the list. Not NULL.
  * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be
@@ -4388,10 +4388,7 @@ void netlib_addresses_free(netlib_addresses *addresses);
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_addresses_add(netlib_addresses *addresses,
-                                   const void *address,
-                                   size_t len,
-                                   netlib_error **err);
+netlib_status netlib_addresses_add(netlib_addresses *addresses, const void *address, size_t len, netlib_error **err);
 
 /**
  * How many addresses a list has.
@@ -4446,7 +4443,7 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *        that a limit ended included, which says the address, the errno and how long it took. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options
  *         refuse every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not
- *         answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be had (the
+ *         answer in time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the
  *         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
  *         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
  *         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
@@ -4466,8 +4463,8 @@ netlib_status netlib_create_connection(const char *host,
 /* ---- Racing connects (RFC 8305), by steps for an event loop or in one call. ---- */
 
 /**
- * A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time, on
- * any thread.
+ * A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time,
+ * on any thread.
  *
  * The addresses alternate between IPv6 and IPv4, the family that the resolver put first beginning; within a family
  * nothing changes places. Each has its turn a stagger (250 ms) after the one before, or at once if that has failed
@@ -4475,8 +4472,8 @@ netlib_status netlib_create_connection(const char *host,
  * connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
  * with one slow address is still reached. In this order only the first 64 addresses have a turn.
  *
- * At most 64 lookups run at once in a process. Those of other connects wait for their turn, in order, within the limit;
- * for an event loop such a lookup looks like one that takes long.
+ * At most 64 lookups run at once in a process. Those of other connects wait for their turn, in order, within the
+ * limit; for an event loop such a lookup looks like one that takes long.
  *
  * Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
  * begin in 16 seconds:
@@ -4488,7 +4485,7 @@ netlib_status netlib_create_connection(const char *host,
  *             fds[count].fd = netlib_connect_wait_fd(connect, count);
  *             fds[count].events = (short)netlib_connect_wait_events(connect, count);
  *         }
- *         double seconds = netlib_connect_timer(connect);
+ *         double seconds = netlib_connect_wait_seconds(connect);
  *         poll(fds, count, seconds < 60 ? (int)(seconds * 1000) + 1 : 60000);
  *     }
  *     if (status == NETLIB_OK) use(fd);
@@ -4508,8 +4505,8 @@ struct netlib_connect;
  * @threads any
  * @since 0.1.0
  */
-void netlib_connect_options_set_stagger(netlib_connect_options *options,
-                                        double seconds);
+void netlib_connect_options_set_attempt_delay(netlib_connect_options *options,
+                                              double seconds);
 
 /**
  * Makes a connect to a host. Nothing begins before the first step.
@@ -4556,8 +4553,8 @@ netlib_status netlib_connect_new_addresses(const char *host,
                                            netlib_error **err);
 
 /**
- * Releases a connect, at any time, closes what it has open and gives up a lookup that is under way, without waiting for
- * it. The connection that it gave is yours.
+ * Releases a connect, at any time, closes what it has open and gives up a lookup that is under way, without waiting
+ * for it. The connection that it gave is yours.
  *
  * @param connect owned. May be NULL: nothing happens.
  * @threads any
@@ -4567,8 +4564,8 @@ void netlib_connect_free(netlib_connect *connect);
 
 /**
  * Sets the limit that ends a connect, from the next step on, and keeps a reference to it. Its deadline is one of the
- * times of `netlib_connect_timer`, and a cancel wakes who waits: one more descriptor to wait for tells of it. The step
- * after that ends everything. Another limit takes its place. Default: none.
+ * times of `netlib_connect_wait_seconds`, and a cancel wakes who waits: one more descriptor to wait for tells of it.
+ * The step after that ends everything. Another limit takes its place. Default: none.
  *
  * Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
  * fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
@@ -4595,11 +4592,12 @@ netlib_status netlib_connect_set_limit(netlib_connect *connect,
  * @param connect the connect. Not NULL.
  * @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
  *        -1 on failure, and while there is none. Not NULL.
- * @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which they
- *        began. May be NULL.
+ * @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which
+ *        they began. May be NULL.
  * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
- *         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of `netlib_create_connection`,
- *         of the attempt that ended last if all have failed, and the same again from every later step.
+ *         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of
+ *         `netlib_create_connection`, of the attempt that ended last if all have failed, and the same again from
+ *         every later step.
  * @threads any
  * @since 0.1.0
  */
@@ -4669,16 +4667,16 @@ int netlib_connect_wait_fd(const netlib_connect *connect,
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
 /**
- * When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's deadline
- * does, or a Unix domain socket whose backlog is full is asked again.
+ * When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's
+ * deadline does, or a Unix domain socket whose backlog is full is asked again.
  *
  * @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
- * @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never again.
- *         Round it up to what your loop can wait for.
+ * @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never
+ *         again. Round it up to what your loop can wait for.
  * @threads any
  * @since 0.1.0
  */
-double netlib_connect_timer(const netlib_connect *connect);
+double netlib_connect_wait_seconds(const netlib_connect *connect);
 
 /**
  * How many addresses have been tried so far: the lines of the report, in the order in which they began. It can be read
@@ -4753,7 +4751,7 @@ double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
  * @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
  * @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
  * @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was when another won;
- *         `NETLIB_NEW_CONNECTION`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
+ *         `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
  *         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
  *         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address.
  * @threads any
@@ -4789,13 +4787,14 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  * @param options borrowed. May be NULL: the defaults.
  * @param limit ends the call early; borrowed. May be NULL: no limit.
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as "\xff".
- *        May be NULL.
- * @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
- *         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
- *         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
- *         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, has a NUL in it or is
- *         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name where there are none.
+ * @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as
+ *        "\xff". May be NULL.
+ * @return `NETLIB_OK`; `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
+ *         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
+ *         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`,
+ *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
+ *         long, has a NUL in it or is nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an
+ *         abstract name where there are none.
  * @threads any
  * @since 0.1.0
  */
@@ -4811,7 +4810,7 @@ netlib_status netlib_create_unix_connection(const char *path,
  * Makes a connect to a Unix domain socket, for an event loop. It is a race of one; to let one race others, add its
  * `sockaddr_un` to a list for `netlib_connect_new_addresses`.
  *
- * While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_timer`.
+ * While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
  *
  * @param path as for `netlib_create_unix_connection`. Copied. Not NULL unless `len` is 0.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
@@ -4838,21 +4837,18 @@ netlib_status netlib_connect_new_unix(const char *path,
  * runs meanwhile does not shorten the wait.
  *
  * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
- *        for ever.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+ *        waits for ever.
  * @param limit ends the wait early; borrowed. May be NULL: no limit.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
+ * @return `NETLIB_OK`: readable; `NETLIB_TIMED_OUT`: the timeout passed first; `NETLIB_CANCELLED`,
  *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
  *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
  * @threads any
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_wait_for_read(int fd,
-                                   double timeout,
-                                   const netlib_limit *limit,
-                                   netlib_error **err);
+netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *limit, netlib_error **err);
 
 /**
  * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
@@ -4861,8 +4857,8 @@ netlib_status netlib_wait_for_read(int fd,
  * it is connected or has failed.
  *
  * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
- *        for ever.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+ *        waits for ever.
  * @param limit ends the wait early; borrowed. May be NULL: no limit.
  * @param err out, owned. May be NULL.
  * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
@@ -4870,10 +4866,7 @@ netlib_status netlib_wait_for_read(int fd,
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_wait_for_write(int fd,
-                                    double timeout,
-                                    const netlib_limit *limit,
-                                    netlib_error **err);
+netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit, netlib_error **err);
 
 /**
  * Says whether an idle connection can no longer carry a request and should be closed.
@@ -4925,8 +4918,8 @@ double netlib_current_time(void);
  *     }
  *
  * Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
- * `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMEOUT` the time until it is called again; what the
- * program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_minimum_throughput`.
+ * `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMED_OUT` the time until it is called again; what
+ * the program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_minimum_throughput`.
  */
 struct netlib_throughput;
 
@@ -4958,8 +4951,8 @@ void netlib_throughput_free(netlib_throughput *throughput);
  *
  * @param throughput the guard. Not NULL.
  * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
- *        until the minimum is due.
+ * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+ *        waits until the minimum is due.
  * @param limit ends the wait early; borrowed. May be NULL: no limit.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
@@ -4996,7 +4989,7 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
  * server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Where there is no
  * descriptor: `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for functions of your own,
- * `netlib_tls_engine_client_new` for bytes in memory.
+ * `netlib_tls_engine_new_client` for bytes in memory.
  *
  * Beside that: `netlib_tls_options_add_pin` to accept certain keys only; `netlib_tls_session` for handshakes that
  * continue an earlier session, which a context does by itself; `netlib_tls_options_set_early_data` for requests that
@@ -5429,15 +5422,15 @@ void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
 /** TLS versions: the numbers on the wire, which are those of Python's `ssl.TLSVersion`. */
 enum netlib_tls_version NETLIB_INT32 {
     /** The oldest that netlib offers. */
-    NETLIB_TLS_MINIMUM_SUPPORTED = -2,
+    NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
     /** The newest that netlib offers. */
-    NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
+    NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
     /** No version is agreed on yet: an answer only, no setting. */
     NETLIB_TLS_VERSION_NONE = 0,
     /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it. */
-    NETLIB_TLS_1_2 = 771,
+    NETLIB_TLS_VERSION_1_2 = 771,
     /** RFC 8446. */
-    NETLIB_TLS_1_3 = 772
+    NETLIB_TLS_VERSION_1_3 = 772
 };
 
 /**
@@ -5542,9 +5535,9 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
 #define NETLIB_OP_ALL 2147483728
 
 /**
- * Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. OpenSSL's
- * other bits are answered alike: accepted if they are always true or make no difference, `NETLIB_UNSUPPORTED`
- * otherwise.
+ * Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
+ * OpenSSL's other bits are answered alike: accepted if they are always true or make no difference,
+ * `NETLIB_UNSUPPORTED` otherwise.
  */
 enum netlib_tls_option NETLIB_INT32 {
     /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
@@ -5618,25 +5611,24 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options,
 
 /**
  * The groups for the key exchange, the most wanted first. As OpenSSL's SSL_CTX_set1_groups_list, Go's
- * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first resists
- * a quantum computer too.
+ * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first
+ * resists a quantum computer too.
  *
- * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them. There are
- * also SecP256r1MLKEM768, MLKEM768 and MLKEM1024; these three and X25519MLKEM768 belong to TLS 1.3, and a version that
- * is left without a group is not offered. A name that does not exist here is `NETLIB_INVALID_ARGUMENT`, unless `?`
- * stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
+ * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them. There
+ * are also SecP256r1MLKEM768, MLKEM768 and MLKEM1024; these three and X25519MLKEM768 belong to TLS 1.3, and a version
+ * that is left without a group is not offered. A name that does not exist here is `NETLIB_INVALID_ARGUMENT`, unless
+ * `?` stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
  *
- * A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed, which
- * costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a share
- * of that one at once the next time. A server takes the client's most wanted group that is in its own list.
+ * A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed,
+ * which costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a
+ * share of that one at once the next time. A server takes the client's most wanted group that is in its own list.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options,
-                                                const char *groups);
+void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
 
 /**
  * OpenSSL's option bits, all at once, as an assignment to Python's `SSLContext.options`. (urllib3 adds to Python's
@@ -5650,8 +5642,8 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options,
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_options(netlib_tls_options *options,
-                                    int64_t bits);
+void netlib_tls_options_set_option_bits(netlib_tls_options *options,
+                                        int64_t bits);
 
 /* ---- A server that has several names, each with a context of its own. ---- */
 
@@ -6100,7 +6092,8 @@ const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_
  * The version that the two sides have agreed on. As SSL_version, which has the same numbers.
  *
  * @param stream the stream. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done.
+ * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
+ *         done.
  * @threads any
  * @since 0.1.0
  */
@@ -6325,7 +6318,7 @@ struct netlib_tls_engine;
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
+netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
                                            const char *server_hostname,
                                            netlib_tls_engine **engine,
                                            netlib_error **err);
@@ -6342,7 +6335,7 @@ netlib_status netlib_tls_engine_client_new(const netlib_tls_context *context,
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_tls_engine_server_new(const netlib_tls_context *context,
+netlib_status netlib_tls_engine_new_server(const netlib_tls_context *context,
                                            netlib_tls_engine **engine,
                                            netlib_error **err);
 
@@ -6366,7 +6359,7 @@ void netlib_tls_engine_free(netlib_tls_engine *engine);
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many were taken. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_end`;
+ * @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
  *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
  * @threads one call at a time on the engine
  * @since 0.1.0
@@ -6387,7 +6380,7 @@ netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
-void netlib_tls_engine_feed_end(netlib_tls_engine *engine);
+void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 
 /**
  * Gives bytes that must go to the network, in this order, each of them once.
@@ -6426,17 +6419,17 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
  *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
- *         context fits; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses;
- *         `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
- *         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the transport
- *         ends, or the peer closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of
- *         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`.
+ *         context fits; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer
+ *         refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
+ *         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+ *         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer closes the session, in the middle;
+ *         `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
+ *         `netlib_tls_options_set_servername_callback`.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine,
-                                          netlib_error **err);
+netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
 
 /**
  * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
@@ -6553,7 +6546,8 @@ const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_
  * As `netlib_tls_stream_version`.
  *
  * @param engine the engine. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done.
+ * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
+ *         done.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
@@ -6603,10 +6597,10 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
  * not bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares
  * its keys. A stream for which none is set resumes what the context still remembers.
  *
- * A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
- * client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to
- * be stored or sent: it does not outlive the process. A forked child has a copy of each session; use a ticket in one of
- * the two processes only.
+ * A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are
+ * one client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to be stored or
+ * sent: it does not outlive the process. A forked child has a copy of each session; use a ticket in one of the two
+ * processes only.
  */
 struct netlib_tls_session;
 
@@ -6645,7 +6639,7 @@ const char *netlib_tls_session_server_name(const netlib_tls_session *session, si
  * The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
  *
  * @param session the session. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+ * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
  * @threads any
  * @since 0.1.0
  */
@@ -6682,9 +6676,9 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  * remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
  *
  * @param stream the stream, a client's. Not NULL.
- * @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server gives none, none
- *        has come yet, another stream has resumed it, the context has forgotten it, or does not resume; or the stream
- *        proves no name. Not NULL.
+ * @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server gives none,
+ *        none has come yet, another stream has resumed it, the context has forgotten it, or does not resume; or the
+ *        stream proves no name. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
  * @threads any
@@ -6695,12 +6689,13 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
                                              netlib_error **err);
 
 /**
- * Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and SSL_set_session.
- * Default: one that the context remembers, if there is one; it is dropped when another is set, or none.
+ * Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and
+ * SSL_set_session. Default: one that the context remembers, if there is one; it is dropped when another is set, or
+ * none.
  *
- * If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
- * of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the
- * stream is as it was.
+ * If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A
+ * session of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a
+ * refusal the stream is as it was.
  *
  * @param stream the stream, a client's. Not NULL.
  * @param session the session; the stream keeps its own reference. May be NULL: nothing is resumed, so that nobody can
@@ -7497,8 +7492,8 @@ NETLIB_MUST_USE
 netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
 /**
- * How many trusted certificates there are, of authorities and of peers themselves. Those of the same name and key count
- * once, also if several sources have them. As the length of Python's `get_ca_certs()`.
+ * How many trusted certificates there are, of authorities and of peers themselves. Those of the same name and key
+ * count once, also if several sources have them. As the length of Python's `get_ca_certs()`.
  *
  * @param context the context. May be NULL: 0 is returned.
  * @return the count.
@@ -7545,14 +7540,12 @@ enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_con
  * @param context the context. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for a
- *         store that is no file; "embedded".
+ * @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for
+ *         a store that is no file; "embedded".
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context,
-                                                 size_t index,
-                                                 size_t *len);
+const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
  * How many trusted certificates a source has, those that other sources have too included. Those of the same name and
@@ -7644,11 +7637,11 @@ int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context)
 int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
 /**
- * The oldest version that can be negotiated: versions that `netlib_tls_options_set_options` excludes, or that have no
- * cipher suite, do not count. As Python's `minimum_version`.
+ * The oldest version that can be negotiated: versions that `netlib_tls_options_set_option_bits` excludes, or that
+ * have no cipher suite, do not count. As Python's `minimum_version`.
  *
- * @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+ * @param context the context. May be NULL: `NETLIB_TLS_VERSION_1_2` is returned.
+ * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
  * @threads any
  * @since 0.1.0
  */
@@ -7657,8 +7650,8 @@ enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_cont
 /**
  * The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
  *
- * @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
- * @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+ * @param context the context. May be NULL: `NETLIB_TLS_VERSION_1_3` is returned.
+ * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
  * @threads any
  * @since 0.1.0
  */
@@ -7766,7 +7759,7 @@ const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *cont
  * @threads any
  * @since 0.1.0
  */
-int64_t netlib_tls_context_options(const netlib_tls_context *context);
+int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
 /**
  * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
@@ -7855,13 +7848,13 @@ const char *netlib_tls_context_digest(const netlib_tls_context *context,
 /** Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's. */
 enum netlib_ssl_version NETLIB_INT32 {
     /** The newest version that both sides know. */
-    NETLIB_PROTOCOL_TLS = 2,
+    NETLIB_SSL_VERSION_TLS = 2,
     /** Exactly TLS 1.2. */
-    NETLIB_PROTOCOL_TLSv1_2 = 5,
-    /** As `NETLIB_PROTOCOL_TLS`. */
-    NETLIB_PROTOCOL_TLS_CLIENT = 16,
-    /** As `NETLIB_PROTOCOL_TLS`. */
-    NETLIB_PROTOCOL_TLS_SERVER = 17
+    NETLIB_SSL_VERSION_TLSv1_2 = 5,
+    /** As `NETLIB_SSL_VERSION_TLS`. */
+    NETLIB_SSL_VERSION_TLS_CLIENT = 16,
+    /** As `NETLIB_SSL_VERSION_TLS`. */
+    NETLIB_SSL_VERSION_TLS_SERVER = 17
 };
 
 /**
@@ -7887,9 +7880,9 @@ enum netlib_ssl_version NETLIB_INT32 {
  * with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
  * the context's are not used.
  *
- * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are read
- * before it; one that has ended already is told before that. The stream blocks. When the call fails there is no stream;
- * the descriptor stays open, but the peer may have been sent bytes.
+ * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
+ * read before it; one that has ended already is told before that. The stream blocks. When the call fails there is no
+ * stream; the descriptor stays open, but the peer may have been sent bytes.
  *
  * @param fd a connected stream socket, borrowed.
  * @param tls_options what to use. May be NULL: all defaults.
@@ -7947,8 +7940,8 @@ netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number,
 /**
  * Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
  *
- * @param context the context. May be NULL: `NETLIB_PROTOCOL_TLS_CLIENT` is returned.
- * @return `NETLIB_PROTOCOL_TLS_CLIENT`.
+ * @param context the context. May be NULL: `NETLIB_SSL_VERSION_TLS_CLIENT` is returned.
+ * @return `NETLIB_SSL_VERSION_TLS_CLIENT`.
  * @threads any
  * @since 0.1.0
  */
@@ -8116,11 +8109,11 @@ netlib_status netlib_split_first(const char *text,
                                  netlib_error **err);
 
 /**
- * An exact version, as urllib3's ssl_version. Default: `NETLIB_PROTOCOL_TLS`, which negotiates, as
- * `NETLIB_PROTOCOL_TLS_CLIENT` and `NETLIB_PROTOCOL_TLS_SERVER` do; `NETLIB_PROTOCOL_TLSv1_2` is TLS 1.2 alone. SSLv2,
- * SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_PROTOCOL_TLSv1_2`, and as in urllib3
- * `NETLIB_PROTOCOL_TLS_SERVER`, are refused together with `netlib_tls_options_set_minimum_version` or
- * `netlib_tls_options_set_maximum_version`.
+ * An exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates, as
+ * `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do; `NETLIB_SSL_VERSION_TLSv1_2` is TLS 1.2
+ * alone. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2`, and
+ * as in urllib3 `NETLIB_SSL_VERSION_TLS_SERVER`, are refused together with `netlib_tls_options_set_minimum_version`
+ * or `netlib_tls_options_set_maximum_version`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
@@ -8139,7 +8132,7 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_verdict) == 4 && sizeof(enum netlib_outcome) == 4 &&
                sizeof(enum netlib_url_reader) == 4 && sizeof(enum netlib_url_difference) == 4 &&
                sizeof(enum netlib_redirect_profile) == 4 && sizeof(enum netlib_jitter_kind) == 4 &&
-               sizeof(enum netlib_over_max) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
+               sizeof(enum netlib_long_retry_after) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
                sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
                sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_class) == 4 &&
                sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&

@@ -21,8 +21,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// The wide and deep trees that a caller can build of shared causes are otherwise walked in exponential time.
 const MAX_ERRORS: usize = 1024;
 
-/// What went wrong: immutable once made, cheap to share behind an `Arc`. Behind a pointer, because a result has room for its
-/// error also where all goes well, as on the way of every byte.
+/// What went wrong: immutable once made, cheap to share behind an `Arc`. Behind a pointer, because a result has room
+/// for its error also where all goes well, as on the way of every byte.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Facts>);
 
@@ -273,8 +273,8 @@ impl Error {
         self.0.ech_retry_configs.as_deref()
     }
 
-    /// The counter this failure consumes: the one set for this error, otherwise its status's. A proxy's failure counts as
-    /// its cause. Never `ByCause`.
+    /// The counter this failure consumes: the one set for this error, otherwise its status's. A proxy's failure counts
+    /// as its cause. Never `ByCause`.
     pub fn retry_kind(&self) -> RetryKind {
         match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
             RetryKind::ByCause => match self.0.causes.first().map(|cause| cause.retry_kind()) {
@@ -369,11 +369,11 @@ mod tests {
     fn a_proxy_error_counts_as_its_cause() {
         let kind = |status| {
             let cause = Arc::new(Error::new(status, "cause"));
-            Error::new(Status::Proxy, "proxy").with_cause(cause).retry_kind()
+            Error::new(Status::ProxyFailed, "proxy").with_cause(cause).retry_kind()
         };
-        assert_eq!(kind(Status::NewConnection), RetryKind::Connect);
+        assert_eq!(kind(Status::ConnectFailed), RetryKind::Connect);
         assert_eq!(kind(Status::ReadTimeout), RetryKind::Other);
-        assert_eq!(Error::new(Status::Proxy, "alone").retry_kind(), RetryKind::Other);
+        assert_eq!(Error::new(Status::ProxyFailed, "alone").retry_kind(), RetryKind::Other);
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
             assert_eq!(sent.retry_kind(), expected, "{status:?}");
             // An error around it knows the same, a proxy's included, unless it is never retried.
             for outer in
-                [Status::Proxy, Status::NewConnection, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
+                [Status::ProxyFailed, Status::ConnectFailed, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
             {
                 let outer = Error::new(outer, "y");
                 let is_affected = !is_never && outer.retry_kind() != RetryKind::Never;

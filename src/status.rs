@@ -94,7 +94,7 @@ statuses! {
 
     WantRead            =  100 WANT_READ           Progress Never   "more input is needed: wait until the descriptor is readable and call again";
     WantWrite           =  101 WANT_WRITE          Progress Never   "output is waiting: wait until the descriptor is writable and call again";
-    Timeout             =  102 TIMEOUT             Progress Never   "the wait ended before the event came";
+    TimedOut            =  102 TIMED_OUT           Progress Never   "the wait ended before the event came";
     EndOfStream         =  103 END_OF_STREAM       Progress Never   "the stream ended cleanly";
 
     NullArgument        =  200 NULL_ARGUMENT       Argument Never   "a pointer that must not be NULL is NULL";
@@ -109,9 +109,9 @@ statuses! {
     WrongPassword       =  209 WRONG_PASSWORD      Argument Never   "the password does not open the private key";
     NoCipherSuites      =  210 NO_CIPHER_SUITES    Argument Never   "the cipher string selects none of the suites that exist here";
 
-    TimeoutState        =  300 TIMEOUT_STATE       State    Never   "the timeout's clock is not in the state this call needs";
+    TimeoutStateError   =  300 TIMEOUT_STATE_ERROR State    Never   "the timeout's clock is not in the state this call needs";
     Busy                =  301 BUSY                State    Never   "another call is using this handle";
-    Closed              =  302 CLOSED              State    Never   "the stream has been closed for this direction";
+    Closed              =  302 CLOSED              State    Never   "the stream is closed for this direction, or another process made it";
     UnrewindableBody    =  303 UNREWINDABLE_BODY   State    Never   "the body cannot be moved back, so the request cannot be sent again";
     CallbackFailed      =  304 CALLBACK_FAILED     State    Never   "a callback reported failure or returned a value that makes no sense";
     TooMuchData         =  305 TOO_MUCH_DATA       State    Never   "the peer still sends more than this call throws away";
@@ -131,8 +131,8 @@ statuses! {
     InvalidUrl          =  600 INVALID_URL         Url      Other   "the text is not a URL";
 
     NameResolution      =  700 NAME_RESOLUTION     Connect  Connect "the host name could not be resolved";
-    NewConnection       =  701 NEW_CONNECTION      Connect  Connect "no connection could be made";
-    Proxy               =  702 PROXY               Connect  ByCause "the proxy could not be used";
+    ConnectFailed       =  701 CONNECT_FAILED      Connect  Connect "no connection could be made";
+    ProxyFailed         =  702 PROXY_FAILED        Connect  ByCause "the proxy could not be used";
     AddressRefused      =  703 ADDRESS_REFUSED     Connect  Never   "the address policy allows no address of the host";
 
     CertificateVerify   =  800 CERTIFICATE_VERIFY  Tls      Other   "the peer's certificate was not accepted";

@@ -181,7 +181,7 @@ fn positive(seconds: f64, name: &str, others: &str) -> Result<f64> {
 }
 
 fn state(problem: &str) -> Error {
-    Error::new(Status::TimeoutState, problem)
+    Error::new(Status::TimeoutStateError, problem)
 }
 
 #[cfg(test)]
@@ -245,7 +245,7 @@ mod tests {
                     assert_eq!(timeout.connect_timeout(), expected_connect, "{total} {connect}");
                     match timeout.read_timeout() {
                         Ok(before) => assert!(total == NONE && before == read),
-                        Err(error) => assert!(total != NONE && error.status() == Status::TimeoutState),
+                        Err(error) => assert!(total != NONE && error.status() == Status::TimeoutStateError),
                     }
                     timeout.start_connect().unwrap();
                     clock.set(104.0);
@@ -266,16 +266,16 @@ mod tests {
     fn the_clock_has_two_states() {
         let clock = FakeClock::at(5.0);
         let mut timeout = Timeout::new(NONE, DEFAULT, DEFAULT).unwrap();
-        assert_eq!(timeout.connect_duration().unwrap_err().status(), Status::TimeoutState);
+        assert_eq!(timeout.connect_duration().unwrap_err().status(), Status::TimeoutStateError);
         timeout.set_clock(clock.clock()).unwrap();
         timeout.start_connect().unwrap();
         clock.set(5.25);
-        assert_eq!(timeout.start_connect().unwrap_err().status(), Status::TimeoutState);
+        assert_eq!(timeout.start_connect().unwrap_err().status(), Status::TimeoutStateError);
         assert_eq!(timeout.connect_duration().unwrap(), 0.25);
-        assert_eq!(timeout.set_clock(None).unwrap_err().status(), Status::TimeoutState);
+        assert_eq!(timeout.set_clock(None).unwrap_err().status(), Status::TimeoutStateError);
 
         let mut copy = timeout.unstarted();
-        assert_eq!(copy.connect_duration().unwrap_err().status(), Status::TimeoutState);
+        assert_eq!(copy.connect_duration().unwrap_err().status(), Status::TimeoutStateError);
         copy.start_connect().unwrap();
         assert_eq!(copy.connect_duration().unwrap(), 0.0, "the copy has the same source of time");
         assert_eq!(timeout.connect_duration().unwrap(), 0.25);

@@ -33,7 +33,7 @@ crate::functions!(Functions {
 });
 
 const TIMES: usize = 5_000;
-const NEW_CONNECTION: i32 = 701;
+const CONNECT_FAILED: i32 = 701;
 const URL: &CStr = c"/api/v2/orders?page=2&limit=50";
 const SERVICE_UNAVAILABLE: &CStr = c"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n";
 const FOUND: &CStr = c"HTTP/1.1 302 Found\r\nLocation: /api/v2/orders/?page=2\r\nContent-Length: 0\r\n\r\n";
@@ -42,7 +42,7 @@ const FOUND: &CStr = c"HTTP/1.1 302 Found\r\nLocation: /api/v2/orders/?page=2\r\
 pub fn section() -> Result<Section, String> {
     let c = Rc::new(Functions::load(NETLIB)?);
     let error = made("netlib_error_new", |out| unsafe {
-        (c.netlib_error_new)(NEW_CONNECTION, c"connection refused".as_ptr(), null_mut(), out, null_mut())
+        (c.netlib_error_new)(CONNECT_FAILED, c"connection refused".as_ptr(), null_mut(), out, null_mut())
     })?;
     let unavailable = response(&c, SERVICE_UNAVAILABLE)?;
     let found = response(&c, FOUND)?;

@@ -13,7 +13,7 @@ use crate::{Group, NETLIB, Operation, Section};
 crate::functions!(Functions {
     netlib_parse_url: fn(*const c_char, usize, *mut *mut c_void, *mut *mut c_void) -> i32;
     netlib_url_resolve: fn(*mut c_void, *const c_char, usize, *mut *mut c_void, *mut *mut c_void) -> i32;
-    netlib_url_url: fn(*mut c_void, *mut usize) -> *const c_char;
+    netlib_url_to_string: fn(*mut c_void, *mut usize) -> *const c_char;
     netlib_url_free: fn(*mut c_void);
 });
 
@@ -85,7 +85,7 @@ fn resolve(c: &Functions, base: &Base, reference: &str, read: impl FnOnce(Option
             return read(None);
         }
         let mut length = 0;
-        let text = (c.netlib_url_url)(url, &mut length);
+        let text = (c.netlib_url_to_string)(url, &mut length);
         read(Some(std::slice::from_raw_parts(text.cast(), length)));
         (c.netlib_url_free)(url);
     }

@@ -211,7 +211,7 @@ static void speak(struct session *session, bool client) {
                names[netlib_tls_stream_early_data_status(session->stream)]);
     }
     printf("handshake=%s", netlib_status_name(session->handshake));
-    printf(" version=%s", version == NETLIB_TLS_1_3 ? "1.3" : version == NETLIB_TLS_1_2 ? "1.2" : "-");
+    printf(" version=%s", version == NETLIB_TLS_VERSION_1_3 ? "1.3" : version == NETLIB_TLS_VERSION_1_2 ? "1.2" : "-");
     printf(" suite=%s", text(netlib_tls_stream_cipher_suite(session->stream, NULL)));
     printf(" group=%s", text(netlib_tls_stream_key_exchange_group(session->stream, NULL)));
     printf(" resumed=%s", netlib_tls_stream_is_resumed(session->stream) ? "yes" : "no");

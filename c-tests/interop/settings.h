@@ -30,7 +30,7 @@ static inline bool settings_set(struct settings *settings, const char *name, con
         const char *name;
         int32_t number;
     } numbers[] = {
-        {"1.2", NETLIB_TLS_1_2},        {"1.3", NETLIB_TLS_1_3},
+        {"1.2", NETLIB_TLS_VERSION_1_2},        {"1.3", NETLIB_TLS_VERSION_1_3},
         {"none", NETLIB_CERT_NONE},     {"optional", NETLIB_CERT_OPTIONAL},
         {"required", NETLIB_CERT_REQUIRED},
     };

@@ -26,13 +26,13 @@ static void with_ipv6(int tun, enum way way) {
 /* An address that the system cannot send to at all fails at once, and the next is tried at once. */
 static void to_ipv4_at_once(int tun, enum way way, int errnum) {
     const struct attempt expected[] = {
-        {"2001:db8::a", NETLIB_NEW_CONNECTION, errnum, 0.0, 0.0},
+        {"2001:db8::a", NETLIB_CONNECT_FAILED, errnum, 0.0, 0.0},
         {"203.0.113.1", NETLIB_OK, 0, 0.0, 0.0},
     };
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
-    netlib_connect_options_set_stagger(options, 2.0);
+    netlib_connect_options_set_attempt_delay(options, 2.0);
     struct outcome outcome = connect_to(way, "name.test", options, NULL);
     CHECK_ENDED(NETLIB_OK, outcome);
     CHECK_CONNECTED(outcome.fd, "203.0.113.1");
@@ -45,7 +45,7 @@ static void to_ipv4_at_once(int tun, enum way way, int errnum) {
     outcome = connect_to(way, "2001:db8::a", options, NULL);
     CHECK_INT(1, (long long)netlib_error_cause_count(outcome.err));
     CHECK_INT(errnum, netlib_error_errno(outcome.err));
-    CHECK_ENDED(NETLIB_NEW_CONNECTION, outcome);
+    CHECK_ENDED(NETLIB_CONNECT_FAILED, outcome);
     CHECK_SECONDS(0.0, outcome.seconds);
     end(&outcome);
     netlib_connect_options_free(options);

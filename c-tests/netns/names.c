@@ -181,7 +181,7 @@ static void r18_a_name_that_changes_its_address(int tun, enum way way) {
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
-    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_PRIVATE);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_PRIVATE);
     for (int i = 0; i < 3; i++) {
         CHECK_INT(1, lookups("name.test", AF_INET));
         struct outcome outcome = connect_to(way, "name.test", options, NULL);
@@ -218,7 +218,7 @@ static void r18_the_same_with_ipv6(int tun, enum way way) {
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
     netlib_connect_options_refuse_addresses(
-        options, NETLIB_ADDRESS_PRIVATE | NETLIB_ADDRESS_LOOPBACK | NETLIB_ADDRESS_LINK_LOCAL);
+        options, NETLIB_ADDRESS_CLASS_PRIVATE | NETLIB_ADDRESS_CLASS_LOOPBACK | NETLIB_ADDRESS_CLASS_LINK_LOCAL);
     for (int i = 0; i < 8; i++) {
         struct outcome outcome = connect_to(way, "name.test", options, NULL);
         if (i % 2 == 0) CHECK_ENDED(NETLIB_OK, outcome);
@@ -248,8 +248,8 @@ static void r18_inner_addresses_among_others(int tun, enum way way) {
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
-    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_PRIVATE);
-    netlib_connect_options_set_stagger(options, 2.0);
+    netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_PRIVATE);
+    netlib_connect_options_set_attempt_delay(options, 2.0);
     struct outcome outcome = connect_to(way, "name.test", options, NULL);
     CHECK_ENDED(NETLIB_OK, outcome);
     CHECK_CONNECTED(outcome.fd, "203.0.113.1");

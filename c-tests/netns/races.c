@@ -41,7 +41,7 @@ static void two_dead_addresses_before_a_good_one(int tun, enum way way) {
         {.address = "2001:db8::b", .answer = ACCEPTS},
     };
     static const struct attempt expected[] = {
-        {"2001:db8::a", NETLIB_NEW_CONNECTION, ECONNREFUSED, 0.0, 0.0},
+        {"2001:db8::a", NETLIB_CONNECT_FAILED, ECONNREFUSED, 0.0, 0.0},
         {"203.0.113.1", NETLIB_CLOSED, 0, 0.0, 0.25},
         {"2001:db8::b", NETLIB_OK, 0, 0.25, 0.25},
     };
@@ -188,9 +188,9 @@ static void a_late_refusal_of_the_first(int tun, enum way way) {
         {.address = "203.0.113.2", .answer = ACCEPTS},
     };
     static const struct attempt expected[] = {
-        {"2001:db8::a", NETLIB_NEW_CONNECTION, ECONNREFUSED, 0.0, 0.3},
+        {"2001:db8::a", NETLIB_CONNECT_FAILED, ECONNREFUSED, 0.0, 0.3},
         {"203.0.113.1", NETLIB_CLOSED, 0, 0.25, 0.6},
-        {"2001:db8::b", NETLIB_NEW_CONNECTION, ECONNREFUSED, 0.5, 0.6},
+        {"2001:db8::b", NETLIB_CONNECT_FAILED, ECONNREFUSED, 0.5, 0.6},
         {"203.0.113.2", NETLIB_OK, 0, 0.6, 0.6},
     };
     struct peer peer;
@@ -222,7 +222,7 @@ static void families_take_turns(int tun, enum way way) {
     struct peer peer;
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(&peer, way == SEQUENTIAL ? 0.1 : NETLIB_TIMEOUT_NONE);
-    netlib_connect_options_set_stagger(options, 0.1);
+    netlib_connect_options_set_attempt_delay(options, 0.1);
     struct outcome outcome = connect_to(way, "name.test", options, NULL);
     CHECK_ENDED(NETLIB_OK, outcome);
     CHECK_CONNECTED(outcome.fd, "203.0.113.2");

@@ -26,10 +26,10 @@ static void never_a_byte(int tun, enum way way) {
     START_PEER(&peer, tun, hosts);
     int fd = connected(&peer);
     double began = netlib_current_time();
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(fd, 0.3, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(fd, 0.3, NULL, &err));
     CHECK_SECONDS(0.3, netlib_current_time() - began);
     began = netlib_current_time();
-    CHECK_STATUS(NETLIB_TIMEOUT, netlib_wait_for_read(fd, 0.0, NULL, &err));
+    CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(fd, 0.0, NULL, &err));
     CHECK_SECONDS(0.0, netlib_current_time() - began);
     netlib_limit *limit = limit_of(0.3);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_wait_for_read(fd, NETLIB_TIMEOUT_NONE, limit, &err));

@@ -38,7 +38,7 @@ static void check_cause(const netlib_error *cause, const struct refusal *refusal
     CHECK_STR("s)", rest);
     CHECK_SECONDS(refusal->host.delay, seconds);
     CHECK_INT(refusal->errnum, netlib_error_errno(cause));
-    CHECK_INT(NETLIB_NEW_CONNECTION, netlib_error_status(cause));
+    CHECK_INT(NETLIB_CONNECT_FAILED, netlib_error_status(cause));
 }
 
 static void refusal_by_all(int tun, enum way way) {
@@ -48,7 +48,7 @@ static void refusal_by_all(int tun, enum way way) {
     for (int i = 0; i < COUNT; i++) {
         hosts[i] = refusals[i].host;
         expected[i].address = hosts[i].address;
-        expected[i].status = NETLIB_NEW_CONNECTION;
+        expected[i].status = NETLIB_CONNECT_FAILED;
         expected[i].errnum = refusals[i].errnum;
         expected[i].start = before;
         expected[i].end = before += hosts[i].delay;
@@ -57,7 +57,7 @@ static void refusal_by_all(int tun, enum way way) {
     START_PEER(&peer, tun, hosts);
     netlib_connect_options *options = options_for(&peer, NETLIB_TIMEOUT_NONE);
     /* Each is followed at once: no stagger passes. */
-    netlib_connect_options_set_stagger(options, 2.0);
+    netlib_connect_options_set_attempt_delay(options, 2.0);
     struct outcome outcome = connect_to(way, "name.test", options, NULL);
     CHECK_INT(-1, outcome.fd);
     CHECK_STR("cannot connect to name.test port 80, 10 addresses tried, the last: Connection refused",
@@ -65,7 +65,7 @@ static void refusal_by_all(int tun, enum way way) {
     CHECK_INT(ECONNREFUSED, netlib_error_errno(outcome.err));
     CHECK_INT(COUNT, (long long)netlib_error_cause_count(outcome.err));
     for (size_t i = 0; i < COUNT; i++) check_cause(netlib_error_cause(outcome.err, i), &refusals[i]);
-    CHECK_ENDED(NETLIB_NEW_CONNECTION, outcome);
+    CHECK_ENDED(NETLIB_CONNECT_FAILED, outcome);
     CHECK_SECONDS(before, outcome.seconds);
     if (way != SEQUENTIAL) CHECK_ATTEMPTS(outcome.connect, expected);
     for (size_t i = 1; i < COUNT; i++) CHECK_GAP(&peer, i, i - 1, hosts[i - 1].delay);
@@ -81,8 +81,8 @@ static void the_last_to_end_speaks(int tun, enum way way) {
         {.address = "203.0.113.1", .answer = RESETS, .delay = 0.1},
     };
     static const struct attempt expected[] = {
-        {"2001:db8::a", NETLIB_NEW_CONNECTION, EACCES, 0.0, 0.6},
-        {"203.0.113.1", NETLIB_NEW_CONNECTION, ECONNREFUSED, 0.25, 0.35},
+        {"2001:db8::a", NETLIB_CONNECT_FAILED, EACCES, 0.0, 0.6},
+        {"203.0.113.1", NETLIB_CONNECT_FAILED, ECONNREFUSED, 0.25, 0.35},
     };
     struct peer peer;
     START_PEER(&peer, tun, hosts);
@@ -91,7 +91,7 @@ static void the_last_to_end_speaks(int tun, enum way way) {
     CHECK_STR("cannot connect to name.test port 80, 2 addresses tried, the last: Permission denied",
               netlib_error_message(outcome.err, NULL));
     CHECK_INT(EACCES, netlib_error_errno(outcome.err));
-    CHECK_ENDED(NETLIB_NEW_CONNECTION, outcome);
+    CHECK_ENDED(NETLIB_CONNECT_FAILED, outcome);
     CHECK_SECONDS(0.6, outcome.seconds);
     CHECK_ATTEMPTS(outcome.connect, expected);
     end(&outcome);

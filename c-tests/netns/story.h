@@ -80,7 +80,7 @@ static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, ne
             fds[count].fd = netlib_connect_wait_fd(connect, count);
             fds[count].events = (short)netlib_connect_wait_events(connect, count);
         }
-        double seconds = netlib_connect_timer(connect);
+        double seconds = netlib_connect_wait_seconds(connect);
         poll(fds, count, seconds < 60.0 ? (int)(seconds * 1000) + 1 : 60000);
     }
     return status;

@@ -71,7 +71,7 @@ static void shared_contexts(void) {
     static const struct {
         int32_t version;
         unsigned lines; /* of a session that is not resumed; at each end */
-    } rows[] = {{NETLIB_TLS_1_3, 5}, {NETLIB_TLS_1_2, 1}};
+    } rows[] = {{NETLIB_TLS_VERSION_1_3, 5}, {NETLIB_TLS_VERSION_1_2, 1}};
     char folder[] = "/tmp/netlib-tsan-XXXXXX", path[100];
     CHECK(mkdtemp(folder) != NULL);
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {

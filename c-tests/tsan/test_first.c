@@ -28,7 +28,7 @@ static void defaults(void *shared, int thread) {
     double seconds = netlib_default_timeout();
     CHECK(seconds >= 1 && seconds <= THREADS);
     netlib_retry *retry = netlib_retry_clone(netlib_retry_resolve(NULL, NULL));
-    CHECK_INT(3, netlib_retry_total(retry));
+    CHECK_INT(3, netlib_retry_total_left(retry));
     netlib_retry_free(retry);
 }
 
@@ -124,14 +124,14 @@ static void read_all(void *shared, int thread) {
     struct values *values = shared;
     netlib_url *url = netlib_url_clone(values->url);
     const char **seen = values->seen[thread];
-    seen[0] = netlib_url_url(url, NULL);
+    seen[0] = netlib_url_to_string(url, NULL);
     seen[1] = netlib_url_redacted(url, NULL);
     seen[2] = netlib_url_authority(url, NULL);
     seen[3] = netlib_url_request_uri(url, NULL);
     seen[4] = netlib_url_netloc(url, NULL);
-    seen[5] = netlib_headers_wire(values->headers, NULL);
-    seen[6] = netlib_url_url(netlib_decision_url(values->decision), NULL);
-    seen[7] = netlib_headers_wire(netlib_response_headers(values->response), NULL);
+    seen[5] = netlib_headers_to_wire(values->headers, NULL);
+    seen[6] = netlib_url_to_string(netlib_decision_url(values->decision), NULL);
+    seen[7] = netlib_headers_to_wire(netlib_response_headers(values->response), NULL);
     CHECK(netlib_retry_history_count(netlib_decision_retry(values->decision)) == 1);
     netlib_url_free(url);
 }
@@ -180,7 +180,7 @@ static void last_owners(void) {
         netlib_error *errors[THREADS] = {NULL}, *inner = NULL;
         CHECK_OK(netlib_parse_url("http://example.com/", NETLIB_NTS, &urls[0], &err));
         CHECK_OK(netlib_error_new(NETLIB_IO, "inner", NULL, &inner, &err));
-        errors[0] = error_around(NETLIB_PROXY, "outer", inner);
+        errors[0] = error_around(NETLIB_PROXY_FAILED, "outer", inner);
         netlib_error_free(inner);
         for (int i = 1; i < THREADS; i++) {
             urls[i] = netlib_url_clone(urls[0]);

@@ -49,7 +49,7 @@ static bool look_at(struct both *both, netlib_tls_stream *stream) {
     netlib_status why = NETLIB_OK;
     netlib_status status = netlib_tls_stream_is_dropped(stream, &dropped, &why, NULL);
     bool right = status == NETLIB_OK || status == NETLIB_BUSY;
-    right = right && netlib_tls_stream_version(stream) == NETLIB_TLS_1_3;
+    right = right && netlib_tls_stream_version(stream) == NETLIB_TLS_VERSION_1_3;
     right = right && netlib_tls_stream_cipher_suite(stream, NULL) != NULL;
     right = right && netlib_tls_stream_set_read_timeout(stream, LONG, NULL) == NETLIB_OK;
     netlib_tls_stream_set_limit(stream, both->limit);

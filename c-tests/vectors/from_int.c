@@ -5,7 +5,7 @@ static netlib_retry *already(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_total(options, 7);
     netlib_retry_options_set_connect(options, 2);
-    netlib_retry_options_set_read(options, NETLIB_FALSE);
+    netlib_retry_options_set_read(options, NETLIB_RETRY_DISABLED);
     netlib_retry_options_set_raise_on_status(options, 0);
     return retry_of(options);
 }

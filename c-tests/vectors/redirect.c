@@ -11,7 +11,7 @@ static void answer(char *asked, vectors_out *out) {
     netlib_response *response = response_of(302, next_text(&asked, NULL), NULL);
     netlib_retry *retry = retry_of(netlib_retry_options_new());
     netlib_status status = netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err);
-    put_string(out, status == NETLIB_OK ? netlib_url_url(netlib_decision_url(decision), NULL) : "!");
+    put_string(out, status == NETLIB_OK ? netlib_url_to_string(netlib_decision_url(decision), NULL) : "!");
     netlib_error_free(err);
     netlib_decision_free(decision);
     netlib_response_free(response);

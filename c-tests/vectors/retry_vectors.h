@@ -26,14 +26,14 @@ static inline enum netlib_outcome add_sleep(void *ctx, double seconds) {
 
 static inline int32_t count_of(const char *word) {
     if (strcmp(word, "-") == 0) return NETLIB_NONE;
-    if (strcmp(word, "F") == 0) return NETLIB_FALSE;
+    if (strcmp(word, "F") == 0) return NETLIB_RETRY_DISABLED;
     return (int32_t)strtol(word, NULL, 10);
 }
 
 static inline void put_count(vectors_out *out, int32_t count) {
     if (count == NETLIB_NONE) {
         put(out, "-");
-    } else if (count == NETLIB_FALSE) {
+    } else if (count == NETLIB_RETRY_DISABLED) {
         put(out, "F");
     } else {
         put_int(out, count);
@@ -41,12 +41,12 @@ static inline void put_count(vectors_out *out, int32_t count) {
 }
 
 static inline void put_counts(vectors_out *out, const netlib_retry *retry) {
-    put_count(out, netlib_retry_total(retry));
-    put_count(out, netlib_retry_connect(retry));
-    put_count(out, netlib_retry_read(retry));
-    put_count(out, netlib_retry_redirect(retry));
-    put_count(out, netlib_retry_status(retry));
-    put_count(out, netlib_retry_other(retry));
+    put_count(out, netlib_retry_total_left(retry));
+    put_count(out, netlib_retry_connect_left(retry));
+    put_count(out, netlib_retry_read_left(retry));
+    put_count(out, netlib_retry_redirect_left(retry));
+    put_count(out, netlib_retry_status_left(retry));
+    put_count(out, netlib_retry_other_left(retry));
 }
 
 /* The elements of a list with commas, in place. */
@@ -119,7 +119,7 @@ static inline netlib_status status_of(const char *name) {
     abort();
 }
 
-/* "PROXY/PROTOCOL" is an error with a cause, which may have one of its own. */
+/* "PROXY_FAILED/PROTOCOL" is an error with a cause, which may have one of its own. */
 static inline netlib_error *error_of(const char *name) {
     char outer[64];
     netlib_error *cause = NULL;

@@ -19,7 +19,7 @@ static void put_answer(vectors_out *out, const netlib_timeout *timeout,
     netlib_error *err = NULL;
     double seconds = 0;
     netlib_status status = ask(timeout, &seconds, &err);
-    CHECK_STATUS(status == NETLIB_OK ? NETLIB_OK : NETLIB_TIMEOUT_STATE, status);
+    CHECK_STATUS(status == NETLIB_OK ? NETLIB_OK : NETLIB_TIMEOUT_STATE_ERROR, status);
     if (status != NETLIB_OK) {
         put(out, "state");
     } else if (seconds < 0) {
@@ -84,7 +84,7 @@ static void answer(char *asked, vectors_out *out) {
     put_answers(out, timeout);
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     status = netlib_timeout_start_connect(timeout, &err);
-    put(out, status == NETLIB_TIMEOUT_STATE ? "state" : "started twice");
+    put(out, status == NETLIB_TIMEOUT_STATE_ERROR ? "state" : "started twice");
     CHECK_STATUS(status, status);
     end_line(out);
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {

@@ -12,12 +12,12 @@ static void put_part(vectors_out *out, part part_of, const netlib_url *url) {
 /* The text of a URL parses into a URL with that text, and with the same parts; but an empty host is none once it is written. */
 static void parses_back(const netlib_url *url) {
     static const part parts[] = {netlib_url_scheme, netlib_url_auth,  netlib_url_host, netlib_url_path,
-                                 netlib_url_query,  netlib_url_fragment, netlib_url_url};
+                                 netlib_url_query,  netlib_url_fragment, netlib_url_to_string};
     enum { PARTS = sizeof parts / sizeof parts[0] };
     netlib_error *err = NULL;
     netlib_url *again = NULL;
     const char *host = netlib_url_host(url, NULL);
-    CHECK_OK(netlib_parse_url(netlib_url_url(url, NULL), NETLIB_NTS, &again, &err));
+    CHECK_OK(netlib_parse_url(netlib_url_to_string(url, NULL), NETLIB_NTS, &again, &err));
     for (size_t i = host != NULL && host[0] == '\0' ? PARTS - 1 : 0; i < PARTS; i++) {
         CHECK_STR(parts[i](url, NULL), parts[i](again, NULL));
     }
@@ -50,7 +50,7 @@ static void answer(char *asked, vectors_out *out) {
     put_part(out, netlib_url_authority, url);
     put_part(out, netlib_url_netloc, url);
     put_part(out, netlib_url_request_uri, url);
-    put_part(out, netlib_url_url, url);
+    put_part(out, netlib_url_to_string, url);
     CHECK_STR(netlib_url_host(url, NULL), netlib_url_hostname(url, NULL));
     parses_back(url);
     netlib_url_free(url);

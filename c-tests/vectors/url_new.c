@@ -13,7 +13,7 @@ static void answer(char *asked, vectors_out *out) {
         netlib_error_free(err);
         return;
     }
-    put_string(out, netlib_url_url(url, NULL));
+    put_string(out, netlib_url_to_string(url, NULL));
     netlib_url_free(url);
 }
 

@@ -82,9 +82,9 @@ static netlib_status take_chunks(struct body *body, const char *data, size_t len
 netlib_status body_take(struct body *body, const char *data, size_t len, size_t *used, netlib_error **err) {
     *used = 0;
     switch (body->framing) {
-        case NETLIB_BODY_LENGTH: *used = take_data(body, len); return body->left > 0 ? NETLIB_WANT_READ : NETLIB_OK;
-        case NETLIB_BODY_CHUNKED: return take_chunks(body, data, len, used, err);
-        case NETLIB_BODY_UNTIL_CLOSE:
+        case NETLIB_BODY_FRAMING_LENGTH: *used = take_data(body, len); return body->left > 0 ? NETLIB_WANT_READ : NETLIB_OK;
+        case NETLIB_BODY_FRAMING_CHUNKED: return take_chunks(body, data, len, used, err);
+        case NETLIB_BODY_FRAMING_UNTIL_CLOSE:
             *used = len;
             body->bytes += (int64_t)len;
             return NETLIB_WANT_READ;
@@ -95,10 +95,10 @@ netlib_status body_take(struct body *body, const char *data, size_t len, size_t 
 netlib_status body_end(const struct body *body, netlib_error **err) {
     char message[64];
     switch (body->framing) {
-        case NETLIB_BODY_LENGTH:
+        case NETLIB_BODY_FRAMING_LENGTH:
             snprintf(message, sizeof message, "the body ended %lld bytes early", (long long)body->left);
             return fail(NETLIB_INCOMPLETE_READ, message, err);
-        case NETLIB_BODY_CHUNKED: return fail(NETLIB_INCOMPLETE_READ, "the body ended before its last chunk", err);
+        case NETLIB_BODY_FRAMING_CHUNKED: return fail(NETLIB_INCOMPLETE_READ, "the body ended before its last chunk", err);
         default: return NETLIB_OK;
     }
 }

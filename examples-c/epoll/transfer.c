@@ -141,7 +141,7 @@ static bool is_https(const struct transfer *transfer) {
 static netlib_status write_request(struct transfer *transfer, netlib_error **err) {
     int len = snprintf(transfer->buffer, BUFFER_SIZE, "GET %s HTTP/1.1\r\nHost: %s\r\n%sConnection: close\r\n\r\n",
                        netlib_url_request_uri(transfer->url, NULL), netlib_url_netloc(transfer->url, NULL),
-                       netlib_headers_wire(transfer->shared->headers, NULL));
+                       netlib_headers_to_wire(transfer->shared->headers, NULL));
     if (len < 0 || (size_t)len >= BUFFER_SIZE) return fail(NETLIB_INVALID_URL, err, "the URL is too long to send");
     transfer->start = 0;
     transfer->end = (size_t)len;
@@ -326,7 +326,7 @@ void transfer_advance(struct transfer *transfer) {
 
 double transfer_timer(const struct transfer *transfer) {
     if (transfer->again || transfer->phase == DONE) return 0;
-    if (transfer->phase == CONNECTING) return netlib_connect_timer(transfer->connect); /* its limit included */
+    if (transfer->phase == CONNECTING) return netlib_connect_wait_seconds(transfer->connect); /* its limit included */
     return netlib_limit_remaining(transfer->limit);
 }
 

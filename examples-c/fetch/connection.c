@@ -131,7 +131,7 @@ static netlib_status send_in_clear(struct connection *connection, const char *da
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             netlib_status status =
                 netlib_wait_for_write(connection->fd, connection->read_timeout, connection->limit, err);
-            if (status == NETLIB_TIMEOUT) {
+            if (status == NETLIB_TIMED_OUT) {
                 return fail(NETLIB_WRITE_TIMEOUT, err, "%s took nothing for %g s", connection->peer,
                             connection->read_timeout);
             }
@@ -148,7 +148,7 @@ static netlib_status receive_in_clear(struct connection *connection, char *data,
     for (;;) {
         netlib_status status = netlib_throughput_wait_for_read(connection->throughput, connection->fd,
                                                                connection->read_timeout, connection->limit, err);
-        if (status == NETLIB_TIMEOUT) {
+        if (status == NETLIB_TIMED_OUT) {
             return fail(NETLIB_READ_TIMEOUT, err, "%s sent nothing for %g s", connection->peer,
                         connection->read_timeout);
         }

@@ -56,8 +56,8 @@ static netlib_status write_head(const struct http *http, const char *method, con
     if (http->for_proxy != NULL) fprintf(out, "http://%s", netlib_url_netloc(url, NULL));
     fprintf(out, "%s HTTP/1.1\r\n", netlib_url_request_uri(url, NULL));
     if (netlib_headers_get(headers, "host", NULL) == NULL) fprintf(out, "Host: %s\r\n", netlib_url_netloc(url, NULL));
-    fputs(netlib_headers_wire(headers, NULL), out);
-    if (http->for_proxy != NULL) fputs(netlib_headers_wire(http->for_proxy, NULL), out);
+    fputs(netlib_headers_to_wire(headers, NULL), out);
+    if (http->for_proxy != NULL) fputs(netlib_headers_to_wire(http->for_proxy, NULL), out);
     if (body != NULL && length < 0) {
         fputs("Transfer-Encoding: chunked\r\n", out);
     } else if (body != NULL || expects_body(method)) {
@@ -238,14 +238,14 @@ static netlib_status copy_chunks(struct http *http, http_sink sink, void *ctx, n
 
 netlib_status http_read_body(struct http *http, const netlib_response *response, http_sink sink, void *ctx,
                              netlib_error **err) {
-    enum netlib_body_framing framing = NETLIB_BODY_NONE;
+    enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
     int64_t length = 0;
     netlib_status status = netlib_response_framing(response, &framing, &length, err);
     if (status != NETLIB_OK) return status;
     switch (framing) {
-        case NETLIB_BODY_LENGTH: return copy_exactly(http, length, sink, ctx, err);
-        case NETLIB_BODY_CHUNKED: return copy_chunks(http, sink, ctx, err);
-        case NETLIB_BODY_UNTIL_CLOSE: return copy_until_close(http, sink, ctx, err);
+        case NETLIB_BODY_FRAMING_LENGTH: return copy_exactly(http, length, sink, ctx, err);
+        case NETLIB_BODY_FRAMING_CHUNKED: return copy_chunks(http, sink, ctx, err);
+        case NETLIB_BODY_FRAMING_UNTIL_CLOSE: return copy_until_close(http, sink, ctx, err);
         default: return NETLIB_OK;
     }
 }

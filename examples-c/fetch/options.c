@@ -134,8 +134,8 @@ static bool is_token(const char *method) {
 }
 
 static bool parse_version(const char *text, int32_t *version) {
-    if (strcmp(text, "1.2") == 0) *version = NETLIB_TLS_1_2;
-    if (strcmp(text, "1.3") == 0) *version = NETLIB_TLS_1_3;
+    if (strcmp(text, "1.2") == 0) *version = NETLIB_TLS_VERSION_1_2;
+    if (strcmp(text, "1.3") == 0) *version = NETLIB_TLS_VERSION_1_3;
     return *version != 0 || usage_error("--tls-max", "1.2 and 1.3 are the versions there are");
 }
 

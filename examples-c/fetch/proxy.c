@@ -72,7 +72,7 @@ static netlib_status send_connect(const struct proxy *proxy, struct http *http, 
     FILE *out = open_memstream(&head, &head_len);
     if (out == NULL) return fail(NETLIB_OUT_OF_MEMORY, err, "no memory for the request");
     fprintf(out, "CONNECT %s:%d HTTP/1.1\r\nHost: %s:%d\r\n", host, port, host, port);
-    fprintf(out, "%s\r\n", netlib_headers_wire(proxy->headers, NULL));
+    fprintf(out, "%s\r\n", netlib_headers_to_wire(proxy->headers, NULL));
     bool failed = ferror(out) != 0;
     netlib_status status = NETLIB_OK;
     if (fclose(out) != 0 || failed) status = fail(NETLIB_OUT_OF_MEMORY, err, "no memory for the request");
@@ -87,7 +87,7 @@ static netlib_status refused(const struct proxy *proxy, const netlib_response *a
     const char *reason = netlib_response_reason(answer, NULL);
     bool may_change = code >= 500;
     netlib_status status = fail_counted_as(may_change ? NETLIB_RETRY_KIND_CONNECT : NETLIB_RETRY_KIND_OTHER,
-                                           may_change ? NETLIB_NEW_CONNECTION : NETLIB_RESPONSE_STATUS, NULL, err,
+                                           may_change ? NETLIB_CONNECT_FAILED : NETLIB_RESPONSE_STATUS, NULL, err,
                                            "it answered %d %s%s", code, reason != NULL ? reason : "",
                                            code == 407 ? ": --proxy takes a user and a password" : "");
     return proxy_failed(proxy, status, err);
@@ -120,7 +120,7 @@ netlib_status proxy_open_tunnel(const struct proxy *proxy, struct http *http, co
 static netlib_error *before_the_server(netlib_error *error) {
     if (netlib_error_retry_kind(error) != NETLIB_RETRY_KIND_READ) return error;
     netlib_error *unmade = NULL;
-    fail_counted_as(NETLIB_RETRY_KIND_CONNECT, NETLIB_NEW_CONNECTION, error, &unmade,
+    fail_counted_as(NETLIB_RETRY_KIND_CONNECT, NETLIB_CONNECT_FAILED, error, &unmade,
                     "nothing has reached the server");
     netlib_error_free(error);
     return unmade;
@@ -130,7 +130,7 @@ netlib_status proxy_failed(const struct proxy *proxy, netlib_status status, netl
     if (netlib_error_retry_kind(*err) == NETLIB_RETRY_KIND_NEVER) return status;
     netlib_error *what = *err, *cause = before_the_server(netlib_error_clone(what));
     *err = NULL;
-    status = fail_because(NETLIB_PROXY, cause, err, "cannot use the proxy %s: %s", netlib_url_netloc(proxy->url, NULL),
+    status = fail_because(NETLIB_PROXY_FAILED, cause, err, "cannot use the proxy %s: %s", netlib_url_netloc(proxy->url, NULL),
                           netlib_error_message(what, NULL));
     netlib_error_free(cause);
     netlib_error_free(what);

@@ -30,7 +30,7 @@ static enum exit_code code_of(netlib_status status, const netlib_error *error, i
         case NETLIB_CONNECT_TIMEOUT: return EXIT_CONNECT_TIMEOUT;
         case NETLIB_ADDRESS_REFUSED: return EXIT_REFUSED;
         case NETLIB_TOO_SLOW: return EXIT_TOO_SLOW;
-        case NETLIB_PROXY: return EXIT_PROXY;
+        case NETLIB_PROXY_FAILED: return EXIT_PROXY;
         case NETLIB_FINGERPRINT_MISMATCH: return EXIT_CERTIFICATE;
         case NETLIB_CERTIFICATE_VERIFY:
         case NETLIB_HOSTNAME_MISMATCH: return code_of_certificate(error);
@@ -94,7 +94,7 @@ static const char *narrowed_by(const struct options *options, const netlib_error
 static void print_advice(const struct options *options, const netlib_error *error) {
     bool for_proxy = false;
     for (; error != NULL; error = netlib_error_cause(error, 0)) {
-        if (netlib_error_status(error) == NETLIB_PROXY) for_proxy = true;
+        if (netlib_error_status(error) == NETLIB_PROXY_FAILED) for_proxy = true;
         const char *advice = netlib_error_advice(error, NULL);
         const char *option = advice != NULL ? option_for(advice, for_proxy) : NULL;
         const char *narrow = for_proxy ? NULL : narrowed_by(options, error);

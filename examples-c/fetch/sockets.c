@@ -95,7 +95,7 @@ bool sockets_set_abstract_unix(struct sockets *sockets, const char *name) {
 /* 0 when there is no class of that name. */
 static int32_t address_class(const char *name, size_t len) {
     static const char all[] = "all-but-global";
-    if (len == strlen(all) && strncmp(name, all, len) == 0) return NETLIB_ADDRESS_ALL_BUT_GLOBAL;
+    if (len == strlen(all) && strncmp(name, all, len) == 0) return NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL;
     for (int32_t class = 1; netlib_address_class_name(class) != NULL; class *= 2) {
         const char *known = netlib_address_class_name(class);
         if (len == strlen(known) && strncmp(name, known, len) == 0) return class;

@@ -49,7 +49,7 @@ void trace_connection(struct trace *to, const char *whose, const netlib_url *url
     } else {
         int32_t version = netlib_tls_stream_version(tls);
         trace(to, "  connected to %s%s with TLS %s, %s%s", whose, netlib_url_netloc(url, NULL),
-              version == NETLIB_TLS_1_3 ? "1.3" : "1.2", netlib_tls_stream_cipher_suite(tls, NULL),
+              version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", netlib_tls_stream_cipher_suite(tls, NULL),
               connection->tls_count > 1 ? ", inside the proxy's" : "");
     }
 }
@@ -79,7 +79,7 @@ void trace_error(struct trace *to, const netlib_error *error) {
 static const char *counter_of(const netlib_decision *decision, int32_t *left) {
     const netlib_retry *retry = netlib_decision_retry(decision);
     int32_t counter = netlib_decision_counter(decision);
-    *left = counter == NETLIB_COUNTER_REDIRECT ? netlib_retry_redirect(retry) : netlib_retry_total(retry);
+    *left = counter == NETLIB_COUNTER_REDIRECT ? netlib_retry_redirect_left(retry) : netlib_retry_total_left(retry);
     switch (counter) {
         case NETLIB_COUNTER_CONNECT: return "connect";
         case NETLIB_COUNTER_READ: return "read";

@@ -39,7 +39,7 @@ static void say_hello(const netlib_tls_context *context, const char *public_name
     netlib_tls_engine *engine = NULL;
     uint8_t hello[20000];
     size_t len = 0;
-    OK(netlib_tls_engine_client_new(context, HIDDEN, &engine, &err));
+    OK(netlib_tls_engine_new_client(context, HIDDEN, &engine, &err));
     MUST(ONE_OF(netlib_tls_engine_handshake(engine, &err), 0, NETLIB_WANT_READ) == NETLIB_WANT_READ);
     MUST(netlib_tls_engine_ech_status(engine) == NETLIB_ECH_OFFERED);
     OK(netlib_tls_engine_drain(engine, hello, sizeof hello, &len, &err));
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         MUST(len == size ? memcmp(kept, list, len) == 0 : len < size);
         check_line(public_name);
         MUST(name_len == strlen(public_name) && name_len >= 1 && name_len <= 255 && has(kept, len, public_name));
-        MUST(netlib_tls_context_minimum_version(context) == NETLIB_TLS_1_3);
+        MUST(netlib_tls_context_minimum_version(context) == NETLIB_TLS_VERSION_1_3);
         MUST(context_of(kept, len, true, &again, &again_at) == NETLIB_OK);
         const uint8_t *kept_again = netlib_tls_context_ech_config_list(again, &again_len);
         MUST(again_len == len && memcmp(kept_again, kept, len) == 0);

@@ -31,7 +31,7 @@ static struct contexts make_contexts(int setting, int resumption) {
         netlib_tls_options_add_ca_file(options, "tests/certs/ca.pem");
         netlib_tls_options_set_resumption(options, resumption);
         netlib_tls_options_set_session_tickets(options, resumption);
-        if (setting & ONLY_TLS_1_2) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_1_2);
+        if (setting & ONLY_TLS_1_2) netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
         if (setting & ALPN) netlib_tls_options_add_alpn_protocol(options, "http/1.1");
         if (is_server) netlib_tls_options_set_identity_files(options, "tests/certs/server.pem", "tests/certs/server.key");
         if (setting & CLIENT_CERTIFICATE) {
@@ -151,7 +151,7 @@ static void feed(struct end *to, const uint8_t *bytes, size_t len) {
 }
 
 static void cut(struct end *end) {
-    netlib_tls_engine_feed_end(end->engine);
+    netlib_tls_engine_feed_eof(end->engine);
     work(end);
 }
 
@@ -250,8 +250,8 @@ static void session(struct contexts contexts, int setting, struct input *input) 
     memset(ends, 0, sizeof ends);
     struct end *client = &ends[0], *server = &ends[1];
     client->peer = server, server->peer = client, server->salt = 101;
-    OK(netlib_tls_engine_client_new(contexts.client, "localhost", &client->engine, &err));
-    OK(netlib_tls_engine_server_new(contexts.server, &server->engine, &err));
+    OK(netlib_tls_engine_new_client(contexts.client, "localhost", &client->engine, &err));
+    OK(netlib_tls_engine_new_server(contexts.server, &server->engine, &err));
     for (bool more = true; more;) {
         more = false;
         for (int i = 0; i < 2; i++) {

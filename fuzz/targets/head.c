@@ -31,7 +31,7 @@ static void there_and_back(const netlib_response *response) {
     netlib_response *again = NULL;
     size_t wire_len = 0, head_len = 0;
     const netlib_headers *headers = netlib_response_headers(response);
-    const char *wire = netlib_headers_wire(headers, &wire_len), *reason = netlib_response_reason(response, NULL);
+    const char *wire = netlib_headers_to_wire(headers, &wire_len), *reason = netlib_response_reason(response, NULL);
     if (wire == NULL || wire_len > 100000) return;
     size_t room = wire_len + strlen(reason) + 40;
     char *text = malloc(room);
@@ -73,17 +73,17 @@ static void check_codings(const netlib_headers *headers) {
 
 static void check_framing(const netlib_response *response) {
     netlib_error *err = NULL;
-    enum netlib_body_framing framing = NETLIB_BODY_NONE;
+    enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
     int64_t length = -2;
     const char *method = netlib_response_request_method(response, NULL);
     int32_t status = netlib_response_status(response);
     if (ONE_OF(netlib_response_framing(response, &framing, &length, &err), 0, NETLIB_PROTOCOL) != NETLIB_OK) return;
-    MUST(framing <= NETLIB_BODY_UNTIL_CLOSE);
-    MUST(framing == NETLIB_BODY_LENGTH ? length >= 0 : length == -1);
+    MUST(framing <= NETLIB_BODY_FRAMING_UNTIL_CLOSE);
+    MUST(framing == NETLIB_BODY_FRAMING_LENGTH ? length >= 0 : length == -1);
     int no_body = status < 200 || status == 204 || status == 304 || strcmp(method, "HEAD") == 0 ||
                   (strcmp(method, "CONNECT") == 0 && status < 300);
-    MUST((framing == NETLIB_BODY_NONE) == no_body);
-    if (framing == NETLIB_BODY_CHUNKED || framing == NETLIB_BODY_UNTIL_CLOSE) {
+    MUST((framing == NETLIB_BODY_FRAMING_NONE) == no_body);
+    if (framing == NETLIB_BODY_FRAMING_CHUNKED || framing == NETLIB_BODY_FRAMING_UNTIL_CLOSE) {
         check_codings(netlib_response_headers(response));
     }
 }

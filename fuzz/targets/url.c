@@ -48,12 +48,12 @@ static void there_and_back(const netlib_url *url) {
     const char *host = netlib_url_host(url, NULL);
     if (host != NULL && host[0] == 0) return;
     size_t len = 0;
-    const char *text = netlib_url_url(url, &len);
+    const char *text = netlib_url_to_string(url, &len);
     check_text(text, len);
     if (len > NETLIB_URL_MAX) return;
     OK(netlib_parse_url(text, len, &again, &err));
     MUST(same_parts(parts_of(url), parts_of(again)));
-    MUST(strcmp(text, netlib_url_url(again, NULL)) == 0);
+    MUST(strcmp(text, netlib_url_to_string(again, NULL)) == 0);
     MUST(netlib_url_same_origin(url, again) == 1);
     netlib_url_free(again);
 }
@@ -107,7 +107,7 @@ static netlib_url *resolve_again(const netlib_url *base, const netlib_url *url) 
     netlib_error *err = NULL;
     netlib_url *again = NULL;
     size_t len = 0;
-    const char *text = netlib_url_url(url, &len);
+    const char *text = netlib_url_to_string(url, &len);
     if (len <= NETLIB_URL_MAX) OK(netlib_url_resolve(base, text, len, &again, &err));
     return again;
 }
@@ -135,7 +135,7 @@ static void resolve(const netlib_url *base, struct input reference) {
             MUST(same_text(first.scheme, second.scheme) && same_text(first.auth, second.auth));
             MUST(same_host(first.host, second.host) && first.port == second.port);
             third = resolve_again(base, again);
-            MUST(same_text(netlib_url_url(third, NULL), netlib_url_url(again, NULL)));
+            MUST(same_text(netlib_url_to_string(third, NULL), netlib_url_to_string(again, NULL)));
         }
     }
     free(text);

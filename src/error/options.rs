@@ -51,7 +51,8 @@ mod tests {
         let sent = Arc::new(Error::new(Status::TlsAlert, "x").after_request_was_sent());
         let mut options = ErrorOptions::default();
         options.set_cause(Some(sent));
-        let kind = |options: &ErrorOptions| Error::reported(Status::Proxy as i32, "y", options).unwrap().retry_kind();
+        let kind =
+            |options: &ErrorOptions| Error::reported(Status::ProxyFailed as i32, "y", options).unwrap().retry_kind();
         assert_eq!(kind(&options), RetryKind::Read);
         for code in 0..4 {
             options.set_retry_kind(code).unwrap();

@@ -340,8 +340,8 @@ mod tests {
             assert_eq!((decision.action(), decision.counter()), (Action::ReturnResponse, Counter::Status));
             assert!(Arc::ptr_eq(decision.retry(), &retry) && !decision.resend_body());
         }
-        let error = after(&retry, None, Some(Error::new(Status::NewConnection, "refused")), None).unwrap_err();
-        assert_eq!((error.status(), error.message()), (Status::NewConnection, "refused"));
+        let error = after(&retry, None, Some(Error::new(Status::ConnectFailed, "refused")), None).unwrap_err();
+        assert_eq!((error.status(), error.message()), (Status::ConnectFailed, "refused"));
     }
 
     #[test]
@@ -350,7 +350,7 @@ mod tests {
             o.set_backoff_factor(50.0).unwrap();
             o.add_history(crate::retry::HistoryEntry::new(None, None, None, None, None).unwrap());
         });
-        let refused = || Some(Error::new(Status::NewConnection, "refused"));
+        let refused = || Some(Error::new(Status::ConnectFailed, "refused"));
         let started = std::time::Instant::now();
         let short = Limit::new(5.0).unwrap();
         let error = after(&retry, None, refused(), Some(&short)).unwrap_err();

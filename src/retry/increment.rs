@@ -222,7 +222,7 @@ mod tests {
         let default = || policy(|_| {});
         for (retry, method, status) in [
             (policy(|o| o.set_total(Count::False)), Some(c"GET"), Status::Protocol),
-            (policy(|o| o.set_connect(Count::False)), Some(c"GET"), Status::NewConnection),
+            (policy(|o| o.set_connect(Count::False)), Some(c"GET"), Status::ConnectFailed),
             (policy(|o| o.set_read(Count::False)), Some(c"GET"), Status::ReadTimeout),
             (default(), Some(c"POST"), Status::ReadTimeout),
             (default(), None, Status::ReadTimeout),
@@ -234,7 +234,7 @@ mod tests {
             assert_eq!((back.status(), back.message(), back.errno()), (status, "what failed", 7));
             assert!(back.retry().is_none());
         }
-        for (method, status) in [(None, Status::NewConnection), (Some(c"POST"), Status::TlsAlert)] {
+        for (method, status) in [(None, Status::ConnectFailed), (Some(c"POST"), Status::TlsAlert)] {
             default().increment(method, None, None, Some(&Arc::new(Error::new(status, "x")))).unwrap();
         }
     }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn nested_failures_do_not_pile_up() {
         // The error of one policy is reported to the next, ten thousand times.
-        let mut error = Arc::new(Error::new(Status::NewConnection, "refused"));
+        let mut error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
         let once = policy(|o| o.set_total(Count::Number(0)));
         for _ in 0..10_000 {
             error = Arc::new(once.increment(Some(c"GET"), None, None, Some(&error)).unwrap_err());
@@ -273,7 +273,7 @@ mod tests {
             o.set_total(Count::Number(lowest));
             o.set_connect(Count::Number(lowest));
         });
-        let refused = Arc::new(Error::new(Status::NewConnection, "x"));
+        let refused = Arc::new(Error::new(Status::ConnectFailed, "x"));
         let spent = retry.increment(None, None, None, Some(&refused)).unwrap_err();
         let counts = spent.retry().unwrap().counts();
         assert_eq!((counts.total, counts.connect), (Count::Number(lowest), Count::Number(lowest)));
@@ -294,7 +294,7 @@ mod tests {
             assert_eq!(shown.as_deref(), expected, "{url}");
         }
         let error = policy(|o| o.set_total(Count::Number(0)))
-            .increment(Some(c"PUT"), Some(c"/p"), None, Some(&Arc::new(Error::new(Status::NewConnection, "refused"))))
+            .increment(Some(c"PUT"), Some(c"/p"), None, Some(&Arc::new(Error::new(Status::ConnectFailed, "refused"))))
             .unwrap_err();
         assert_eq!(error.message(), "the retries are used up for PUT /p: refused");
     }

@@ -33,7 +33,7 @@ pub use history::{History, HistoryEntry};
 pub use increment::Counter;
 pub use names::NameSet;
 pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
-pub use retry_after::{OverMax, RetryAfterStatuses};
+pub use retry_after::{LongRetryAfter, RetryAfterStatuses};
 pub use sleep::{Delay, DelayReason};
 
 use crate::error::Result;
@@ -136,7 +136,7 @@ impl Retry {
         self.policy.retry_after.max
     }
 
-    pub fn retry_after_over_max(&self) -> OverMax {
+    pub fn retry_after_over_max(&self) -> LongRetryAfter {
         self.policy.retry_after.over_max
     }
 

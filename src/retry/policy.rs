@@ -14,7 +14,7 @@ use crate::retry::count::Count;
 use crate::retry::history::{History, HistoryEntry};
 use crate::retry::names::{Case, NameSet};
 use crate::retry::redirect::{self, Chain};
-use crate::retry::retry_after::{OverMax, RetryAfterRules, RetryAfterStatuses};
+use crate::retry::retry_after::{LongRetryAfter, RetryAfterRules, RetryAfterStatuses};
 use crate::status::Status;
 
 /// How many retries of each kind are left.
@@ -267,7 +267,7 @@ impl RetryOptions {
         Ok(())
     }
 
-    pub fn set_retry_after_over_max(&mut self, over_max: OverMax) {
+    pub fn set_retry_after_over_max(&mut self, over_max: LongRetryAfter) {
         self.policy().retry_after.over_max = over_max;
     }
 
@@ -361,7 +361,9 @@ fn status_codes(codes: &[i32]) -> Result<Vec<i32>> {
 
 fn not_false(count: Count) -> Result<Count> {
     match count {
-        Count::False => Err(invalid("this count cannot be NETLIB_FALSE: use 0 for none, NETLIB_NONE for no cap")),
+        Count::False => {
+            Err(invalid("this count cannot be NETLIB_RETRY_DISABLED: use 0 for none, NETLIB_NONE for no cap"))
+        }
         count => Ok(count),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
-use crate::retry::{Count, JitterKind, OverMax, RedirectProfile, Retry, RetryAfterStatuses, RetryOptions};
+use crate::retry::{Count, JitterKind, LongRetryAfter, RedirectProfile, Retry, RetryAfterStatuses, RetryOptions};
 
 impl RetryOptions {
     pub fn recommended() -> RetryOptions {
@@ -21,7 +21,7 @@ impl RetryOptions {
         policy.backoff.max = 20.0;
         policy.backoff.jitter_kind = JitterKind::Full;
         policy.retry_after.max = 120.0;
-        policy.retry_after.over_max = OverMax::Stop;
+        policy.retry_after.over_max = LongRetryAfter::Stop;
         policy.retry_after.statuses = RetryAfterStatuses::Retried;
         policy.retry_after.ignore_malformed = true;
         options

@@ -11,7 +11,7 @@ use crate::status::Status;
 /// What a Retry-After that asks for more than the maximum leads to.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum OverMax {
+pub enum LongRetryAfter {
     /// A wait as long as the maximum.
     #[default]
     Clamp = 0,
@@ -19,9 +19,9 @@ pub enum OverMax {
     Stop = 1,
 }
 
-impl OverMax {
-    pub fn from_code(code: i32) -> Option<OverMax> {
-        [OverMax::Clamp, OverMax::Stop].into_iter().find(|over_max| *over_max as i32 == code)
+impl LongRetryAfter {
+    pub fn from_code(code: i32) -> Option<LongRetryAfter> {
+        [LongRetryAfter::Clamp, LongRetryAfter::Stop].into_iter().find(|over_max| *over_max as i32 == code)
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) struct RetryAfterRules {
     pub(super) respect: bool,
     pub(super) statuses: RetryAfterStatuses,
     pub(super) max: f64,
-    pub(super) over_max: OverMax,
+    pub(super) over_max: LongRetryAfter,
     pub(super) ignore_malformed: bool,
 }
 
@@ -70,11 +70,11 @@ impl RetryAfterRules {
         self.respect && self.statuses.listed().binary_search(&status).is_ok()
     }
 
-    /// How long to wait when the header asks for so many seconds. `OverMax::Stop` cuts nothing.
+    /// How long to wait when the header asks for so many seconds. `LongRetryAfter::Stop` cuts nothing.
     pub(super) fn bounded(&self, asked: f64) -> f64 {
         match self.over_max {
-            OverMax::Clamp => asked.min(self.max),
-            OverMax::Stop => asked,
+            LongRetryAfter::Clamp => asked.min(self.max),
+            LongRetryAfter::Stop => asked,
         }
     }
 
@@ -93,7 +93,7 @@ impl Default for RetryAfterRules {
             respect: true,
             statuses: RetryAfterStatuses::Listed(Arc::new(RETRY_AFTER_STATUS_CODES.to_vec())),
             max: RetryAfterRules::DEFAULT_MAX,
-            over_max: OverMax::default(),
+            over_max: LongRetryAfter::default(),
             ignore_malformed: false,
         }
     }

@@ -9,7 +9,7 @@ use crate::memory;
 use crate::response::Response;
 use crate::retry::backoff::BackoffTime;
 use crate::retry::increment::ended;
-use crate::retry::{OverMax, Retry, retry_after};
+use crate::retry::{LongRetryAfter, Retry, retry_after};
 use crate::socket::wait::pause;
 use crate::status::Status;
 
@@ -86,7 +86,7 @@ impl Retry {
     pub(super) fn retry_after_delay(&self, response: &Response) -> Result<std::result::Result<Delay, OverMaxWait>> {
         let Some(asked) = self.asked_by(response)?.filter(|asked| *asked > 0.0) else { return Ok(Ok(Delay::NONE)) };
         let rules = &self.policy.retry_after;
-        if rules.over_max == OverMax::Stop && asked > rules.max {
+        if rules.over_max == LongRetryAfter::Stop && asked > rules.max {
             return Ok(Err(OverMaxWait(asked)));
         }
         Ok(Ok(match rules.bounded(asked) {

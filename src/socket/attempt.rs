@@ -215,7 +215,7 @@ impl Failure {
     fn of_system(error: &io::Error, reason: String) -> Failure {
         let errno = error.raw_os_error().unwrap_or(0);
         // The system gave up waiting for an answer: its own connect timeout.
-        let status = if errno == libc::ETIMEDOUT { Status::ConnectTimeout } else { Status::NewConnection };
+        let status = if errno == libc::ETIMEDOUT { Status::ConnectTimeout } else { Status::ConnectFailed };
         Failure { status, errno, reason }
     }
 
@@ -230,7 +230,7 @@ impl Failure {
 
     /// The wait ended otherwise than by an answer.
     pub(super) fn of_wait(error: &Error) -> Failure {
-        let status = if ends_connect(error.status()) { error.status() } else { Status::NewConnection };
+        let status = if ends_connect(error.status()) { error.status() } else { Status::ConnectFailed };
         Failure { status, errno: error.errno(), reason: error.message().to_owned() }
     }
 
@@ -241,7 +241,7 @@ impl Failure {
     fn without_source(address: &SocketAddr) -> Failure {
         let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
         let reason = format!("the source address has no {family} form");
-        Failure { status: Status::NewConnection, errno: 0, reason }
+        Failure { status: Status::ConnectFailed, errno: 0, reason }
     }
 }
 
@@ -283,7 +283,7 @@ pub(super) fn not_begun(target: &str, error: Error) -> Error {
     let what = format!("cannot connect to {target}");
     match error.status() {
         Status::Io => {
-            Error::new(Status::NewConnection, format!("{what}: {}", error.message())).with_errno(error.errno())
+            Error::new(Status::ConnectFailed, format!("{what}: {}", error.message())).with_errno(error.errno())
         }
         status if is_by_limit(status) => error.prefixed(&what),
         _ => error,
@@ -300,13 +300,14 @@ fn with_causes(error: Error, failures: impl IntoIterator<Item = Tried>) -> Error
 }
 
 /// The failure that came last speaks for all; each is a cause. An address that was refused was not tried, so it speaks
-/// only where all were: what else went wrong may go better another time. `left_out`: addresses beyond [`MOST_ADDRESSES`].
+/// only where all were: what else went wrong may go better another time. `left_out`: addresses beyond
+/// [`MOST_ADDRESSES`].
 pub(super) fn all_failed(target: &str, failures: Vec<Tried>, left_out: usize) -> Error {
     let was_tried = |failed: &&Tried| failed.failure.status != Status::AddressRefused;
     let last = failures.iter().max_by_key(|failed| (was_tried(failed), failed.ended));
     let (status, errno, reason) = match last.map(|last| &last.failure) {
         Some(last) => (last.status, last.errno, last.reason.as_str()),
-        None => (Status::NewConnection, 0, "there was no address to try"),
+        None => (Status::ConnectFailed, 0, "there was no address to try"),
     };
     let addresses = match (failures.len() + left_out, failures.iter().filter(was_tried).count()) {
         (0 | 1, _) => String::new(),
@@ -327,8 +328,8 @@ mod tests {
     fn a_peer_that_the_system_gave_up_on_is_a_timeout() {
         for (errno, expected) in [
             (libc::ETIMEDOUT, Status::ConnectTimeout),
-            (libc::ECONNREFUSED, Status::NewConnection),
-            (libc::EADDRNOTAVAIL, Status::NewConnection),
+            (libc::ECONNREFUSED, Status::ConnectFailed),
+            (libc::EADDRNOTAVAIL, Status::ConnectFailed),
         ] {
             let failure = Failure::of_connect(&io::Error::from_raw_os_error(errno));
             assert_eq!((failure.status, failure.errno), (expected, errno));
@@ -339,7 +340,7 @@ mod tests {
     fn a_system_call_that_fails_before_the_connection_is_one_of_connecting() {
         let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
         let error = not_begun(&target("name.test", 80), failed);
-        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EMFILE));
+        assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EMFILE));
         let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
         assert_eq!(error.message(), expected);
     }

@@ -218,12 +218,12 @@ mod tests {
         let ((_a, first), (_b, second)) = (refusing(), refusing());
         let error = connect_with(&answering(vec![second, first]), "name.test", 80, &ConnectOptions::default(), None)
             .unwrap_err();
-        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::ECONNREFUSED));
+        assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::ECONNREFUSED));
         let expected = "cannot connect to name.test port 80, 2 addresses tried, the last: Connection refused";
         assert_eq!(error.message(), expected);
         assert_eq!(error.causes().len(), 2);
         for (cause, address) in error.causes().iter().zip([second, first]) {
-            assert_eq!((cause.status(), cause.errno()), (Status::NewConnection, libc::ECONNREFUSED));
+            assert_eq!((cause.status(), cause.errno()), (Status::ConnectFailed, libc::ECONNREFUSED));
             let message = format!("127.0.0.1 port {}: Connection refused (after ", address.port());
             assert!(cause.message().starts_with(&message), "{}", cause.message());
         }
@@ -236,10 +236,10 @@ mod tests {
         let connect = |list: Vec<SocketAddr>| connect_with(&answering(list), "name.test", 80, &options, None);
         let error = connect(vec![dead, silent]).unwrap_err();
         assert_eq!((error.status(), error.errno()), (Status::ConnectTimeout, 0));
-        assert_eq!(error.causes()[0].status(), Status::NewConnection);
+        assert_eq!(error.causes()[0].status(), Status::ConnectFailed);
         assert_eq!(error.causes()[1].status(), Status::ConnectTimeout);
         let error = connect(vec![silent, dead]).unwrap_err();
-        assert_eq!(error.status(), Status::NewConnection);
+        assert_eq!(error.status(), Status::ConnectFailed);
         assert!(error.message().ends_with("the last: Connection refused"), "{}", error.message());
         // Twice the timeout passes before the third address has its turn.
         let began = Instant::now();
@@ -265,7 +265,7 @@ mod tests {
             "cannot connect to name.test port 80, 2 addresses tried, the last: the limit's deadline has passed";
         assert_eq!(error.message(), expected);
         let causes: Vec<_> = error.causes().iter().map(|cause| (cause.status(), cause.errno())).collect();
-        assert_eq!(causes, [(Status::NewConnection, libc::ECONNREFUSED), (Status::DeadlineExceeded, 0)]);
+        assert_eq!(causes, [(Status::ConnectFailed, libc::ECONNREFUSED), (Status::DeadlineExceeded, 0)]);
         for (cause, address) in error.causes().iter().zip([dead, silent]) {
             let beginning = format!("127.0.0.1 port {}: ", address.port());
             assert!(cause.message().starts_with(&beginning), "{}", cause.message());
@@ -360,7 +360,7 @@ mod tests {
             ),
             (
                 vec![private, dead, private],
-                Status::NewConnection,
+                Status::ConnectFailed,
                 ", 1 of 3 addresses tried, the last: Connection refused",
             ),
         ] {
@@ -370,7 +370,7 @@ mod tests {
             let causes: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
             let expected: Vec<_> = list
                 .iter()
-                .map(|address| if *address == private { Status::AddressRefused } else { Status::NewConnection })
+                .map(|address| if *address == private { Status::AddressRefused } else { Status::ConnectFailed })
                 .collect();
             assert_eq!(causes, expected);
             let first = error.causes()[0].message();
@@ -403,9 +403,9 @@ mod tests {
         let error = connect("::1", 0).unwrap_err();
         assert_eq!(error.message(), "cannot connect to name.test port 80: the source address has no IPv4 form");
         let error = connect("192.0.2.1", 0).unwrap_err();
-        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EADDRNOTAVAIL));
+        assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EADDRNOTAVAIL));
         let error = connect("", good.port()).unwrap_err();
-        assert_eq!((error.status(), error.errno()), (Status::NewConnection, libc::EADDRINUSE));
+        assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EADDRINUSE));
         let error = connect("a..b", 0).unwrap_err();
         assert_eq!(error.message(), "source address: the host \"a..b\" has an empty label, at byte 2");
     }

@@ -1,8 +1,8 @@
 //! The minimum throughput: so many bytes in each window of waiting. It reads no clock.
 //!
 //! Only time in which the peer is waited for counts, not what the program does between its reads. A window begins with
-//! the first wait; it ends, and the next one begins, as soon as the minimum has come. One that is used up before is a failure.
-//! So silence is noticed within one window, whatever came before it, and a burst is no credit for later.
+//! the first wait; it ends, and the next one begins, as soon as the minimum has come. One that is used up before is a
+//! failure. So silence is noticed within one window, whatever came before it, and a burst is no credit for later.
 
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
@@ -121,7 +121,7 @@ impl Throughput {
         let outcome = wait::wait(fd, sys::POLL_IN, Some(timeout.map_or(left, |timeout| timeout.min(left))), limit);
         match outcome {
             Ok(false) if timeout.is_none_or(|timeout| left <= timeout) => Err(slow(self.end_window(Instant::now()))),
-            Ok(false) => self.wait_on(Instant::now()).map(|()| Status::Timeout).map_err(slow),
+            Ok(false) => self.wait_on(Instant::now()).map(|()| Status::TimedOut).map_err(slow),
             Ok(true) => {
                 self.end_wait(Instant::now());
                 Ok(Status::Ok)
@@ -301,9 +301,9 @@ mod tests {
         let never = f64::INFINITY;
         assert_eq!(wait(0.01, never, never), Err(Status::TooSlow));
         assert_eq!(wait(0.01, 30.0, 30.0), Err(Status::TooSlow));
-        assert_eq!(wait(30.0, 0.01, 30.0), Ok(Status::Timeout));
+        assert_eq!(wait(30.0, 0.01, 30.0), Ok(Status::TimedOut));
         assert_eq!(wait(30.0, 30.0, 0.01), Err(Status::DeadlineExceeded));
-        assert_eq!(wait(never, 0.0, never), Ok(Status::Timeout));
+        assert_eq!(wait(never, 0.0, never), Ok(Status::TimedOut));
         assert_eq!(wait(0.01, f64::NAN, never), Err(Status::InvalidArgument));
 
         // What was waited counts, however it ended; what comes after it, only where the program was told to wait on.
@@ -311,7 +311,7 @@ mod tests {
         let limit = Limit::new(0.01).unwrap();
         assert!(guard.wait_for_read(near.as_raw_fd(), never, Some(&limit)).is_err());
         assert!(guard.since.is_none() && guard.waited > Duration::ZERO);
-        assert_eq!(guard.wait_for_read(near.as_raw_fd(), 0.0, None).unwrap(), Status::Timeout);
+        assert_eq!(guard.wait_for_read(near.as_raw_fd(), 0.0, None).unwrap(), Status::TimedOut);
         assert!(guard.since.is_some());
     }
 }

@@ -48,12 +48,13 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
 
 /// [`wait`] with its answer as a status: OK or TIMEOUT. Who asks does not know yet that the descriptor is not ready, as
 /// those do who have just tried. So it looks first: that costs about half of a poll(2) with a timeout, and no clock.
-/// Inlined into its two callers: where processors are guarded against speculation, each return after a system call costs.
+/// Inlined into its two callers: where processors are guarded against speculation, each return after a system call
+/// costs.
 #[inline(always)]
 pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
     let timeout = timeout::resolve(seconds, "timeout")?;
     let ready = look(fd, events, limit)? || (timeout != Some(Duration::ZERO) && wait(fd, events, timeout, limit)?);
-    Ok(if ready { Status::Ok } else { Status::Timeout })
+    Ok(if ready { Status::Ok } else { Status::TimedOut })
 }
 
 /// [`wait`] that does not wait.
@@ -175,8 +176,8 @@ mod tests {
             wait_for(fd, sys::POLL_IN, timeout, limit.as_ref()).map_err(|error| error.status())
         };
         for timeout in [0.0, 0.005] {
-            assert_eq!(outcome(fd, timeout, None), Ok(Status::Timeout));
-            assert_eq!(outcome(fd, timeout, Some((30.0, false))), Ok(Status::Timeout));
+            assert_eq!(outcome(fd, timeout, None), Ok(Status::TimedOut));
+            assert_eq!(outcome(fd, timeout, Some((30.0, false))), Ok(Status::TimedOut));
         }
         far.write_all(b"x").unwrap();
         for timeout in [0.0, 30.0, timeout::NONE] {

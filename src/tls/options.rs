@@ -49,7 +49,7 @@ pub(crate) mod setter {
     pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
     pub(crate) const SERVER_ONLY: &str = "netlib_tls_options_set_server_only";
     pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
-    pub(crate) const OPTIONS: &str = "netlib_tls_options_set_options";
+    pub(crate) const OPTIONS: &str = "netlib_tls_options_set_option_bits";
     pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
     pub(crate) const GROUPS: &str = "netlib_tls_options_set_key_exchange_groups";
     pub(crate) const EARLY_DATA: &str = "netlib_tls_options_set_early_data";
@@ -390,15 +390,15 @@ impl TlsOptions {
         self.client_mode() != VerifyMode::None && !self.pins_replace_chain
     }
 
-    /// Unless set: on whenever a certificate is verified. urllib3 makes contexts that leave it off for OPTIONAL, and then
-    /// compares the name itself; here nobody comes after.
+    /// Unless set: on whenever a certificate is verified. urllib3 makes contexts that leave it off for OPTIONAL, and
+    /// then compares the name itself; here nobody comes after.
     pub(crate) fn checks_hostname(&self) -> bool {
         self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
 }
 
-/// Where a name is rather several, and why. RFC 7301 allows any bytes; but no name that is registered has a comma or begins
-/// with its own length, which the names of a list have in OpenSSL's form.
+/// Where a name is rather several, and why. RFC 7301 allows any bytes; but no name that is registered has a comma or
+/// begins with its own length, which the names of a list have in OpenSSL's form.
 fn several_in(protocol: &[u8]) -> Option<(usize, &'static str)> {
     if let Some(at) = memchr::memchr(b',', protocol) {
         return Some((at, "has a comma"));

@@ -37,24 +37,24 @@ CODES = [200, 301, 302, 303, 304, 307, 308, 404, 413, 429, 500, 502, 503]
 AFTER_CODES = [413, 429, 503]
 ERRORS = {
     "CONNECT_TIMEOUT": lambda: exceptions.ConnectTimeoutError("x"),
-    "NEW_CONNECTION": lambda: exceptions.NewConnectionError(None, "x"),
+    "CONNECT_FAILED": lambda: exceptions.NewConnectionError(None, "x"),
     "NAME_RESOLUTION": lambda: resolution_error(),
     "READ_TIMEOUT": lambda: exceptions.ReadTimeoutError(None, "/", "x"),
     "PROTOCOL": lambda: exceptions.ProtocolError("x"),
     "CERTIFICATE_VERIFY": lambda: exceptions.SSLError("x"),
     "INVALID_URL": lambda: exceptions.LocationParseError("x"),
-    "PROXY/CONNECT_TIMEOUT": lambda: exceptions.ProxyError("x", exceptions.ConnectTimeoutError("x")),
-    "PROXY/NEW_CONNECTION": lambda: exceptions.ProxyError("x", exceptions.NewConnectionError(None, "x")),
-    "PROXY/READ_TIMEOUT": lambda: exceptions.ProxyError("x", exceptions.ReadTimeoutError(None, "/", "x")),
-    "PROXY/PROTOCOL": lambda: exceptions.ProxyError("x", exceptions.ProtocolError("x")),
+    "PROXY_FAILED/CONNECT_TIMEOUT": lambda: exceptions.ProxyError("x", exceptions.ConnectTimeoutError("x")),
+    "PROXY_FAILED/CONNECT_FAILED": lambda: exceptions.ProxyError("x", exceptions.NewConnectionError(None, "x")),
+    "PROXY_FAILED/READ_TIMEOUT": lambda: exceptions.ProxyError("x", exceptions.ReadTimeoutError(None, "/", "x")),
+    "PROXY_FAILED/PROTOCOL": lambda: exceptions.ProxyError("x", exceptions.ProtocolError("x")),
 }
 
 
 # These have classes of docs/differences.md.
 MORE_ERRORS = {
     "INCOMPLETE_READ": lambda: exceptions.IncompleteRead(1, 2),
-    "PROXY/PROXY/NEW_CONNECTION": lambda: exceptions.ProxyError("x", ERRORS["PROXY/NEW_CONNECTION"]()),
-    "PROXY/PROXY/READ_TIMEOUT": lambda: exceptions.ProxyError("x", ERRORS["PROXY/READ_TIMEOUT"]()),
+    "PROXY_FAILED/PROXY_FAILED/CONNECT_FAILED": lambda: exceptions.ProxyError("x", ERRORS["PROXY_FAILED/CONNECT_FAILED"]()),
+    "PROXY_FAILED/PROXY_FAILED/READ_TIMEOUT": lambda: exceptions.ProxyError("x", ERRORS["PROXY_FAILED/READ_TIMEOUT"]()),
 }
 
 
@@ -284,7 +284,7 @@ def expected(case, given):
     read_as = {}
     for name, other in (
         ("incomplete-read", {"INCOMPLETE_READ": ERRORS["PROTOCOL"]}),
-        ("nested-proxies", {"PROXY/PROXY/NEW_CONNECTION": ERRORS["PROXY/NEW_CONNECTION"]}),
+        ("nested-proxies", {"PROXY_FAILED/PROXY_FAILED/CONNECT_FAILED": ERRORS["PROXY_FAILED/CONNECT_FAILED"]}),
     ):
         before, read_as = plain, {**read_as, **other}
         plain = answer((settings, events), read_as=read_as)

@@ -17,7 +17,7 @@ crate::functions!(Functions {
     netlib_url_port: fn(Url) -> i32;
     netlib_url_path: fn(Url, *mut usize) -> *const c_char;
     netlib_url_query: fn(Url, *mut usize) -> *const c_char;
-    netlib_url_url: fn(Url, *mut usize) -> *const c_char;
+    netlib_url_to_string: fn(Url, *mut usize) -> *const c_char;
     netlib_url_authority: fn(Url, *mut usize) -> *const c_char;
     netlib_url_netloc: fn(Url, *mut usize) -> *const c_char;
     netlib_url_request_uri: fn(Url, *mut usize) -> *const c_char;
@@ -57,7 +57,7 @@ impl UrlParser for Netlib {
             get(Part::Path, c.netlib_url_path);
             get(Part::Query, c.netlib_url_query);
             if reading == Reading::Nine {
-                get(Part::More, c.netlib_url_url);
+                get(Part::More, c.netlib_url_to_string);
                 get(Part::More, c.netlib_url_authority);
                 get(Part::More, c.netlib_url_netloc);
                 get(Part::More, c.netlib_url_request_uri);

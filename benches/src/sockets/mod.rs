@@ -36,7 +36,7 @@ crate::functions!(Functions {
     netlib_wait_for_read: fn(i32, f64, Handle, *mut Handle) -> i32;
     netlib_connect_options_new: fn() -> Handle;
     netlib_connect_options_set_timeout: fn(Handle, f64);
-    netlib_connect_options_set_stagger: fn(Handle, f64);
+    netlib_connect_options_set_attempt_delay: fn(Handle, f64);
     netlib_connect_options_set_resolve_callback: fn(Handle, Option<Resolve>, Handle, Handle);
     netlib_create_connection: fn(*const c_char, i32, Handle, Handle, *mut i32, *mut Handle) -> i32;
     netlib_addresses_add: fn(Handle, *const c_void, usize, *mut Handle) -> i32;

@@ -86,7 +86,7 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
 /// For a name that has these addresses. They live until the process ends.
 fn options(c: &Calls, addresses: &[SocketAddr], timeout: f64, stagger: f64) -> Handle {
     let options = c.options(timeout);
-    let Functions { netlib_connect_options_set_stagger: set_stagger, .. } = c.0;
+    let Functions { netlib_connect_options_set_attempt_delay: set_stagger, .. } = c.0;
     let addresses = addresses.iter().copied().map(Address::new).collect();
     let ctx = Box::into_raw(Box::new(Answer { addresses, add: c.0.netlib_addresses_add }));
     unsafe {

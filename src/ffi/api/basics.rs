@@ -57,8 +57,8 @@ pub enum netlib_retry_kind {
     /// Any other failure, such as a refused certificate: the `other` counter. It is counted for every method, also
     /// for one that is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
-    /// Of the status `NETLIB_PROXY`, never of an error: CONNECT if the cause's kind is CONNECT; READ if the cause says
-    /// that application data was sent; otherwise OTHER.
+    /// Of the status `NETLIB_PROXY_FAILED`, never of an error: CONNECT if the cause's kind is CONNECT; READ if the
+    /// cause says that application data was sent; otherwise OTHER.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
@@ -71,8 +71,8 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
     /// Its validity has not begun.
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
-    /// No trusted certificate issued the last one of its chain: a private authority that was not added. The advice names
-    /// it.
+    /// No trusted certificate issued the last one of its chain: a private authority that was not added. The advice
+    /// names it.
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
     /// It names other hosts than the one asked for.
     NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
@@ -133,8 +133,9 @@ pub enum netlib_verdict {
 /// What a callback returns that acts and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 is the failure,
 /// for the reason that `netlib_verdict` has. Any number that is not listed here is a failure too.
 ///
-/// A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a value
-/// that no callback may leave there, so that a callback that raised before it stored anything has failed as well.
+/// A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a
+/// value that no callback may leave there, so that a callback that raised before it stored anything has failed as
+/// well.
 #[repr(C)]
 pub enum netlib_outcome {
     /// The callback did not do it.
@@ -143,9 +144,10 @@ pub enum netlib_outcome {
     NETLIB_OUTCOME_DONE = 1,
 }
 
-/// Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and takes
-/// `ctx` over whatever it returns: it is called exactly once, when nothing holds the callback any more. That is at once
-/// if the function cannot keep the callback (NULL options, a failure), or if there is no callback to go with `ctx`.
+/// Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
+/// takes `ctx` over whatever it returns: it is called exactly once, when nothing holds the callback any more. That is
+/// at once if the function cannot keep the callback (NULL options, a failure), or if there is no callback to go with
+/// `ctx`.
 ///
 /// Everything made of options holds their callbacks as well, so that the last holder may be a context, a stream, a
 /// `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
@@ -299,8 +301,8 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
 }
 
 /// What led to the error. Default: nothing. A cause that is a read error because application data was sent, or by
-/// `netlib_error_options_set_retry_kind`, makes the new error a read error too, unless its status's kind is NEVER or its
-/// own kind is chosen.
+/// `netlib_error_options_set_retry_kind`, makes the new error a read error too, unless its status's kind is NEVER or
+/// its own kind is chosen.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param cause shared: the options keep their own reference. May be NULL: no cause.

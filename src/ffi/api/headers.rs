@@ -389,6 +389,6 @@ pub unsafe extern "C" fn netlib_headers_get_at(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_headers_wire(headers: *const netlib_headers, len: *mut usize) -> *const c_char {
+pub unsafe extern "C" fn netlib_headers_to_wire(headers: *const netlib_headers, len: *mut usize) -> *const c_char {
     lend_text(headers, len, |headers| headers.wire().ok())
 }

@@ -30,13 +30,13 @@ impl Handle for netlib_response {
 #[repr(C)]
 pub enum netlib_body_framing {
     /// There is no body: the next response begins right after the head.
-    NETLIB_BODY_NONE = 0,
+    NETLIB_BODY_FRAMING_NONE = 0,
     /// The body has a known length.
-    NETLIB_BODY_LENGTH = 1,
+    NETLIB_BODY_FRAMING_LENGTH = 1,
     /// The body comes in chunks (RFC 9112 section 7.1), the last of which is empty.
-    NETLIB_BODY_CHUNKED = 2,
+    NETLIB_BODY_FRAMING_CHUNKED = 2,
     /// The body lasts until the peer closes the connection.
-    NETLIB_BODY_UNTIL_CLOSE = 3,
+    NETLIB_BODY_FRAMING_UNTIL_CLOSE = 3,
 }
 
 /// Makes a response from what another HTTP implementation read, to ask the retry policy about it.
@@ -78,13 +78,13 @@ pub unsafe extern "C" fn netlib_response_new(
 ///         used += receive(buf + used, sizeof buf - used);
 ///
 /// Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
-/// once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is an
-/// interim one: the next head begins at `head_len`, so call again from there.
+/// once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is
+/// an interim one: the next head begins at `head_len`, so call again from there.
 ///
 /// Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
-/// around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon or
-/// before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines, more
-/// than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without
+/// around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon
+/// or before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines,
+/// more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without
 /// waiting for more.
 ///
 /// @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
@@ -216,8 +216,8 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
 ///
 /// @param response the response. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `response`, NUL-terminated; NULL when the status is another, and when the Location is absent or
-///         empty.
+/// @return borrowed from `response`, NUL-terminated; NULL when the status is another, and when the Location is absent
+///         or empty.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -242,7 +242,7 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 ///
 /// @param response the response. Not NULL.
 /// @param framing out: one of `enum netlib_body_framing`. Not NULL.
-/// @param length out: the length in bytes for `NETLIB_BODY_LENGTH`, else -1. Not NULL.
+/// @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, when
 ///         Transfer-Encoding is not a list of codings, or when chunked has a parameter or is not the last coding:
@@ -259,10 +259,10 @@ pub unsafe extern "C" fn netlib_response_framing(
     guard::status(err, || {
         let (framing, length) = outs!(framing, length);
         let (kind, bytes) = match arg!(response).framing()? {
-            Framing::None => (netlib_body_framing::NETLIB_BODY_NONE, -1),
-            Framing::Length(bytes) => (netlib_body_framing::NETLIB_BODY_LENGTH, bytes),
-            Framing::Chunked => (netlib_body_framing::NETLIB_BODY_CHUNKED, -1),
-            Framing::UntilClose => (netlib_body_framing::NETLIB_BODY_UNTIL_CLOSE, -1),
+            Framing::None => (netlib_body_framing::NETLIB_BODY_FRAMING_NONE, -1),
+            Framing::Length(bytes) => (netlib_body_framing::NETLIB_BODY_FRAMING_LENGTH, bytes),
+            Framing::Chunked => (netlib_body_framing::NETLIB_BODY_FRAMING_CHUNKED, -1),
+            Framing::UntilClose => (netlib_body_framing::NETLIB_BODY_FRAMING_UNTIL_CLOSE, -1),
         };
         framing.set(kind as i32);
         length.set(bytes);
@@ -285,10 +285,10 @@ pub unsafe extern "C" fn netlib_is_response_to_head(response: *const netlib_resp
 /// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
 /// that are not looked at.
 ///
-/// Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an empty
-/// name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart Content-Type
-/// without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can still be
-/// refused by `netlib_response_parse`, which reads HTTP and not mail.
+/// Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an
+/// empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
+/// Content-Type without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can
+/// still be refused by `netlib_response_parse`, which reads HTTP and not mail.
 ///
 /// @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
 /// @param len how many bytes that is, or `NETLIB_NTS`.

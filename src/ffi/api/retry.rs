@@ -99,7 +99,8 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 
 /// Makes a Retry of the old way to say it: a number of retries.
 ///
-/// @param count `total` of the new Retry; `NETLIB_FALSE` disables retrying; `NETLIB_NONE` takes the default instead.
+/// @param count `total` of the new Retry; `NETLIB_RETRY_DISABLED` disables retrying; `NETLIB_NONE` takes the default
+///        instead.
 /// @param redirect 0 or 1: whether redirects are followed. It does not change the default.
 /// @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
 /// @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
@@ -151,12 +152,12 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 ///
 /// It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
 /// its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
-/// `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_FALSE`; the count of its kind
-/// is `NETLIB_FALSE`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
-/// `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
-/// `netlib_retry_decide`. Without an error, a `total` of `NETLIB_FALSE` fails with what would be the cause of
-/// `NETLIB_MAX_RETRY`, because no retries are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS` for a redirect,
-/// else `NETLIB_RESPONSE_STATUS`.
+/// `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of
+/// its kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or
+/// NULL. A `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further
+/// causes, see `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` fails with what would be
+/// the cause of `NETLIB_MAX_RETRY`, because no retries are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS`
+/// for a redirect, else `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which stays as it is. Not NULL.
 /// @param method the request's method. May be NULL: unknown.
@@ -168,9 +169,9 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// @param next out, owned: free it with `netlib_retry_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
-///         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_FALSE`; `NETLIB_INVALID_ARGUMENT` if the method is no
-///         token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has
-///         no random numbers.
+///         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is
+///         no token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system
+///         has no random numbers.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -195,8 +196,8 @@ pub unsafe extern "C" fn netlib_retry_increment(
 }
 
 /// Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
-/// or it is one of `netlib_retry_options_set_retry_after_statuses` with a Retry-After header, which is to be obeyed, and
-/// `total` is a number other than 0.
+/// or it is one of `netlib_retry_options_set_retry_after_statuses` with a Retry-After header, which is to be obeyed,
+/// and `total` is a number other than 0.
 ///
 /// @param retry the Retry. Not NULL.
 /// @param method the request's method. Not NULL.
@@ -264,9 +265,9 @@ pub unsafe extern "C" fn netlib_retry_get_backoff_time(
 ///
 /// @param retry the Retry. Not NULL.
 /// @param response the response. Not NULL.
-/// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_OVER_MAX_STOP` what the server asks
-///        for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is ignored. Not
-///        NULL.
+/// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
+///        server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
+///        ignored. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
 ///         `NETLIB_CALLBACK_FAILED`.
@@ -292,8 +293,8 @@ pub unsafe extern "C" fn netlib_retry_get_retry_after(
 ///
 /// @param retry the Retry. Not NULL.
 /// @param value the header's value. Not NULL.
-/// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_OVER_MAX_STOP` what the value asks
-///        for; 0 for a date that has passed. Not NULL.
+/// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
+///        value asks for; 0 for a date that has passed. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
 /// @threads any
@@ -405,7 +406,7 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 }
 
 /// The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
-/// ended the retries: `NETLIB_OVER_MAX_STOP`.
+/// ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
 /// @param error the error. May be NULL: NULL is returned.
 /// @return borrowed from `error`; NULL for every other error.

@@ -40,7 +40,7 @@ use crate::socket::options::ConnectOptions;
 ///        that a limit ended included, which says the address, the errno and how long it took. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options
 ///         refuse every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not
-///         answer in time, `NETLIB_NEW_CONNECTION` if it failed otherwise, or no descriptor or thread could be had (the
+///         answer in time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the
 ///         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
 ///         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
 ///         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for

@@ -114,7 +114,7 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
 /// @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
 ///        returns if it fails. May be NULL: `ctx` must stay usable until then.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has been started.
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 ///
 /// @param timeout the timeout. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if it has been started already, which it stays;
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if it has been started already, which it stays;
 ///         `NETLIB_CALLBACK_FAILED`: it is not started.
 /// @threads any
 /// @since 0.1.0
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn netlib_timeout_start_connect(
 /// @param timeout the timeout. Not NULL.
 /// @param seconds out: seconds, 0 or more. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_t
 /// @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
 ///        is that and there is no total. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE` if there is a total and the clock has not been started;
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
 ///         `NETLIB_CALLBACK_FAILED`.
 /// @threads any
 /// @since 0.1.0
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn netlib_timeout_read_timeout(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_timeout_total(timeout: *const netlib_timeout) -> f64 {
+pub unsafe extern "C" fn netlib_timeout_configured_total(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::NONE, Timeout::total)
 }
 
@@ -221,7 +221,7 @@ pub unsafe extern "C" fn netlib_timeout_total(timeout: *const netlib_timeout) ->
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_timeout_connect(timeout: *const netlib_timeout) -> f64 {
+pub unsafe extern "C" fn netlib_timeout_configured_connect(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect)
 }
 
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn netlib_timeout_connect(timeout: *const netlib_timeout) 
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_timeout_read(timeout: *const netlib_timeout) -> f64 {
+pub unsafe extern "C" fn netlib_timeout_configured_read(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::read)
 }
 

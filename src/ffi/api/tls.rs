@@ -33,7 +33,7 @@ use crate::tls::{Context, TlsOptions};
 /// `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
 /// server does the same with `netlib_tls_options_set_identity_files` and `netlib_tls_accept_fd`. Where there is no
 /// descriptor: `netlib_tls_wrap_stream` for TLS inside TLS, `netlib_tls_wrap_callbacks` for functions of your own,
-/// `netlib_tls_engine_client_new` for bytes in memory.
+/// `netlib_tls_engine_new_client` for bytes in memory.
 ///
 /// Beside that: `netlib_tls_options_add_pin` to accept certain keys only; `netlib_tls_session` for handshakes that
 /// continue an earlier session, which a context does by itself; `netlib_tls_options_set_early_data` for requests that

@@ -380,13 +380,13 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
 }
 
-/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds the
-/// userinfo: for logs there is `netlib_url_redacted`.
+/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds
+/// the userinfo: for logs there is `netlib_url_redacted`.
 ///
 /// `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
-/// before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are read
-/// differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote without
-/// "//" has to be resolved again.
+/// before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are
+/// read differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote
+/// without "//" has to be resolved again.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -394,16 +394,16 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_url_url(url: *const netlib_url, len: *mut usize) -> *const c_char {
+pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)
 }
 
-/// The URL for logs: as `netlib_url_url` writes it, but with "***" for the userinfo, for each value of the query and for
-/// the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the query
-/// remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+/// The URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of the query
+/// and for the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the
+/// query remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
 ///
-/// What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is hidden
-/// too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
+/// What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is
+/// hidden too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.

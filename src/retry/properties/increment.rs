@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Dice, answer};
 use crate::error::Error;
 use crate::retry::{
-    Count, HistoryEntry, JitterKind, MethodsSetting, NameSet, OverMax, RedirectProfile, Retry, RetryOptions,
+    Count, HistoryEntry, JitterKind, LongRetryAfter, MethodsSetting, NameSet, RedirectProfile, Retry, RetryOptions,
 };
 use crate::status::Status;
 
@@ -66,7 +66,7 @@ fn random_retry(dice: &mut Dice) -> Retry {
     let kinds = [JitterKind::Additive, JitterKind::Full, JitterKind::Decorrelated];
     o.set_jitter_kind(dice.of(&kinds));
     o.set_retry_after_max(dice.of(&[1.0, f64::INFINITY])).unwrap();
-    o.set_retry_after_over_max(dice.of(&[OverMax::Clamp, OverMax::Stop]));
+    o.set_retry_after_over_max(dice.of(&[LongRetryAfter::Clamp, LongRetryAfter::Stop]));
     o.set_ignore_malformed_retry_after(dice.one_in(2));
     o.set_total_counts_redirects(dice.one_in(2));
     o.set_raise_on_redirect(dice.one_in(2));

@@ -151,7 +151,7 @@ fn walk(dice: &mut Dice, rules: &Rules) -> usize {
         let decision = match dice.below(8) {
             0 => decide(&retry, &method, &url, &answer(503, None)).unwrap(),
             1 => {
-                let error = Arc::new(Error::new(Status::NewConnection, "refused"));
+                let error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
                 let attempt = Attempt { method: &method, url: &url, response: None, error: Some(&error) };
                 retry.decide(attempt, None).unwrap()
             }

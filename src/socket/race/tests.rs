@@ -46,11 +46,11 @@ impl Drop for Scripted {
 }
 
 fn refused() -> Failure {
-    Failure { status: Status::NewConnection, errno: libc::ECONNREFUSED, reason: "Connection refused".to_owned() }
+    Failure { status: Status::ConnectFailed, errno: libc::ECONNREFUSED, reason: "Connection refused".to_owned() }
 }
 
 fn no_more() -> Failure {
-    Failure { status: Status::NewConnection, errno: libc::EMFILE, reason: "Too many open files".to_owned() }
+    Failure { status: Status::ConnectFailed, errno: libc::EMFILE, reason: "Too many open files".to_owned() }
 }
 
 impl Network for Script {
@@ -377,7 +377,7 @@ fn what_stops_a_race_is_told_of_each_attempt_under_way() {
     let error = scene.race.error("name.test port 80");
     let statuses: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
     assert_eq!(error.status(), Status::Cancelled);
-    assert_eq!(statuses, [Status::Cancelled, Status::NewConnection, Status::Cancelled]);
+    assert_eq!(statuses, [Status::Cancelled, Status::ConnectFailed, Status::Cancelled]);
 }
 
 #[test]

@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
                 "http://127.0.0.1:{closed}/",
                 1,
                 NO_CONNECTION,
-                "cannot connect to 127.0.0.1 port {closed}: Connection refused (NETLIB_NEW_CONNECTION)",
+                "cannot connect to 127.0.0.1 port {closed}: Connection refused (NETLIB_CONNECT_FAILED)",
             ),
             (
                 "http://127.0.0.1:{http}/hang-up",

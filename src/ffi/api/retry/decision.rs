@@ -61,12 +61,12 @@ impl Handle for netlib_decision {
 /// 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
 /// `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
 /// redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
-/// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_FALSE` every
-/// response is returned, and an error comes back as it is.
+/// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_RETRY_DISABLED`
+/// every response is returned, and an error comes back as it is.
 ///
 /// The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
 /// Make it with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to
-/// it, or ends the retries: `netlib_retry_options_set_retry_after_over_max`.
+/// it, or ends the retries: `netlib_retry_options_set_long_retry_after`.
 ///
 /// When the limit ends the chain of requests, the error's causes are the outcomes of the requests so far, the oldest
 /// first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an
@@ -305,9 +305,9 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
     lend_text(decision, len, |decision| decision.dropped_headers().named().at(index))
 }
 
-/// Makes the headers of the next request: those of the last one without the headers that must be dropped, which are also
-/// those that describe a body when it is not sent again. At another origin Host is dropped with the SAFE profile only:
-/// rather than keep it in the list, write it from the URL of each request (`netlib_url_netloc`).
+/// Makes the headers of the next request: those of the last one without the headers that must be dropped, which are
+/// also those that describe a body when it is not sent again. At another origin Host is dropped with the SAFE profile
+/// only: rather than keep it in the list, write it from the URL of each request (`netlib_url_netloc`).
 ///
 /// @param decision the decision. Not NULL.
 /// @param request_headers the headers of the last request. Not NULL.

@@ -12,33 +12,33 @@ use crate::retry::{Backoff, Count, Methods, NameSet, Policy, Retry};
 /// What is left of `total`.
 ///
 /// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_total(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_total_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().total.code())
 }
 
 /// What is left of `connect`.
 ///
 /// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_connect(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_connect_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().connect.code())
 }
 
 /// What is left of `read`.
 ///
 /// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_FALSE`.
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_read(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_read_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().read.code())
 }
 
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn netlib_retry_read(retry: *const netlib_retry) -> i32 {
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_redirect(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_redirect_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().redirect.code())
 }
 
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn netlib_retry_redirect(retry: *const netlib_retry) -> i3
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_status(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_status_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().status.code())
 }
 
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn netlib_retry_status(retry: *const netlib_retry) -> i32 
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_other(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_other_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().other.code())
 }
 
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn netlib_retry_respect_retry_after_header(retry: *const n
 
 /// How redirects are followed.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_REDIRECT_REFERENCE` is returned.
+/// @param retry the Retry. May be NULL: `NETLIB_REDIRECT_URLLIB3` is returned.
 /// @return one of `enum netlib_redirect_profile`.
 /// @threads any
 /// @since 0.1.0
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn netlib_retry_status_forcelist_at(retry: *const netlib_r
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_remove_header_count(retry: *const netlib_retry) -> usize {
+pub unsafe extern "C" fn netlib_retry_removed_header_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.remove_headers_on_redirect().len())
 }
 
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn netlib_retry_remove_header_count(retry: *const netlib_r
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_remove_header(
+pub unsafe extern "C" fn netlib_retry_removed_header(
     retry: *const netlib_retry,
     index: usize,
     len: *mut usize,
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retr
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_keep_header_count(retry: *const netlib_retry) -> usize {
+pub unsafe extern "C" fn netlib_retry_kept_header_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.keep_headers_on_redirect().map_or(0, NameSet::len))
 }
 
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn netlib_retry_keep_header_count(retry: *const netlib_ret
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_keep_header(
+pub unsafe extern "C" fn netlib_retry_kept_header(
     retry: *const netlib_retry,
     index: usize,
     len: *mut usize,

@@ -17,7 +17,7 @@ pub enum netlib_redirect_profile {
     /// http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped:
     /// Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other origin,
     /// over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
-    NETLIB_REDIRECT_REFERENCE = 0,
+    NETLIB_REDIRECT_URLLIB3 = 0,
     /// As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
     /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
     /// scheme that is neither, fails with `NETLIB_UNSAFE_REDIRECT`.
@@ -101,9 +101,9 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
 /// Recommended: 3. 0 fails at the first retry.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`, which disables retrying: the
-///        causing error comes back as it is, a response is returned whatever its status, redirects too, and nothing
-///        is ever `NETLIB_MAX_RETRY`. A negative number is a count that is used up.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
+///        the causing error comes back as it is, a response is returned whatever its status, redirects too, and
+///        nothing is ever `NETLIB_MAX_RETRY`. A negative number is a count that is used up.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -117,8 +117,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_ret
 /// How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
-///        is. A negative number is a count that is used up.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error comes
+///        back as it is. A negative number is a count that is used up.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -133,8 +133,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_r
 /// been processed, so that only a method of `allowed_methods` is repeated. Default: `NETLIB_NONE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: the causing error comes back as it
-///        is. A negative number is a count that is used up.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error comes
+///        back as it is. A negative number is a count that is used up.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -149,9 +149,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
 /// `NETLIB_NONE`. Recommended: 10. 0 fails at the first.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_FALSE`: none is followed, and the response
-///        is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is a count that is used
-///        up.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
+///        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is a count that
+///        is used up.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -165,8 +165,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_
 /// How many retries because of a response's status. Default: `NETLIB_NONE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
-///        count that is used up.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
+///        is a count that is used up.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -179,8 +179,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
 /// that no failure is retried for ever. Default: `NETLIB_NONE`. Recommended: 0.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_FALSE` is refused. A negative number is a
-///        count that is used up.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
+///        is a count that is used up.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -273,7 +273,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
 }
 
 /// The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
-/// `netlib_retry_options_set_retry_after_over_max`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
+/// `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
@@ -398,7 +398,7 @@ pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(option
     });
 }
 
-/// How redirects are followed. Default: `NETLIB_REDIRECT_REFERENCE`. Recommended: `NETLIB_REDIRECT_SAFE`.
+/// How redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param profile one of `enum netlib_redirect_profile`.

@@ -19,14 +19,16 @@ use crate::retry::{Retry, RetryOptions};
 /// - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
 /// - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
 /// - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
-/// - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may be
+/// - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may
+/// be
 ///   a bug, which a repetition meets again.
 /// - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
 ///   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
 /// - `backoff_max` 20 s, as AWS's SDKs [2].
 /// - Retry-After is obeyed for every status that is retried: the server knows best when it is back (RFC 9110 section
 ///   10.2.3).
-/// - `retry_after_max` 120 s with `NETLIB_OVER_MAX_STOP`: whether to wait longer is the caller's decision, and asking
+/// - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
+/// asking
 ///   earlier than the server wants feeds its overload [4].
 /// - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
 ///
@@ -54,7 +56,8 @@ pub extern "C" fn netlib_retry_recommended() -> *const netlib_retry {
 }
 
 /// Whether a redirect uses up one of `total`, beside one of `redirect`. Default: 1, as in urllib3. Recommended: 0, so
-/// that redirects take no retry away from failures. A `total` of `NETLIB_FALSE` disables redirects in either case.
+/// that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in either
+/// case.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param counts 0 or 1.

@@ -4,10 +4,10 @@ use crate::error::Error;
 use crate::ffi::api::retry::netlib_retry;
 use crate::ffi::api::retry::options::netlib_retry_options;
 use crate::ffi::args::{arg_bool, arg_i32s};
-use crate::ffi::enums::{enum_netlib_jitter_kind, enum_netlib_over_max};
+use crate::ffi::enums::{enum_netlib_jitter_kind, enum_netlib_long_retry_after};
 use crate::ffi::options;
 use crate::ffi::strings::{read, read_bool};
-use crate::retry::{JitterKind, OverMax, Retry, RetryAfterStatuses};
+use crate::retry::{JitterKind, LongRetryAfter, Retry, RetryAfterStatuses};
 use crate::status::Status;
 
 /// How randomness enters a backoff. Given to `netlib_retry_options_set_jitter_kind`.
@@ -34,13 +34,13 @@ pub enum netlib_jitter_kind {
 }
 
 /// What happens when a Retry-After asks for more than `retry_after_max`. Given to
-/// `netlib_retry_options_set_retry_after_over_max`.
+/// `netlib_retry_options_set_long_retry_after`.
 #[repr(C)]
-pub enum netlib_over_max {
+pub enum netlib_long_retry_after {
     /// The wait is `retry_after_max`: the request is sent again before the server wants it.
-    NETLIB_OVER_MAX_CLAMP = 0,
+    NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
     /// The retries end.
-    NETLIB_OVER_MAX_STOP = 1,
+    NETLIB_LONG_RETRY_AFTER_STOP = 1,
 }
 
 /// How randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
@@ -96,8 +96,8 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
     });
 }
 
-/// What happens when a Retry-After asks for more than `retry_after_max`. Default: `NETLIB_OVER_MAX_CLAMP`.
-/// Recommended: `NETLIB_OVER_MAX_STOP`.
+/// What happens when a Retry-After asks for more than `retry_after_max`. Default: `NETLIB_LONG_RETRY_AFTER_CLAMP`.
+/// Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
 /// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
 /// (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names what the server
@@ -108,17 +108,20 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
 /// `netlib_retry_parse_retry_after` give what the server asked for.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param over_max one of `enum netlib_over_max`.
+/// @param over_max one of `enum netlib_long_retry_after`.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_options_set_retry_after_over_max(
+pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     options: *mut netlib_retry_options,
-    over_max: enum_netlib_over_max,
+    over_max: enum_netlib_long_retry_after,
 ) {
-    options::set(options, "netlib_retry_options_set_retry_after_over_max", |o| {
-        o.set_retry_after_over_max(OverMax::from_code(over_max).ok_or_else(|| {
-            Error::new(Status::InvalidArgument, format!("over_max must be a netlib_over_max; it is {over_max}"))
+    options::set(options, "netlib_retry_options_set_long_retry_after", |o| {
+        o.set_retry_after_over_max(LongRetryAfter::from_code(over_max).ok_or_else(|| {
+            Error::new(
+                Status::InvalidArgument,
+                format!("over_max must be a netlib_long_retry_after; it is {over_max}"),
+            )
         })?);
         Ok(())
     });
@@ -193,12 +196,12 @@ pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib
 
 /// What happens when a Retry-After asks for more than `retry_after_max`.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_OVER_MAX_CLAMP` is returned.
-/// @return one of `enum netlib_over_max`.
+/// @param retry the Retry. May be NULL: `NETLIB_LONG_RETRY_AFTER_CLAMP` is returned.
+/// @return one of `enum netlib_long_retry_after`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_retry_after_over_max(retry: *const netlib_retry) -> enum_netlib_over_max {
+pub unsafe extern "C" fn netlib_retry_long_retry_after(retry: *const netlib_retry) -> enum_netlib_long_retry_after {
     read(retry, 0, |retry| retry.retry_after_over_max() as i32)
 }
 

@@ -24,36 +24,36 @@ pub enum netlib_address_class {
     /// A service that tells a machine in a cloud its credentials, such as 169.254.169.254, fd00:ec2::254,
     /// 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
     /// Akamai and OpenStack. Its other class stands beside it, unless that is GLOBAL.
-    NETLIB_ADDRESS_METADATA = 0x1,
+    NETLIB_ADDRESS_CLASS_METADATA = 0x1,
     /// This machine: 127.0.0.0/8, ::1.
-    NETLIB_ADDRESS_LOOPBACK = 0x2,
+    NETLIB_ADDRESS_CLASS_LOOPBACK = 0x2,
     /// "This network": 0.0.0.0/8, ::. Many systems connect to themselves by 0.0.0.0 and ::.
-    NETLIB_ADDRESS_UNSPECIFIED = 0x4,
+    NETLIB_ADDRESS_CLASS_UNSPECIFIED = 0x4,
     /// 169.254.0.0/16, fe80::/10.
-    NETLIB_ADDRESS_LINK_LOCAL = 0x8,
+    NETLIB_ADDRESS_CLASS_LINK_LOCAL = 0x8,
     /// 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 (RFC 1918), fc00::/7 (RFC 4193), fec0::/10 (deprecated).
-    NETLIB_ADDRESS_PRIVATE = 0x10,
+    NETLIB_ADDRESS_CLASS_PRIVATE = 0x10,
     /// Shared by the customers of a carrier: 100.64.0.0/10 (RFC 6598).
-    NETLIB_ADDRESS_SHARED = 0x20,
+    NETLIB_ADDRESS_CLASS_SHARED = 0x20,
     /// 224.0.0.0/4, ff00::/8.
-    NETLIB_ADDRESS_MULTICAST = 0x40,
+    NETLIB_ADDRESS_CLASS_MULTICAST = 0x40,
     /// 240.0.0.0/4 with 255.255.255.255, and what is left of IPv6 outside of 2000::/3.
-    NETLIB_ADDRESS_RESERVED = 0x80,
+    NETLIB_ADDRESS_CLASS_RESERVED = 0x80,
     /// 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
-    NETLIB_ADDRESS_DOCUMENTATION = 0x100,
+    NETLIB_ADDRESS_CLASS_DOCUMENTATION = 0x100,
     /// 198.18.0.0/15, 2001:2::/48.
-    NETLIB_ADDRESS_BENCHMARKING = 0x200,
+    NETLIB_ADDRESS_CLASS_BENCHMARKING = 0x200,
     /// Of a protocol: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64, 2001::/23, 2002::/16,
     /// 5f00::/16, but what the registries call globally reachable in them, such as 192.0.0.9.
-    NETLIB_ADDRESS_SPECIAL = 0x400,
+    NETLIB_ADDRESS_CLASS_SPECIAL = 0x400,
     /// No IP address but a Unix domain socket.
-    NETLIB_ADDRESS_UNIX = 0x800,
+    NETLIB_ADDRESS_CLASS_UNIX = 0x800,
     /// All others. An address of this class has no other.
-    NETLIB_ADDRESS_GLOBAL = 0x1000,
+    NETLIB_ADDRESS_CLASS_GLOBAL = 0x1000,
 }
 
-/// Every class but `NETLIB_ADDRESS_GLOBAL`: what a program refuses that fetches what strangers name.
-pub const NETLIB_ADDRESS_ALL_BUT_GLOBAL: i32 = 0xfff;
+/// Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`: what a program refuses that fetches what strangers name.
+pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
 /// Decides about an address that is about to be connected to. It is called on the thread that connects, by every
 /// attempt, before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on
@@ -81,11 +81,11 @@ pub type netlib_address_fn = Option<
 ///
 /// Each address is looked at right before it is connected to, however it was found: a name that means something else
 /// than a moment ago (DNS rebinding), or another way to write an address, makes no difference. One that is refused is
-/// passed over as one that failed; the source address is not looked at. `NETLIB_ADDRESS_LOOPBACK` stands for
-/// `NETLIB_ADDRESS_UNSPECIFIED`, too: 0.0.0.0 and :: lead to this machine.
+/// passed over as one that failed; the source address is not looked at. `NETLIB_ADDRESS_CLASS_LOOPBACK` stands for
+/// `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, too: 0.0.0.0 and :: lead to this machine.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_ALL_BUT_GLOBAL`; others are refused.
+/// @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`; others are refused.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

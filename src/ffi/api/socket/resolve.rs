@@ -40,8 +40,8 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
     guard::nothing(|| handle::free(addresses));
 }
 
-/// Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it. One that is there twice is tried
-/// twice.
+/// Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it. One that is there twice is
+/// tried twice.
 ///
 /// @param addresses the list. Not NULL.
 /// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be
@@ -75,8 +75,8 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
     read(addresses, 0, |addresses| addresses.as_slice().len())
 }
 
-/// Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts it.
-/// It is called once for each connect, at most.
+/// Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts
+/// it. It is called once for each connect, at most.
 ///
 /// It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that asks it is
 /// `NETLIB_BUSY`; to free that, or to change or free the options in use, has no effect on the call under way.
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 ///        call: `netlib_addresses_free` does nothing. Not NULL.
 /// @return `NETLIB_OK`, with the addresses added; without an address the connect fails with `NETLIB_NAME_RESOLUTION`. A
 ///         netlib status of failure (200 or more), which the connect then fails with, for instance
-///         `NETLIB_NAME_RESOLUTION`, but `NETLIB_NEW_CONNECTION` for `NETLIB_IO`, since nothing was sent yet; any other
+///         `NETLIB_NAME_RESOLUTION`, but `NETLIB_CONNECT_FAILED` for `NETLIB_IO`, since nothing was sent yet; any other
 ///         number is `NETLIB_CALLBACK_FAILED`.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0

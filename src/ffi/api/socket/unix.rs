@@ -29,13 +29,14 @@ use crate::socket::race::Connect;
 /// @param options borrowed. May be NULL: the defaults.
 /// @param limit ends the call early; borrowed. May be NULL: no limit.
 /// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
-/// @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as "\xff".
-///        May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_NEW_CONNECTION`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
-///         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_UNIX`;
-///         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
-///         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, has a NUL in it or is
-///         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name where there are none.
+/// @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as
+///        "\xff". May be NULL.
+/// @return `NETLIB_OK`; `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
+///         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
+///         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`,
+///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
+///         long, has a NUL in it or is nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an
+///         abstract name where there are none.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -60,7 +61,7 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
 /// Makes a connect to a Unix domain socket, for an event loop. It is a race of one; to let one race others, add its
 /// `sockaddr_un` to a list for `netlib_connect_new_addresses`.
 ///
-/// While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_timer`.
+/// While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
 ///
 /// @param path as for `netlib_create_unix_connection`. Copied. Not NULL unless `len` is 0.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.

@@ -15,11 +15,11 @@ use crate::socket::{self, sys, wait};
 /// runs meanwhile does not shorten the wait.
 ///
 /// @param fd the descriptor, borrowed.
-/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
-///        for ever.
+/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+///        waits for ever.
 /// @param limit ends the wait early; borrowed. May be NULL: no limit.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`: readable; `NETLIB_TIMEOUT`: the timeout passed first; `NETLIB_CANCELLED`,
+/// @return `NETLIB_OK`: readable; `NETLIB_TIMED_OUT`: the timeout passed first; `NETLIB_CANCELLED`,
 ///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
 ///         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
 /// @threads any
@@ -40,8 +40,8 @@ pub unsafe extern "C" fn netlib_wait_for_read(
 /// it is connected or has failed.
 ///
 /// @param fd the descriptor, borrowed.
-/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE` waits
-///        for ever.
+/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+///        waits for ever.
 /// @param limit ends the wait early; borrowed. May be NULL: no limit.
 /// @param err out, owned. May be NULL.
 /// @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.

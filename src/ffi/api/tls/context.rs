@@ -40,8 +40,8 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
     read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }
 
-/// How many trusted certificates there are, of authorities and of peers themselves. Those of the same name and key count
-/// once, also if several sources have them. As the length of Python's `get_ca_certs()`.
+/// How many trusted certificates there are, of authorities and of peers themselves. Those of the same name and key
+/// count once, also if several sources have them. As the length of Python's `get_ca_certs()`.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
@@ -95,8 +95,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
 /// @param context the context. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for a
-///         store that is no file; "embedded".
+/// @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for
+///         a store that is no file; "embedded".
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -217,31 +217,31 @@ pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_
     read(context, netlib_verify_flag::NETLIB_VERIFY_FLAG_DEFAULT as i32, Context::verify_flags)
 }
 
-/// The oldest version that can be negotiated: versions that `netlib_tls_options_set_options` excludes, or that have no
-/// cipher suite, do not count. As Python's `minimum_version`.
+/// The oldest version that can be negotiated: versions that `netlib_tls_options_set_option_bits` excludes, or that
+/// have no cipher suite, do not count. As Python's `minimum_version`.
 ///
-/// @param context the context. May be NULL: `NETLIB_TLS_1_2` is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+/// @param context the context. May be NULL: `NETLIB_TLS_VERSION_1_2` is returned.
+/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_minimum_version(
     context: *const netlib_tls_context,
 ) -> enum_netlib_tls_version {
-    read(context, netlib_tls_version::NETLIB_TLS_1_2 as i32, |context| context.minimum_version() as i32)
+    read(context, netlib_tls_version::NETLIB_TLS_VERSION_1_2 as i32, |context| context.minimum_version() as i32)
 }
 
 /// The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
 ///
-/// @param context the context. May be NULL: `NETLIB_TLS_1_3` is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+/// @param context the context. May be NULL: `NETLIB_TLS_VERSION_1_3` is returned.
+/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_maximum_version(
     context: *const netlib_tls_context,
 ) -> enum_netlib_tls_version {
-    read(context, netlib_tls_version::NETLIB_TLS_1_3 as i32, |context| context.maximum_version() as i32)
+    read(context, netlib_tls_version::NETLIB_TLS_VERSION_1_3 as i32, |context| context.maximum_version() as i32)
 }
 
 /// How many application protocols are offered.
@@ -370,7 +370,7 @@ pub unsafe extern "C" fn netlib_tls_context_key_exchange_group(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_context_options(context: *const netlib_tls_context) -> i64 {
+pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_tls_context) -> i64 {
     read(context, 0, Context::option_bits)
 }
 

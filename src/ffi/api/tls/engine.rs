@@ -44,7 +44,7 @@ impl Handle for netlib_tls_engine {
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_client_new(
+pub unsafe extern "C" fn netlib_tls_engine_new_client(
     context: *const netlib_tls_context,
     server_hostname: *const c_char,
     engine: *mut *mut netlib_tls_engine,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn netlib_tls_engine_client_new(
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_server_new(
+pub unsafe extern "C" fn netlib_tls_engine_new_server(
     context: *const netlib_tls_context,
     engine: *mut *mut netlib_tls_engine,
     err: *mut *mut netlib_error,
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) 
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
 /// @param n out: how many were taken. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_end`;
+/// @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
 ///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn netlib_tls_engine_feed(
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_engine_feed_end(engine: *mut netlib_tls_engine) {
+pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engine) {
     guard::value((), || {
         arg_mut!(engine).feed_end();
         Ok(())
@@ -179,11 +179,12 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
 ///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
-///         context fits; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses;
-///         `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
-///         `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`; `NETLIB_TLS_HANDSHAKE_EOF` when the transport
-///         ends, or the peer closes the session, in the middle; `NETLIB_CALLBACK_FAILED` of
-///         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`.
+///         context fits; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer
+///         refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
+///         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
+///         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer closes the session, in the middle;
+///         `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
+///         `netlib_tls_options_set_servername_callback`.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -341,7 +342,8 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
 /// As `netlib_tls_stream_version`.
 ///
 /// @param engine the engine. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done.
+/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
+///         done.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]

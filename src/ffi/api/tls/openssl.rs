@@ -39,17 +39,17 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
 }
 
 /// The groups for the key exchange, the most wanted first. As OpenSSL's SSL_CTX_set1_groups_list, Go's
-/// `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first resists
-/// a quantum computer too.
+/// `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first
+/// resists a quantum computer too.
 ///
-/// The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them. There are
-/// also SecP256r1MLKEM768, MLKEM768 and MLKEM1024; these three and X25519MLKEM768 belong to TLS 1.3, and a version that
-/// is left without a group is not offered. A name that does not exist here is `NETLIB_INVALID_ARGUMENT`, unless `?`
-/// stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
+/// The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them. There
+/// are also SecP256r1MLKEM768, MLKEM768 and MLKEM1024; these three and X25519MLKEM768 belong to TLS 1.3, and a version
+/// that is left without a group is not offered. A name that does not exist here is `NETLIB_INVALID_ARGUMENT`, unless
+/// `?` stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
 ///
-/// A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed, which
-/// costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a share
-/// of that one at once the next time. A server takes the client's most wanted group that is in its own list.
+/// A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed,
+/// which costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a
+/// share of that one at once the next time. A server takes the client's most wanted group that is in its own list.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
@@ -65,9 +65,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_key_exchange_groups(
     });
 }
 
-/// Bits of `netlib_tls_options_set_options`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. OpenSSL's
-/// other bits are answered alike: accepted if they are always true or make no difference, `NETLIB_UNSUPPORTED`
-/// otherwise.
+/// Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
+/// OpenSSL's other bits are answered alike: accepted if they are always true or make no difference,
+/// `NETLIB_UNSUPPORTED` otherwise.
 #[repr(C)]
 pub enum netlib_tls_option {
     /// Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none.
@@ -124,6 +124,6 @@ pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_options_set_options(options: *mut netlib_tls_options, bits: i64) {
-    builder::set(options, "netlib_tls_options_set_options", |options: &mut TlsOptions| options.set_options(bits));
+pub unsafe extern "C" fn netlib_tls_options_set_option_bits(options: *mut netlib_tls_options, bits: i64) {
+    builder::set(options, "netlib_tls_options_set_option_bits", |options: &mut TlsOptions| options.set_options(bits));
 }

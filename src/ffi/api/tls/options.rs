@@ -12,15 +12,15 @@ use crate::tls::TlsOptions;
 #[repr(C)]
 pub enum netlib_tls_version {
     /// The oldest that netlib offers.
-    NETLIB_TLS_MINIMUM_SUPPORTED = -2,
+    NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
     /// The newest that netlib offers.
-    NETLIB_TLS_MAXIMUM_SUPPORTED = -1,
+    NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
     /// No version is agreed on yet: an answer only, no setting.
     NETLIB_TLS_VERSION_NONE = 0,
     /// RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it.
-    NETLIB_TLS_1_2 = 0x0303,
+    NETLIB_TLS_VERSION_1_2 = 0x0303,
     /// RFC 8446.
-    NETLIB_TLS_1_3 = 0x0304,
+    NETLIB_TLS_VERSION_1_3 = 0x0304,
 }
 
 /// The oldest version that is accepted. As Python's `minimum_version`, urllib3's ssl_minimum_version. Default: TLS 1.2.

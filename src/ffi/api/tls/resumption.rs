@@ -23,10 +23,10 @@ use crate::tls::{Context, SavedSession};
 /// not bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares
 /// its keys. A stream for which none is set resumes what the context still remembers.
 ///
-/// A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are one
-/// client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to
-/// be stored or sent: it does not outlive the process. A forked child has a copy of each session; use a ticket in one of
-/// the two processes only.
+/// A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are
+/// one client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to be stored or
+/// sent: it does not outlive the process. A forked child has a copy of each session; use a ticket in one of the two
+/// processes only.
 pub struct netlib_tls_session {
     _private: [u8; 0],
 }
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
 /// The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
 ///
 /// @param session the session. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`.
+/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -115,9 +115,9 @@ pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_
 /// remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
 ///
 /// @param stream the stream, a client's. Not NULL.
-/// @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server gives none, none
-///        has come yet, another stream has resumed it, the context has forgotten it, or does not resume; or the stream
-///        proves no name. Not NULL.
+/// @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server gives none,
+///        none has come yet, another stream has resumed it, the context has forgotten it, or does not resume; or the
+///        stream proves no name. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
 /// @threads any
@@ -137,12 +137,13 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
     })
 }
 
-/// Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and SSL_set_session.
-/// Default: one that the context remembers, if there is one; it is dropped when another is set, or none.
+/// Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and
+/// SSL_set_session. Default: one that the context remembers, if there is one; it is dropped when another is set, or
+/// none.
 ///
-/// If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A session
-/// of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a refusal the
-/// stream is as it was.
+/// If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A
+/// session of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a
+/// refusal the stream is as it was.
 ///
 /// @param stream the stream, a client's. Not NULL.
 /// @param session the session; the stream keeps its own reference. May be NULL: nothing is resumed, so that nobody can

@@ -71,7 +71,8 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 /// The version that the two sides have agreed on. As SSL_version, which has the same numbers.
 ///
 /// @param stream the stream. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
-/// @return `NETLIB_TLS_1_2` or `NETLIB_TLS_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done.
+/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
+///         done.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -18,13 +18,13 @@ use crate::tls::{Stream, TlsOptions, resolve};
 #[repr(C)]
 pub enum netlib_ssl_version {
     /// The newest version that both sides know.
-    NETLIB_PROTOCOL_TLS = 2,
+    NETLIB_SSL_VERSION_TLS = 2,
     /// Exactly TLS 1.2.
-    NETLIB_PROTOCOL_TLSv1_2 = 5,
-    /// As `NETLIB_PROTOCOL_TLS`.
-    NETLIB_PROTOCOL_TLS_CLIENT = 16,
-    /// As `NETLIB_PROTOCOL_TLS`.
-    NETLIB_PROTOCOL_TLS_SERVER = 17,
+    NETLIB_SSL_VERSION_TLSv1_2 = 5,
+    /// As `NETLIB_SSL_VERSION_TLS`.
+    NETLIB_SSL_VERSION_TLS_CLIENT = 16,
+    /// As `NETLIB_SSL_VERSION_TLS`.
+    NETLIB_SSL_VERSION_TLS_SERVER = 17,
 }
 
 /// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket. Its other
@@ -49,9 +49,9 @@ pub enum netlib_ssl_version {
 /// with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
 /// the context's are not used.
 ///
-/// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are read
-/// before it; one that has ended already is told before that. The stream blocks. When the call fails there is no stream;
-/// the descriptor stays open, but the peer may have been sent bytes.
+/// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
+/// read before it; one that has ended already is told before that. The stream blocks. When the call fails there is no
+/// stream; the descriptor stays open, but the peer may have been sent bytes.
 ///
 /// @param fd a connected stream socket, borrowed.
 /// @param tls_options what to use. May be NULL: all defaults.
@@ -137,14 +137,14 @@ pub unsafe extern "C" fn netlib_resolve_ssl_version(
 
 /// Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
 ///
-/// @param context the context. May be NULL: `NETLIB_PROTOCOL_TLS_CLIENT` is returned.
-/// @return `NETLIB_PROTOCOL_TLS_CLIENT`.
+/// @param context the context. May be NULL: `NETLIB_SSL_VERSION_TLS_CLIENT` is returned.
+/// @return `NETLIB_SSL_VERSION_TLS_CLIENT`.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> enum_netlib_ssl_version {
-    read(context, netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32, |_| {
-        netlib_ssl_version::NETLIB_PROTOCOL_TLS_CLIENT as i32
+    read(context, netlib_ssl_version::NETLIB_SSL_VERSION_TLS_CLIENT as i32, |_| {
+        netlib_ssl_version::NETLIB_SSL_VERSION_TLS_CLIENT as i32
     })
 }
 

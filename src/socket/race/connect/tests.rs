@@ -104,7 +104,7 @@ fn from_a_name_to_a_connection() {
         &OUT,
         8,
     );
-    let failed_before: &[Status] = &[Status::NewConnection];
+    let failed_before: &[Status] = &[Status::ConnectFailed];
     for (resolver, source, before) in
         [(resolver, None, failed_before), (own, source, failed_before), (alone, None, &[])]
     {
@@ -170,7 +170,7 @@ fn an_error_that_was_taken_is_still_one() {
     let endpoint = Endpoint::Ip(dead);
     let failure = sockets.outcome(&failing, &endpoint).unwrap().unwrap_err();
     let expected = "connecting failed, and the program took the socket's error (SO_ERROR)";
-    assert_eq!((failure.status, failure.errno, &*failure.reason), (Status::NewConnection, 0, expected));
+    assert_eq!((failure.status, failure.errno, &*failure.reason), (Status::ConnectFailed, 0, expected));
     taken.listen(1).unwrap();
     let good = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
     good.connect(&dead.into()).unwrap();

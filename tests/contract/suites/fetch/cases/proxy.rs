@@ -205,7 +205,11 @@ pub const ALL: &[Case] = &[
             "https://origin.test:{origin}/hello",
         ],
         18,
-        &["cannot use the proxy", "issued by", "\n       to trust the authority \"CN=netlib proxy root\": --proxy-cacert FILE\n"],
+        &[
+            "cannot use the proxy",
+            "issued by",
+            "\n       to trust the authority \"CN=netlib proxy root\": --proxy-cacert FILE\n",
+        ],
     ),
     fails(
         "untrusted-origin",
@@ -217,7 +221,11 @@ pub const ALL: &[Case] = &[
             "https://origin.test:{origin}/hello",
         ],
         9,
-        &["fetch: certificate", "issued by", "\n       to trust the authority \"CN=netlib test root\": --cacert FILE\n"],
+        &[
+            "fetch: certificate",
+            "issued by",
+            "\n       to trust the authority \"CN=netlib test root\": --cacert FILE\n",
+        ],
     ),
     get(
         "insecure-behind-a-proxy",
@@ -276,7 +284,11 @@ pub const ALL: &[Case] = &[
             "https://bad-gateway-once.origin.test:{origin}/echo",
         ],
         out: &["POST /echo\n", "\n\na=b"],
-        err: &["502 Bad Gateway (NETLIB_PROXY)", "(NETLIB_NEW_CONNECTION)", "from the counter \"connect\", 2 left"],
+        err: &[
+            "502 Bad Gateway (NETLIB_PROXY_FAILED)",
+            "(NETLIB_CONNECT_FAILED)",
+            "from the counter \"connect\", 2 left",
+        ],
         ..NOTHING
     },
     Case {
@@ -291,8 +303,8 @@ pub const ALL: &[Case] = &[
         ],
         out: &["POST /echo\n", "\n\na=b"],
         err: &[
-            "closed the connection without an answer (NETLIB_PROXY)",
-            "(NETLIB_NEW_CONNECTION)",
+            "closed the connection without an answer (NETLIB_PROXY_FAILED)",
+            "(NETLIB_CONNECT_FAILED)",
             "(NETLIB_PROTOCOL)",
             "from the counter \"connect\", 2 left",
         ],
