@@ -189,13 +189,13 @@ fn who_wins_and_when() {
             &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAtOnce)), (3, Some(ConnectedAfter(5)))],
             NONE,
             "3 won at 5",
-            "1 0-0 NewConnection, 2 0-0 NewConnection, 3 0-5 Ok",
+            "1 0-0 ConnectFailed, 2 0-0 ConnectFailed, 3 0-5 Ok",
         ),
         (
             &[(1, Some(RefusedAfter(40))), (2, Some(RefusedAfter(40))), (3, Some(ConnectedAfter(40)))],
             NONE,
             "3 won at 120",
-            "1 0-40 NewConnection, 2 40-80 NewConnection, 3 80-120 Ok",
+            "1 0-40 ConnectFailed, 2 40-80 ConnectFailed, 3 80-120 Ok",
         ),
         // Two that are silent before a good one.
         (
@@ -210,7 +210,7 @@ fn who_wins_and_when() {
             &[(1, Some(ConnectedAfter(900))), (11, None), (2, Some(RefusedAfter(1)))],
             NONE,
             "1 won at 900",
-            "1 0-900 Ok, 11 250-900 Closed, 2 500-501 NewConnection",
+            "1 0-900 Ok, 11 250-900 Closed, 2 500-501 ConnectFailed",
         ),
         // Who began later may win.
         (
@@ -231,7 +231,7 @@ fn who_wins_and_when() {
             &[(1, Some(RefusedAfter(251))), (2, None), (3, Some(ConnectedAfter(0)))],
             NONE,
             "3 won at 500",
-            "1 0-251 NewConnection, 2 250-500 Closed, 3 500-500 Ok",
+            "1 0-251 ConnectFailed, 2 250-500 Closed, 3 500-500 Ok",
         ),
         // The families alternate.
         (
@@ -255,7 +255,7 @@ fn who_wins_and_when() {
             &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAfter(10)))],
             NONE,
             "failed at 10",
-            "1 0-0 NewConnection, 2 0-10 NewConnection",
+            "1 0-0 ConnectFailed, 2 0-10 ConnectFailed",
         ),
         (&[], NONE, "failed at 0", ""),
     ];
@@ -305,7 +305,7 @@ fn a_socket_is_closed_one_step_after_its_attempt_ended() {
     scene.step(0);
     assert_eq!(scene.open.get(), 1);
     scene.step(10);
-    assert_eq!((scene.report(), scene.open.get()), ("1 0-10 NewConnection, 2 10-- WantWrite".to_owned(), 2));
+    assert_eq!((scene.report(), scene.open.get()), ("1 0-10 ConnectFailed, 2 10-- WantWrite".to_owned(), 2));
     scene.step(11);
     assert_eq!(scene.open.get(), 1);
 }
@@ -324,7 +324,7 @@ fn an_address_waits_for_a_descriptor_that_the_race_gives_back() {
     assert_eq!((one.step(10), one.next()), (pending(), Some(10)));
     assert_eq!((one.step(11), one.next()), (pending(), Some(261)));
     assert_eq!(one.step(16), "2 won");
-    assert_eq!(one.report(), "1 0-10 NewConnection, 2 11-16 Ok");
+    assert_eq!(one.report(), "1 0-10 ConnectFailed, 2 11-16 Ok");
     // Those of attempts under way are asked for a stagger later, or when one has ended.
     let mut one = scene(1, &[(1, Some(RefusedAfter(600))), (2, Some(ConnectedAfter(5)))], NONE);
     one.step(0);
@@ -332,13 +332,13 @@ fn an_address_waits_for_a_descriptor_that_the_race_gives_back() {
         assert_eq!((one.step(at), one.next()), (pending(), next), "{at}");
     }
     assert_eq!(one.step(605), "2 won");
-    assert_eq!(one.report(), "1 0-600 NewConnection, 2 600-605 Ok");
+    assert_eq!(one.report(), "1 0-600 ConnectFailed, 2 600-605 Ok");
     // So are those of others, of which there is no hope when nothing of this connect is left.
     let mut none = scene(0, &[(1, None), (2, None)], NONE);
     assert_eq!((none.step_beside(0, true), none.next(), none.report()), (pending(), Some(0), String::new()));
     assert_eq!(
         (none.step(0), none.report()),
-        ("failed".to_owned(), "1 0-0 NewConnection, 2 0-0 NewConnection".to_owned())
+        ("failed".to_owned(), "1 0-0 ConnectFailed, 2 0-0 ConnectFailed".to_owned())
     );
     let mut later = scene(0, &[(1, None)], NONE);
     later.step_beside(0, true);
@@ -371,7 +371,7 @@ fn what_stops_a_race_is_told_of_each_attempt_under_way() {
     scene.step(251);
     let stop = Error::new(Status::Cancelled, "the limit was cancelled");
     scene.race.stop(&stop, scene.began + Duration::from_millis(300));
-    assert_eq!(scene.report(), "1 0-300 Cancelled, 11 250-251 NewConnection, 2 251-300 Cancelled");
+    assert_eq!(scene.report(), "1 0-300 Cancelled, 11 250-251 ConnectFailed, 2 251-300 Cancelled");
     scene.race.close_spent();
     assert_eq!(scene.open.get(), 0);
     let error = scene.race.error("name.test port 80");
@@ -419,7 +419,7 @@ fn a_full_backlog_is_asked_by_the_timer() {
             [(1, Some(RoomAfter(999))), (11, None)],
             Some(420),
             "failed at 670",
-            "1 0-400 NewConnection, 11 250-670 ConnectTimeout",
+            "1 0-400 ConnectFailed, 11 250-670 ConnectTimeout",
         ),
         (
             [(1, Some(RoomAfter(0))), (11, None)],
