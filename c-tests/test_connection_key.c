@@ -243,7 +243,7 @@ static const struct {
     {"set_ech_config_list", ech, CHANGES},
     {"set_ech_config_list", other_ech, CHANGES},
     {"set_ech_grease", ech_grease, CHANGES},
-    {"set_options", order, CHANGES},
+    {"set_option_bits", order, CHANGES},
     {"set_servername_callback", servername_1, CHANGES},
     {"set_servername_callback", servername_2, CHANGES},
     {"set_servername_callback", servername_3, CHANGES},
@@ -328,7 +328,7 @@ static const struct {
     {"set_resolve_callback", c_resolve_1, CHANGES},
     {"set_resolve_callback", c_resolve_2, CHANGES},
     {"set_resolve_callback", c_resolve_3, CHANGES},
-    {"set_stagger", c_stagger, CHANGES},
+    {"set_attempt_delay", c_stagger, CHANGES},
 };
 enum { CONNECTS = sizeof connects / sizeof connects[0] };
 
