@@ -10,14 +10,18 @@ use crate::socket::sys;
 /// Of a thread that runs the system's resolver. Given so that the standard library does not read the environment.
 const STACK: usize = 1 << 20;
 
+/// Dropping it must not use the queue: that may happen under the queue's lock.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
 /// The lookups of this process. A forked child has none of its parent's threads, so it begins with an empty queue.
-pub(crate) struct LookupQueue(Mutex<State>);
+pub(crate) struct LookupQueue {
+    state: Mutex<State>,
+    spawn: fn(Job) -> io::Result<()>,
+}
 
 struct State {
     process: Option<Process>,
-    /// How many threads there are. While one is missing nothing waits.
+    /// How many threads exist. Jobs wait only while there are `most` of them.
     running: usize,
     next_turn: u64,
     waiting: BTreeMap<u64, Job>,
@@ -29,55 +33,35 @@ pub(super) struct Turn(u64);
 
 impl LookupQueue {
     pub(crate) const fn new() -> LookupQueue {
-        LookupQueue(Mutex::new(State { process: None, running: 0, next_turn: 0, waiting: BTreeMap::new() }))
+        LookupQueue::with_spawn(start_thread)
+    }
+
+    /// Starts threads with `spawn`. Tests give one that fails.
+    pub(super) const fn with_spawn(spawn: fn(Job) -> io::Result<()>) -> LookupQueue {
+        let state = State { process: None, running: 0, next_turn: 0, waiting: BTreeMap::new() };
+        LookupQueue { state: Mutex::new(state), spawn }
     }
 
     /// Runs a job on a thread of its own, or, if `most` run already, on the next that is free. `Some`: it waits.
+    /// If the thread cannot be started, the job is dropped and the caller gets the error.
     pub(super) fn submit(&'static self, most: usize, job: Job) -> io::Result<Option<Turn>> {
         let mut state = self.state();
-        if state.running >= most || !state.waiting.is_empty() {
-            let turn = state.next_turn;
-            state.next_turn += 1;
-            state.waiting.insert(turn, job);
-            return Ok(Some(Turn(turn)));
+        if state.running < most {
+            // Under the lock, so that no job waits for a thread that may yet fail to start.
+            (self.spawn)(Box::new(move || self.run(job)))?;
+            state.running += 1;
+            return Ok(None);
         }
-        state.running += 1;
-        drop(state);
-        let started = self.start(job);
-        if started.is_err() {
-            self.start_others();
-        }
-        started.map(|()| None)
+        let turn = state.next_turn;
+        state.next_turn += 1;
+        state.waiting.insert(turn, job);
+        Ok(Some(Turn(turn)))
     }
 
     /// Takes a job that still waits out of the queue.
     pub(super) fn cancel(&self, turn: Turn) {
-        // Dropped when the lock is not held: it has references of others.
+        // Dropped after the lock is released.
         let _job = self.state().waiting.remove(&turn.0);
-    }
-
-    /// A thread that is counted already; not any more if it cannot be started.
-    fn start(&'static self, job: Job) -> io::Result<()> {
-        let started = start_thread(move || self.run(job));
-        if started.is_err() {
-            self.state().running -= 1;
-        }
-        started
-    }
-
-    /// While a thread could not be started other jobs may have come, for which there is none.
-    fn start_others(&'static self) {
-        loop {
-            let mut state = self.state();
-            if state.running > 0 {
-                return;
-            }
-            let Some((_, job)) = state.waiting.pop_first() else { return };
-            state.running += 1;
-            drop(state);
-            // A job that is dropped reports that it has failed.
-            let _ = self.start(job);
-        }
     }
 
     fn run(&self, first: Job) {
@@ -95,7 +79,7 @@ impl LookupQueue {
 
     fn state(&self) -> Locked<'_, State> {
         let current = Some(Process::current());
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         if state.process != current {
             state.process = current;
             state.running = 0;
@@ -116,7 +100,7 @@ impl LookupQueue {
 }
 
 /// A detached thread that leaves the program's signals to the program's own threads.
-fn start_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
+fn start_thread(run: Job) -> io::Result<()> {
     let _signals = sys::SignalsBlocked::new();
     std::thread::Builder::new().name("netlib-lookup".into()).stack_size(STACK).spawn(run).map(drop)
 }
@@ -124,7 +108,9 @@ fn start_thread(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
+    use std::time::{Duration, Instant};
 
     /// A queue that is in use by one job until the sender is dropped.
     fn busy(queue: &'static LookupQueue) -> mpsc::Sender<()> {
@@ -166,7 +152,50 @@ mod tests {
         let _release = busy(&QUEUE);
         assert!(QUEUE.submit(1, Box::new(|| ())).unwrap().is_some());
         assert_eq!((QUEUE.count(), QUEUE.waiting()), (1, 1));
-        QUEUE.0.lock().process = Some(Process::numbered(1));
+        QUEUE.state.lock().process = Some(Process::numbered(1));
         assert_eq!((QUEUE.count(), QUEUE.waiting()), (0, 0));
+    }
+
+    /// Lets another thread submit while a thread cannot be started. The result does not depend on it.
+    const A_MOMENT: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn a_thread_that_cannot_be_started_keeps_no_other_job_waiting() {
+        static SPAWNED: AtomicUsize = AtomicUsize::new(0);
+        static QUEUE: LookupQueue = LookupQueue::with_spawn(|run| {
+            if SPAWNED.fetch_add(1, Ordering::Relaxed) != 1 {
+                return start_thread(run);
+            }
+            let (submitted, done) = mpsc::channel();
+            std::thread::spawn(move || submitted.send(QUEUE.submit(2, RAN.job("during")).is_ok()));
+            let _ = done.recv_timeout(A_MOMENT);
+            Err(io::Error::from_raw_os_error(libc::EAGAIN))
+        });
+        static RAN: Ran = Ran(Mutex::new(Vec::new()));
+        // Does not end before the test does.
+        let _hung = busy(&QUEUE);
+        let error = QUEUE.submit(2, RAN.job("failed")).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EAGAIN));
+        RAN.wait_for(&["during"]);
+        QUEUE.submit(2, RAN.job("after")).unwrap();
+        RAN.wait_for(&["during", "after"]);
+        assert_eq!(QUEUE.waiting(), 0);
+    }
+
+    /// The jobs that have run.
+    struct Ran(Mutex<Vec<&'static str>>);
+
+    impl Ran {
+        fn job(&'static self, name: &'static str) -> Job {
+            Box::new(move || self.0.lock().push(name))
+        }
+
+        fn wait_for(&self, names: &[&str]) {
+            let hung = Instant::now() + Duration::from_secs(10);
+            while *self.0.lock() != *names {
+                assert!(Instant::now() < hung, "ran: {:?}, expected: {names:?}", *self.0.lock());
+                std::thread::yield_now();
+            }
+        }
     }
 }

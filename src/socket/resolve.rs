@@ -204,6 +204,7 @@ impl Drop for Reporter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
     use std::sync::mpsc;
     use std::time::{Duration, Instant};
 
@@ -336,6 +337,29 @@ mod tests {
             let error = Resolver::new(lookup, &OUT, 1).resolve(name(), Some(&limit)).unwrap_err();
             assert_eq!((error.status(), error.resolver_code(), error.message()), (status, code, message));
             until_none(&OUT);
+        }
+    }
+
+    #[test]
+    fn every_lookup_reports_that_its_thread_could_not_be_started() {
+        static SECOND: Mutex<Option<mpsc::Sender<Error>>> = Mutex::new(None);
+        static OUT: LookupQueue = LookupQueue::with_spawn(|_| {
+            if let Some(report) = SECOND.lock().unwrap().take() {
+                std::thread::spawn(move || report.send(resolve().unwrap_err()));
+                // Lets the second lookup try; the result does not depend on the time.
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            Err(io::Error::from_raw_os_error(libc::EAGAIN))
+        });
+        fn resolve() -> Result<Vec<SocketAddr>> {
+            let lookup = |query: &Query| panic!("looked up {query:?}");
+            Resolver::new(Arc::new(lookup), &OUT, 1).resolve(name(), Some(&Limit::new(30.0).unwrap()))
+        }
+        let (report, second) = mpsc::channel();
+        *SECOND.lock().unwrap() = Some(report);
+        for error in [resolve().unwrap_err(), second.recv().unwrap()] {
+            assert_eq!((error.status(), error.errno()), (Status::Io, libc::EAGAIN), "{}", error.message());
+            assert!(error.message().starts_with("cannot start a thread to resolve name.test"), "{}", error.message());
         }
     }
 
