@@ -42,7 +42,7 @@ static void values(void) {
         CHECK_INT(-1, netlib_retry_retry_after_status_at(retry, 0));
         CHECK_DOUBLE(120, netlib_retry_retry_after_max(retry));
         CHECK_INT(NETLIB_LONG_RETRY_AFTER_STOP, netlib_retry_long_retry_after(retry));
-        CHECK_INT(1, netlib_retry_ignore_malformed_retry_after(retry));
+        CHECK_INT(1, netlib_retry_ignores_malformed_retry_after(retry));
         CHECK_INT(NETLIB_REDIRECT_SAFE, netlib_retry_redirect_profile(retry));
         CHECK(netlib_retry_raise_on_redirect(retry) && netlib_retry_raise_on_status(retry));
     }
@@ -57,7 +57,7 @@ static void values(void) {
     CHECK_INT(3, (long long)netlib_retry_retry_after_status_count(defaults));
     for (size_t j = 0; j < 3; j++) CHECK_INT(obeyed[j], netlib_retry_retry_after_status_at(defaults, j));
     CHECK_INT(NETLIB_LONG_RETRY_AFTER_CLAMP, netlib_retry_long_retry_after(defaults));
-    CHECK_INT(0, netlib_retry_ignore_malformed_retry_after(defaults));
+    CHECK_INT(0, netlib_retry_ignores_malformed_retry_after(defaults));
     netlib_retry_free(defaults);
 
     /* A borrowed constant can be cloned and freed like any Retry. */
@@ -84,7 +84,7 @@ static void setters(void) {
         CHECK_INT(500, netlib_retry_retry_after_status_at(both[i], 0));
         CHECK_INT(503, netlib_retry_retry_after_status_at(both[i], 1));
         CHECK_INT(NETLIB_LONG_RETRY_AFTER_CLAMP, netlib_retry_long_retry_after(both[i]));
-        CHECK_INT(0, netlib_retry_ignore_malformed_retry_after(both[i]));
+        CHECK_INT(0, netlib_retry_ignores_malformed_retry_after(both[i]));
         CHECK_INT(1, netlib_retry_total_counts_redirects(both[i]));
     }
     netlib_retry_free(again);

@@ -43,10 +43,10 @@
  *     }
  *
  * OWNERSHIP. What a function stores through a `netlib_x **` parameter, or returns as a non-const `netlib_x *`, is
- * yours: free it once with netlib_x_free, which accepts NULL and does no I/O. What is returned as `const`
- * (text or handle) is borrowed from the handle it was asked of and lives as long as that. No call consumes a handle.
- * Inputs are copied before a call returns. Outputs are zeroed first (a descriptor is set to -1), filled only on
- * success, and must not alias an input or each other.
+ * yours: free it once with netlib_x_free, which accepts NULL and does no I/O. What is returned as `const` (text or
+ * handle) is borrowed from the handle it was asked of and lives as long as that. No function consumes a handle. Inputs
+ * are copied before a call returns. Outputs are zeroed first (a descriptor is set to -1), filled only on success, and
+ * must not alias an input or each other.
  *
  * ERRORS. A function that can fail returns a netlib_status, 0 being NETLIB_OK, and takes a `netlib_error **err` last.
  * NULL there means you do not want the details; otherwise *err is overwritten, never freed: with NULL on success and
@@ -70,17 +70,19 @@
  * handle that it runs for, calls are NETLIB_BUSY if that is Single, and so are reads, writes, handshakes and shutdowns
  * of a TLS stream; functions without a status then answer as for NULL. A callback may free that handle: it is released
  * when the outer call ends. Other arguments of the outer call must stay alive until it returns. A `ctx` is released by
- * its `ctx_free`: see netlib_ctx_free_fn.
+ * its `ctx_free`: see netlib_ctx_free_fn. Callbacks that decide or act return an enum netlib_verdict or
+ * netlib_outcome, in which 0 is failure. Callbacks with an output return 0 for success, and fail if they store nothing
+ * there.
  *
  * FORK. A child of fork(2), also of a process with threads, may use every handle of its parent except TLS streams and
- * engines: contexts, URLs, Retries, headers, limits and connects. Each process then has its own copy: cancelling a
- * limit in one ends no wait in the other. A netlib_tls_stream or netlib_tls_engine works only in the process that made
- * it, because two processes would encrypt with the same key and nonce: in another process its reads, writes,
- * handshakes and shutdowns are NETLIB_CLOSED. Freeing it there releases memory, sends nothing, and leaves the
+ * engines. Memory is copied, so cancelling a limit in one process ends no wait in the other. Descriptors are shared,
+ * so only one of the two goes on with a netlib_connect. A netlib_tls_stream or netlib_tls_engine works only in the
+ * process that made it, because two processes would encrypt with the same key and nonce: in another process its reads,
+ * writes, handshakes and shutdowns are NETLIB_CLOSED. Freeing it there releases memory, sends nothing, and leaves the
  * connection to the process that made it. fork waits until no thread is inside a step of a handshake: usually less
- * than a millisecond, at most one second. After _Fork, or clone without the handlers of pthread_atfork, streams and
- * engines are refused all the same (on Linux), but a context that another thread was using may stay locked. vfork and
- * posix_spawn are safe.
+ * than a millisecond, at most one second. Then it goes on, and a context in use may stay locked in the child. After
+ * _Fork, or clone without the handlers of pthread_atfork, streams and engines are refused all the same (on Linux), but
+ * a context that another thread was using may stay locked. vfork and posix_spawn are safe.
  *
  * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and one
  * inside 15 other streams 56 KiB. What your callbacks need comes on top, and so does what getaddrinfo(3) needs in a
@@ -89,14 +91,18 @@
  * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
  * otherwise. What arrives in buffers (URLs, response heads, PEM, DER) is a pointer and a length, which may be
  * NETLIB_NTS for a NUL-terminated string. Text lent to you is NUL-terminated; a `size_t *len` beside it may be NULL.
- * NULL means absent, "" means present and empty. Where a buffer is NULL because it may be, its length is 0 or
- * NETLIB_NTS; another one is NETLIB_NULL_ARGUMENT, because bytes are missing.
+ * NULL means absent, "" means present and empty unless the parameter says otherwise. With a NULL buffer that may be
+ * NULL the length is 0 or NETLIB_NTS; any other length is NETLIB_NULL_ARGUMENT.
  *
- * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit, NETLIB_RETRY_DISABLED disables, 0 fails at
- * the first, and a negative count is an exhausted one. Truth values are int32_t, 0 or 1, in both
- * directions; another number that comes in is refused. One value of an enum has the type `enum netlib_x`: a compiler
- * warns about a value of another enum (gcc and clang: -Wextra) or refuses it (C++), and an unknown number is
- * NETLIB_INVALID_ARGUMENT. Sums of bits are integers.
+ * ENVIRONMENT. netlib_tls_context_new reads SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE, and the files they name.
+ * The last names a file that receives session secrets. netlib_tls_options_set_use_environment with 0 turns all three
+ * off.
+ *
+ * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit; 0 fails at the first retry; a negative
+ * count, -1 too, is used up; NETLIB_RETRY_DISABLED hands the first error or response back. Truth values are int32_t, 0
+ * or 1, in both directions; another number that comes in is refused. One value of an enum has the type `enum
+ * netlib_x`: C++ refuses any other value; C compilers warn about a value of another enum (-Wextra), but not about a
+ * plain number. An unknown number is NETLIB_INVALID_ARGUMENT. Sums of bits are integers.
  *
  * OPTIONS. A netlib_x_options is filled by setters that return nothing; the first bad value is kept, and reported
  * with the setter's name by the function that uses the options; a later good value does not take it back. NULL options
@@ -123,8 +129,9 @@
  *                  begins, netlib_body_read for its bytes
  *     receive      netlib_response_parse until it has a head, then as netlib_response_framing says
  *     and then     netlib_retry_decide with netlib_retry_recommended, whatever happened: errors of netlib go in as they
- *                  are, because they know whether a part of the request was sent (netlib_error_retry_kind); those of
- *                  your own HTTP layer are made by netlib_error_new; netlib_decision_action says what is next, for
+ *                  are, because they know whether a part of the request was sent (netlib_error_retry_kind); for
+ *                  failures of your own HTTP layer, and for statuses without an error, make one by netlib_error_new
+ *                  (NETLIB_RETRY_KIND_READ once a byte was sent); netlib_decision_action says what is next, for
  *                  which netlib_decision_headers, netlib_rewind_body and netlib_decision_sleep prepare;
  *                  netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
  *                  netlib_connection_key says for which requests it may be
@@ -218,7 +225,7 @@ enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 #define NETLIB_RETRY_DEFAULT_ALLOWED_METHODS "DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"
 /** The headers that do not follow a redirect to another origin unless set. */
 #define NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT "Authorization"
-/** The statuses whose Retry-After header is obeyed: netlib_retry_after_status_codes(). */
+/** The statuses whose Retry-After header is obeyed unless set: netlib_retry_after_status_codes(). */
 #define NETLIB_RETRY_AFTER_STATUS_CODES 413, 429, 503
 /** The statuses that redirect: netlib_redirect_status_codes(). */
 #define NETLIB_REDIRECT_STATUS_CODES 301, 302, 303, 307, 308
@@ -543,9 +550,10 @@ typedef int32_t netlib_status;
 
 /**
  * Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
- * takes `ctx` over whatever it returns: it is called exactly once, when nothing holds the callback any more. That is
- * at once if the function cannot keep the callback (NULL options, a failure), or if there is no callback to go with
- * `ctx`.
+ * takes `ctx` over whatever it returns: it is called exactly once **for each such call**, when nothing holds the
+ * callback any more. That is at once if the function cannot keep the callback (NULL options, a failure), or if there
+ * is no callback to go with `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
+ * count its references, or pass NULL as `ctx_free` and release it yourself.
  *
  * Everything made of options holds their callbacks as well, so that the last holder may be a context, a stream, a
  * `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
@@ -1933,7 +1941,8 @@ void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, i
 void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
 
 /**
- * Whether the Retry-After header is obeyed, of the statuses of `netlib_retry_options_set_retry_after_statuses`.
+ * Whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
+ * `netlib_retry_options_obey_any_retry_after` choose the statuses.
  * Default: 1.
  *
  * @param options the options. May be NULL: nothing happens.
@@ -2038,8 +2047,8 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options,
                                          netlib_ctx_free_fn ctx_free);
 
 /**
- * Replaces how `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to them is then checked
- * before and after it, and cannot interrupt it. By default netlib waits itself.
+ * Replaces how `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to
+ * them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param sleep the function. May be NULL: netlib waits itself.
@@ -2233,7 +2242,7 @@ enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *r
  * @threads any
  * @since 0.1.0
  */
-int32_t netlib_retry_ignore_malformed_retry_after(const netlib_retry *retry);
+int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
 /* ---- The recommended settings. ---- */
 
@@ -2251,16 +2260,14 @@ int32_t netlib_retry_ignore_malformed_retry_after(const netlib_retry *retry);
  * - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
  * - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
  * - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may
- * be
- *   a bug, which a repetition meets again.
+ *   be a bug, which a repetition meets again.
  * - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
  *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
  * - `backoff_max` 20 s, as AWS's SDKs [2].
  * - Retry-After is obeyed for every status that is retried: the server knows best when it is back (RFC 9110 section
  *   10.2.3).
  * - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
- * asking
- *   earlier than the server wants feeds its overload [4].
+ *   asking earlier than the server wants feeds its overload [4].
  * - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
  *
  * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
@@ -2276,7 +2283,8 @@ NETLIB_MUST_USE
 netlib_retry_options *netlib_retry_options_new_recommended(void);
 
 /**
- * The Retry that `netlib_retry_options_new_recommended` makes.
+ * A Retry with the settings of `netlib_retry_options_new_recommended`. It has no callbacks: to set some, make a Retry
+ * from those options.
  *
  * @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
  * @threads any
@@ -2422,8 +2430,8 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
  *        NULL: unknown.
  * @param response the response. May be NULL: there was none.
- * @param error what failed; it goes before the response, which shows that the request was sent. May be NULL: nothing
- *        did.
+ * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
+ *        sent. May be NULL: nothing failed.
  * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
@@ -2444,8 +2452,8 @@ netlib_status netlib_retry_increment(const netlib_retry *retry,
 
 /**
  * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
- * or it is one of `netlib_retry_options_set_retry_after_statuses` with a Retry-After header, which is to be obeyed,
- * and `total` is a number other than 0.
+ * or in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After
+ * header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
  *
  * @param retry the Retry. Not NULL.
  * @param method the request's method. Not NULL.
@@ -2661,15 +2669,16 @@ struct netlib_decision;
  * `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
  *
  * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
- * `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
- * the first origin too, because the Retry remembers it.
+ * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
+ * `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, on the way
+ * back to the first origin too, because the Retry remembers it.
  *
  * @param retry the Retry of this request. Not NULL.
  * @param method the request's method. Not NULL.
  * @param url the request's URL. Not NULL.
  * @param response the response. May be NULL: there was none.
- * @param error what failed; it goes before the response, which shows that the request was sent. May be NULL: nothing
- *        did.
+ * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
+ *        sent. May be NULL: nothing failed.
  * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
  * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
  * @param err out, owned. May be NULL.
@@ -3263,7 +3272,7 @@ const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count
 const char *const *netlib_sensitive_headers(size_t *count);
 
 /**
- * The statuses whose Retry-After header is obeyed, as `NETLIB_RETRY_AFTER_STATUS_CODES`.
+ * The statuses whose Retry-After header is obeyed unless set, as `NETLIB_RETRY_AFTER_STATUS_CODES`.
  *
  * @param count out: how many. May be NULL.
  * @return a constant array. Never NULL.
@@ -3621,8 +3630,11 @@ netlib_status netlib_response_new(const char *request_method,
  *
  *     uint64_t state = 0;
  *     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
- *            NETLIB_WANT_READ)
- *         used += receive(buf + used, sizeof buf - used);
+ *            NETLIB_WANT_READ) {
+ *         ssize_t n = used < sizeof buf ? recv(fd, buf + used, sizeof buf - used, 0) : -1;
+ *         if (n <= 0) break; // the end, an error, or a head larger than buf
+ *         used += (size_t)n;
+ *     }
  *
  * Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
  * once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is
@@ -4232,9 +4244,9 @@ enum netlib_address_class NETLIB_INT32 {
 
 /**
  * Decides about an address that is about to be connected to. It is called on the thread that connects, by every
- * attempt, before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on
- * with these very bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about
- * again. Connections with the same options on several threads may call it at once.
+ * attempt, before a socket is opened for it. It does not see addresses whose class is refused. The attempt goes on
+ * with these very bytes: nothing is resolved again. An attempt that has to wait for a free descriptor asks again about
+ * the same address. Connections with the same options on several threads may call it at once.
  *
  * It may call netlib. A call on the `netlib_connect` that asks it is `NETLIB_BUSY`; to free that, or to change or free
  * the options in use, has no effect on the call under way. It should be quick: nothing interrupts it, and the other
@@ -4467,10 +4479,10 @@ netlib_status netlib_create_connection(const char *host,
  * on any thread.
  *
  * The addresses alternate between IPv6 and IPv4, the family that the resolver put first beginning; within a family
- * nothing changes places. Each has its turn a stagger (250 ms) after the one before, or at once if that has failed
- * already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first that is
- * connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
- * with one slow address is still reached. In this order only the first 64 addresses have a turn.
+ * nothing changes places. Each has its turn an attempt delay (250 ms) after the one before, or at once if that has
+ * failed already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first
+ * that is connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and
+ * a host with one slow address is still reached. In this order only the first 64 addresses have a turn.
  *
  * At most 64 lookups run at once in a process. Those of other connects wait for their turn, in order, within the
  * limit; for an event loop such a lookup looks like one that takes long.
@@ -5821,16 +5833,17 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
                                                   netlib_error **err);
 
 /**
- * Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout ends
- * it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have
- * not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew.
- * Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+ * Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout
+ * ends it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If
+ * they have not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins
+ * anew. Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not
+ * count.
  *
  * What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
  * `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
  * counts too: call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
- * `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes the
- * handshake of the one below, a limit is needed.
+ * `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes
+ * the handshake of the one below, a limit is needed.
  *
  * @param stream the stream. Not NULL.
  * @param bytes how many; 0 for no minimum, whatever `seconds` is.
@@ -5921,9 +5934,10 @@ netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
 /**
- * Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
- * does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time,
- * and are no drop. They are taken in; data and failures are left to the next read, which returns them.
+ * Says whether an idle connection can no longer carry a request and should be closed, as
+ * `netlib_is_connection_dropped` does for a descriptor. With TLS that says dropped too often: session tickets and key
+ * updates may come at any time, and are no drop. They are taken in; data and failures are left to the next read,
+ * which returns them.
  *
  * It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
  * Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
@@ -5962,7 +5976,7 @@ netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream,
  * @param stream the stream. Not NULL.
  * @param buf the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were written; less than `len` only if not blocking. Not NULL.
+ * @param n out: how many bytes were written; less than `len` only if not blocking; 0 after a failure. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED`
  *         after a shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
@@ -8051,7 +8065,8 @@ const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max") double netlib_backoff_max(void);
 
 /**
- * The old constant DEFAULT: a Retry with total 3. `netlib_retry_resolve` falls back to it.
+ * The old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not `netlib_retry_recommended`.
+ * `netlib_retry_resolve` falls back to it.
  *
  * @return borrowed: a constant that is never freed. Never NULL.
  * @threads any

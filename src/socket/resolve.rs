@@ -120,8 +120,9 @@ impl Lookup {
         locked(&self.answer).found.is_some()
     }
 
-    /// This is a forked child, which has no copy of the thread: no answer will come, though the parent's thread makes the
-    /// descriptor readable that both have. Nor may the lock be waited for, which that thread may have held at the fork.
+    /// This is a forked child, which has no copy of the thread: no answer will come, though the parent's thread makes
+    /// the descriptor readable that both have. Nor may the lock be waited for, which that thread may have held at the
+    /// fork.
     pub(crate) fn is_lost(&self) -> bool {
         self.process != Process::current()
     }

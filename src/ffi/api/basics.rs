@@ -145,9 +145,10 @@ pub enum netlib_outcome {
 }
 
 /// Releases the `ctx` of a callback. Each function that takes a callback with a `ctx` also takes one of these, and
-/// takes `ctx` over whatever it returns: it is called exactly once, when nothing holds the callback any more. That is
-/// at once if the function cannot keep the callback (NULL options, a failure), or if there is no callback to go with
-/// `ctx`.
+/// takes `ctx` over whatever it returns: it is called exactly once **for each such call**, when nothing holds the
+/// callback any more. That is at once if the function cannot keep the callback (NULL options, a failure), or if there
+/// is no callback to go with `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
+/// count its references, or pass NULL as `ctx_free` and release it yourself.
 ///
 /// Everything made of options holds their callbacks as well, so that the last holder may be a context, a stream, a
 /// `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the

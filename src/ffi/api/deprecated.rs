@@ -74,7 +74,8 @@ pub extern "C" fn netlib_backoff_max() -> f64 {
     guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))
 }
 
-/// The old constant DEFAULT: a Retry with total 3. `netlib_retry_resolve` falls back to it.
+/// The old constant DEFAULT: a Retry with total 3 and otherwise urllib3's defaults; not `netlib_retry_recommended`.
+/// `netlib_retry_resolve` falls back to it.
 ///
 /// @return borrowed: a constant that is never freed. Never NULL.
 /// @threads any

@@ -74,8 +74,11 @@ pub unsafe extern "C" fn netlib_response_new(
 ///
 ///     uint64_t state = 0;
 ///     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
-///            NETLIB_WANT_READ)
-///         used += receive(buf + used, sizeof buf - used);
+///            NETLIB_WANT_READ) {
+///         ssize_t n = used < sizeof buf ? recv(fd, buf + used, sizeof buf - used, 0) : -1;
+///         if (n <= 0) break; // the end, an error, or a head larger than buf
+///         used += (size_t)n;
+///     }
 ///
 /// Until the empty line that ends the head has arrived, only the status line is read; errors in headers are reported
 /// once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199 other than 101 is

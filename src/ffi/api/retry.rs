@@ -164,8 +164,8 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
 ///        NULL: unknown.
 /// @param response the response. May be NULL: there was none.
-/// @param error what failed; it goes before the response, which shows that the request was sent. May be NULL: nothing
-///        did.
+/// @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
+///        sent. May be NULL: nothing failed.
 /// @param next out, owned: free it with `netlib_retry_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
@@ -196,8 +196,8 @@ pub unsafe extern "C" fn netlib_retry_increment(
 }
 
 /// Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
-/// or it is one of `netlib_retry_options_set_retry_after_statuses` with a Retry-After header, which is to be obeyed,
-/// and `total` is a number other than 0.
+/// or in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After
+/// header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
 ///
 /// @param retry the Retry. Not NULL.
 /// @param method the request's method. Not NULL.

@@ -45,7 +45,7 @@ pub unsafe extern "C" fn netlib_sensitive_headers(count: *mut usize) -> *const *
     LIST.lend(count)
 }
 
-/// The statuses whose Retry-After header is obeyed, as `NETLIB_RETRY_AFTER_STATUS_CODES`.
+/// The statuses whose Retry-After header is obeyed unless set, as `NETLIB_RETRY_AFTER_STATUS_CODES`.
 ///
 /// @param count out: how many. May be NULL.
 /// @return a constant array. Never NULL.

@@ -73,15 +73,16 @@ impl Handle for netlib_decision {
 /// `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
 ///
 /// For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
-/// `netlib_decision_headers`. A header that was dropped stays dropped for the rest of the chain, on the way back to
-/// the first origin too, because the Retry remembers it.
+/// `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
+/// `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, on the way
+/// back to the first origin too, because the Retry remembers it.
 ///
 /// @param retry the Retry of this request. Not NULL.
 /// @param method the request's method. Not NULL.
 /// @param url the request's URL. Not NULL.
 /// @param response the response. May be NULL: there was none.
-/// @param error what failed; it goes before the response, which shows that the request was sent. May be NULL: nothing
-///        did.
+/// @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
+///        sent. May be NULL: nothing failed.
 /// @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
 /// @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
 /// @param err out, owned. May be NULL.

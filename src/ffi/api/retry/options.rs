@@ -314,7 +314,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut 
     });
 }
 
-/// Whether the Retry-After header is obeyed, of the statuses of `netlib_retry_options_set_retry_after_statuses`.
+/// Whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
+/// `netlib_retry_options_obey_any_retry_after` choose the statuses.
 /// Default: 1.
 ///
 /// @param options the options. May be NULL: nothing happens.
@@ -467,8 +468,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
     });
 }
 
-/// Replaces how `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to them is then checked
-/// before and after it, and cannot interrupt it. By default netlib waits itself.
+/// Replaces how `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to
+/// them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param sleep the function. May be NULL: netlib waits itself.

@@ -20,16 +20,14 @@ use crate::retry::{Retry, RetryOptions};
 /// - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
 /// - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
 /// - `status_forcelist` 429, 502, 503, 504: overload passes, and so does a gateway's missing server [2, 3]. A 500 may
-/// be
-///   a bug, which a repetition meets again.
+///   be a bug, which a repetition meets again.
 /// - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
 ///   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
 /// - `backoff_max` 20 s, as AWS's SDKs [2].
 /// - Retry-After is obeyed for every status that is retried: the server knows best when it is back (RFC 9110 section
 ///   10.2.3).
 /// - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
-/// asking
-///   earlier than the server wants feeds its overload [4].
+///   asking earlier than the server wants feeds its overload [4].
 /// - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
 ///
 /// Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
@@ -45,7 +43,8 @@ pub extern "C" fn netlib_retry_options_new_recommended() -> *mut netlib_retry_op
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(RetryOptions::recommended())))))
 }
 
-/// The Retry that `netlib_retry_options_new_recommended` makes.
+/// A Retry with the settings of `netlib_retry_options_new_recommended`. It has no callbacks: to set some, make a Retry
+/// from those options.
 ///
 /// @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
 /// @threads any

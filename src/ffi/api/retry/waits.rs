@@ -212,6 +212,6 @@ pub unsafe extern "C" fn netlib_retry_long_retry_after(retry: *const netlib_retr
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_retry_ignore_malformed_retry_after(retry: *const netlib_retry) -> i32 {
+pub unsafe extern "C" fn netlib_retry_ignores_malformed_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::ignore_malformed_retry_after)
 }

@@ -56,9 +56,9 @@ pub enum netlib_address_class {
 pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
 /// Decides about an address that is about to be connected to. It is called on the thread that connects, by every
-/// attempt, before a socket is opened for it; addresses whose class is refused it does not see. The attempt goes on
-/// with these very bytes: nothing is resolved again. An address of a race that waits for a descriptor is asked about
-/// again. Connections with the same options on several threads may call it at once.
+/// attempt, before a socket is opened for it. It does not see addresses whose class is refused. The attempt goes on
+/// with these very bytes: nothing is resolved again. An attempt that has to wait for a free descriptor asks again about
+/// the same address. Connections with the same options on several threads may call it at once.
 ///
 /// It may call netlib. A call on the `netlib_connect` that asks it is `NETLIB_BUSY`; to free that, or to change or free
 /// the options in use, has no effect on the call under way. It should be quick: nothing interrupts it, and the other

@@ -19,10 +19,10 @@ use crate::status::Status;
 /// on any thread.
 ///
 /// The addresses alternate between IPv6 and IPv4, the family that the resolver put first beginning; within a family
-/// nothing changes places. Each has its turn a stagger (250 ms) after the one before, or at once if that has failed
-/// already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first that is
-/// connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and a host
-/// with one slow address is still reached. In this order only the first 64 addresses have a turn.
+/// nothing changes places. Each has its turn an attempt delay (250 ms) after the one before, or at once if that has
+/// failed already. Who has begun goes on until it is connected, fails, or its own connect timeout passes; the first
+/// that is connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and
+/// a host with one slow address is still reached. In this order only the first 64 addresses have a turn.
 ///
 /// At most 64 lookups run at once in a process. Those of other connects wait for their turn, in order, within the
 /// limit; for an event loop such a lookup looks like one that takes long.

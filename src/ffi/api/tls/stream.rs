@@ -171,16 +171,17 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
     guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout ends
-/// it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they have
-/// not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew.
-/// Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
+/// Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout
+/// ends it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If
+/// they have not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins
+/// anew. Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not
+/// count.
 ///
 /// What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
 /// `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
 /// counts too: call this when its answer has begun if that may take longer. Each call begins the time anew, and so does
-/// `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes the
-/// handshake of the one below, a limit is needed.
+/// `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes
+/// the handshake of the one below, a limit is needed.
 ///
 /// @param stream the stream. Not NULL.
 /// @param bytes how many; 0 for no minimum, whatever `seconds` is.
@@ -289,9 +290,10 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
     read(stream, 0, Stream::pending)
 }
 
-/// Says whether an idle connection can no longer carry a request and should be closed, as `netlib_is_connection_dropped`
-/// does for a descriptor. With TLS that says dropped too often: session tickets and key updates may come at any time,
-/// and are no drop. They are taken in; data and failures are left to the next read, which returns them.
+/// Says whether an idle connection can no longer carry a request and should be closed, as
+/// `netlib_is_connection_dropped` does for a descriptor. With TLS that says dropped too often: session tickets and key
+/// updates may come at any time, and are no drop. They are taken in; data and failures are left to the next read,
+/// which returns them.
 ///
 /// It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
 /// Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
@@ -341,7 +343,7 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
 /// @param stream the stream. Not NULL.
 /// @param buf the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were written; less than `len` only if not blocking. Not NULL.
+/// @param n out: how many bytes were written; less than `len` only if not blocking; 0 after a failure. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED`
 ///         after a shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
