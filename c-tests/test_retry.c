@@ -279,19 +279,41 @@ static void which_count_is_consumed(void) {
 }
 
 static void a_proxys_failure_counts_as_its_cause(void) {
-    netlib_error *err = NULL;
-    netlib_error *cause = error_of(NETLIB_CONNECT_FAILED, NULL);
-    netlib_error *error = error_of(NETLIB_PROXY_FAILED, cause);
-    netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_connect(options, 1);
-    netlib_retry *retry = retry_of(options);
-    netlib_retry *next = NULL;
-    CHECK_OK(netlib_retry_increment(retry, NULL, NULL, NULL, error, &next, &err));
-    CHECK_INT(0, netlib_retry_connect_left(next));
-    netlib_retry_free(next);
-    netlib_retry_free(retry);
-    netlib_error_free(error);
-    netlib_error_free(cause);
+    static const struct {
+        netlib_status cause;
+        const char *method;
+        bool is_counted;
+        struct counts after;
+    } rows[] = {
+        {NETLIB_CONNECT_FAILED, "GET", true, {8, 4, 5, 5, 5, 5}},
+        {NETLIB_CONNECT_FAILED, "POST", true, {8, 4, 5, 5, 5, 5}},
+        {NETLIB_CONNECT_FAILED, NULL, true, {8, 4, 5, 5, 5, 5}},
+        {NETLIB_CERTIFICATE_VERIFY, "POST", true, {8, 5, 5, 5, 5, 4}},
+        {NETLIB_READ_TIMEOUT, "GET", true, {8, 5, 4, 5, 5, 5}},
+        {NETLIB_READ_TIMEOUT, "POST", false, {0}},
+        {NETLIB_READ_TIMEOUT, NULL, false, {0}},
+        {NETLIB_CANCELLED, "GET", false, {0}},
+        {NETLIB_DEADLINE_EXCEEDED, "GET", false, {0}},
+        {NETLIB_ADDRESS_REFUSED, "GET", false, {0}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL, *cause = error_of(rows[i].cause, NULL), *error = error_of(NETLIB_PROXY_FAILED, cause);
+        netlib_retry_options *options = netlib_retry_options_new();
+        netlib_retry_options_set_total(options, 9);
+        netlib_retry_options_set_connect(options, 5);
+        netlib_retry_options_set_read(options, 5);
+        netlib_retry_options_set_redirect(options, 5);
+        netlib_retry_options_set_status(options, 5);
+        netlib_retry_options_set_other(options, 5);
+        netlib_retry *retry = retry_of(options), *next = NULL;
+        netlib_status status = netlib_retry_increment(retry, rows[i].method, "/", NULL, error, &next, &err);
+        CHECK_STATUS(rows[i].is_counted ? NETLIB_OK : NETLIB_PROXY_FAILED, status);
+        if (next != NULL && rows[i].is_counted) check_counts(rows[i].after, next);
+        netlib_retry_free(next);
+        netlib_retry_free(retry);
+        netlib_error_free(error);
+        netlib_error_free(cause);
+    }
 }
 
 static void what_comes_back_instead_of_a_retry(void) {

@@ -84,6 +84,39 @@ static void earlier_attempts_count(void) {
     }
 }
 
+/* The failure of a proxy, and of a proxy that was reached through another one: a POST that the server may have got is not
+ * repeated, and neither is a request that was cancelled. */
+static void proxies(void) {
+    static const struct {
+        netlib_status cause; /* OK: none */
+        enum netlib_retry_kind kind;
+    } rows[] = {
+        {NETLIB_OK, OTHER},
+        {NETLIB_CONNECT_FAILED, CONNECT},
+        {NETLIB_CONNECT_TIMEOUT, CONNECT},
+        {NETLIB_CERTIFICATE_VERIFY, OTHER},
+        {NETLIB_INVALID_URL, OTHER},
+        {NETLIB_READ_TIMEOUT, READ},
+        {NETLIB_IO, READ},
+        {NETLIB_PROTOCOL, READ},
+        {NETLIB_INCOMPLETE_READ, READ},
+        {NETLIB_RESPONSE_STATUS, READ},
+        {NETLIB_CANCELLED, NEVER},
+        {NETLIB_DEADLINE_EXCEEDED, NEVER},
+        {NETLIB_ADDRESS_REFUSED, NEVER},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *name = rows[i].cause == NETLIB_OK ? "no cause" : netlib_status_name(rows[i].cause);
+        netlib_error *cause = rows[i].cause == NETLIB_OK ? NULL : error_of(rows[i].cause, NULL);
+        netlib_error *inner = error_of(NETLIB_PROXY_FAILED, cause), *outer = error_of(NETLIB_PROXY_FAILED, inner);
+        check_outcomes(rows[i].kind, inner, NULL, name);
+        check_outcomes(rows[i].kind, outer, NULL, name);
+        netlib_error_free(outer);
+        netlib_error_free(inner);
+        netlib_error_free(cause);
+    }
+}
+
 /* What netlib reports of a response. */
 static netlib_error *of_head(const char *head) {
     netlib_error *err = NULL;
@@ -184,6 +217,7 @@ int main(void) {
     errors_with_a_response();
     what_comes_back();
     earlier_attempts_count();
+    proxies();
     errors_about_messages();
     return report("retry_kind");
 }

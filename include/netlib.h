@@ -434,8 +434,8 @@ enum netlib_retry_kind NETLIB_INT32 {
      */
     NETLIB_RETRY_KIND_OTHER = 3,
     /**
-     * Of the status `NETLIB_PROXY_FAILED`, never of an error: CONNECT if the cause's kind is CONNECT; READ if the
-     * cause says that application data was sent; otherwise OTHER.
+     * Of the status `NETLIB_PROXY_FAILED`, never of an error: the error has the kind of its first cause, or OTHER if
+     * it has no cause. A proxy's failure that has another one as its cause therefore counts as the innermost cause.
      */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
@@ -674,6 +674,10 @@ void netlib_error_options_set_cause(netlib_error_options *options, const netlib_
  * `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
  * and for every failure after a response arrived. An error of netlib's has the right kind already, and passes READ on
  * to an error that has it as its cause.
+ *
+ * An error with the status `NETLIB_PROXY_FAILED` counts as its cause. If a CONNECT request to a proxy failed, the
+ * request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
+ * the proxy too.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
@@ -1945,6 +1949,9 @@ void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int
  * `netlib_retry_options_obey_any_retry_after` choose the statuses.
  * Default: 1.
  *
+ * This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
+ * does not apply to `netlib_retry_sleep_for_retry` either.
+ *
  * @param options the options. May be NULL: nothing happens.
  * @param respect 0 or 1.
  * @threads one call at a time on the options
@@ -2130,6 +2137,8 @@ void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum ne
  * Which statuses have their Retry-After header obeyed. A response with one of them and the header is retried even if
  * `status_forcelist` lacks its status. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
  * `netlib_retry_options_obey_any_retry_after`.
+ *
+ * The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.

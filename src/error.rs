@@ -201,8 +201,18 @@ impl Error {
         self
     }
 
+    /// A proxy's failure keeps the kind that its cause gave it.
     fn without_causes(&self) -> Error {
-        Error(Box::new(Facts { causes: Vec::new(), retry: None, depth: 0, errors: 1, ..Facts::clone(&self.0) }))
+        let is_by_cause = self.0.status.retry_kind() == RetryKind::ByCause;
+        let retry_kind = if is_by_cause { Some(self.retry_kind()) } else { self.0.retry_kind };
+        Error(Box::new(Facts {
+            causes: Vec::new(),
+            retry: None,
+            retry_kind,
+            depth: 0,
+            errors: 1,
+            ..Facts::clone(&self.0)
+        }))
     }
 
     /// The same error holding no Retry, itself or in a cause. A Retry's history keeps errors in this form: an
@@ -274,14 +284,11 @@ impl Error {
     }
 
     /// The counter this failure consumes: the one set for this error, otherwise its status's. A proxy's failure counts
-    /// as its cause. Never `ByCause`.
+    /// as its first cause, or as `Other` without one. Never `ByCause`.
     pub fn retry_kind(&self) -> RetryKind {
         match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
-            RetryKind::ByCause => match self.0.causes.first().map(|cause| cause.retry_kind()) {
-                // Of a proxy only the failure to reach it is known not to have reached the server.
-                Some(RetryKind::Connect) => RetryKind::Connect,
-                _ => RetryKind::Other,
-            },
+            // A forward proxy may have passed the request on: a read error must not become repeatable here.
+            RetryKind::ByCause => self.0.causes.first().map_or(RetryKind::Other, |cause| cause.retry_kind()),
             kind => kind,
         }
     }
@@ -371,9 +378,22 @@ mod tests {
             let cause = Arc::new(Error::new(status, "cause"));
             Error::new(Status::ProxyFailed, "proxy").with_cause(cause).retry_kind()
         };
-        assert_eq!(kind(Status::ConnectFailed), RetryKind::Connect);
-        assert_eq!(kind(Status::ReadTimeout), RetryKind::Other);
+        for &status in Status::ALL.iter().filter(|&&status| status != Status::ProxyFailed) {
+            assert_eq!(kind(status), status.retry_kind(), "{status:?}");
+        }
         assert_eq!(Error::new(Status::ProxyFailed, "alone").retry_kind(), RetryKind::Other);
+    }
+
+    /// A cause that loses its own causes keeps the kind that they gave it.
+    #[test]
+    fn a_chain_of_proxy_errors_counts_as_the_innermost_cause() {
+        for status in [Status::ConnectFailed, Status::ReadTimeout, Status::CertificateVerify, Status::Cancelled] {
+            let mut error = Arc::new(Error::new(status, "cause"));
+            for depth in 1..3 * MAX_DEPTH {
+                error = Arc::new(Error::new(Status::ProxyFailed, "proxy").with_cause(error));
+                assert_eq!(error.retry_kind(), status.retry_kind(), "{status:?} {depth}");
+            }
+        }
     }
 
     #[test]
@@ -384,13 +404,16 @@ mod tests {
             let sent = error.after_request_was_sent();
             let expected = if is_never { RetryKind::Never } else { RetryKind::Read };
             assert_eq!(sent.retry_kind(), expected, "{status:?}");
-            // An error around it knows the same, a proxy's included, unless it is never retried.
+            // An error around it is a read error too, unless either is never retried.
             for outer in
                 [Status::ProxyFailed, Status::ConnectFailed, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
             {
                 let outer = Error::new(outer, "y");
-                let is_affected = !is_never && outer.retry_kind() != RetryKind::Never;
-                let expected = if is_affected { RetryKind::Read } else { outer.retry_kind() };
+                let expected = match (outer.status(), outer.retry_kind()) {
+                    (Status::ProxyFailed, _) if is_never => RetryKind::Never,
+                    (_, kind) if is_never || kind == RetryKind::Never => kind,
+                    _ => RetryKind::Read,
+                };
                 assert_eq!(outer.with_cause(Arc::new(sent.clone())).retry_kind(), expected, "{status:?}");
             }
         }

@@ -15,7 +15,7 @@ pub enum RetryKind {
     Read = 2,
     /// Any other failure: the `other` counter.
     Other = 3,
-    /// A proxy failure: its cause decides.
+    /// A proxy failure: it has the kind of its first cause.
     ByCause = 4,
 }
 

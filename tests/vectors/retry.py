@@ -57,6 +57,13 @@ MORE_ERRORS = {
     "PROXY_FAILED/PROXY_FAILED/READ_TIMEOUT": lambda: exceptions.ProxyError("x", ERRORS["PROXY_FAILED/READ_TIMEOUT"]()),
 }
 
+# The failures of a proxy that count as read errors, and what the reference is given instead.
+PROXY_READ_ERRORS = {
+    "PROXY_FAILED/READ_TIMEOUT": ERRORS["READ_TIMEOUT"],
+    "PROXY_FAILED/PROTOCOL": ERRORS["PROTOCOL"],
+    "PROXY_FAILED/PROXY_FAILED/READ_TIMEOUT": ERRORS["READ_TIMEOUT"],
+}
+
 
 def resolution_error():
     if hasattr(exceptions, "NameResolutionError"):
@@ -285,6 +292,7 @@ def expected(case, given):
     for name, other in (
         ("incomplete-read", {"INCOMPLETE_READ": ERRORS["PROTOCOL"]}),
         ("nested-proxies", {"PROXY_FAILED/PROXY_FAILED/CONNECT_FAILED": ERRORS["PROXY_FAILED/CONNECT_FAILED"]}),
+        ("proxy-read", PROXY_READ_ERRORS),
     ):
         before, read_as = plain, {**read_as, **other}
         plain = answer((settings, events), read_as=read_as)

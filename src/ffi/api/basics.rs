@@ -57,8 +57,8 @@ pub enum netlib_retry_kind {
     /// Any other failure, such as a refused certificate: the `other` counter. It is counted for every method, also
     /// for one that is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
-    /// Of the status `NETLIB_PROXY_FAILED`, never of an error: CONNECT if the cause's kind is CONNECT; READ if the
-    /// cause says that application data was sent; otherwise OTHER.
+    /// Of the status `NETLIB_PROXY_FAILED`, never of an error: the error has the kind of its first cause, or OTHER if
+    /// it has no cause. A proxy's failure that has another one as its cause therefore counts as the innermost cause.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
@@ -324,6 +324,10 @@ pub unsafe extern "C" fn netlib_error_options_set_cause(
 /// `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
 /// and for every failure after a response arrived. An error of netlib's has the right kind already, and passes READ on
 /// to an error that has it as its cause.
+///
+/// An error with the status `NETLIB_PROXY_FAILED` counts as its cause. If a CONNECT request to a proxy failed, the
+/// request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
+/// the proxy too.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes

@@ -318,6 +318,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut 
 /// `netlib_retry_options_obey_any_retry_after` choose the statuses.
 /// Default: 1.
 ///
+/// This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
+/// does not apply to `netlib_retry_sleep_for_retry` either.
+///
 /// @param options the options. May be NULL: nothing happens.
 /// @param respect 0 or 1.
 /// @threads one call at a time on the options

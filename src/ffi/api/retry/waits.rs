@@ -66,6 +66,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
 /// `status_forcelist` lacks its status. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
 /// `netlib_retry_options_obey_any_retry_after`.
 ///
+/// The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
+///
 /// @param options the options. May be NULL: nothing happens.
 /// @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
 /// @param count how many; 0 for none.
