@@ -1,6 +1,7 @@
 /* Every callback of the header in one table each: one that fails without a word. What each may answer otherwise is
  * tested where its section is. */
 #define _GNU_SOURCE
+#include "retry_makers.h"
 #include "tls_wire.h"
 
 /* ---- a callback that raised: it returns 0, and has stored nothing ---- */
@@ -350,11 +351,14 @@ struct counted {
 
 static void count_free(void *ctx) { ((struct counted *)ctx)->freed++; }
 
+/* What the setters below give as ctx_free. */
+static netlib_ctx_free_fn release = count_free;
+
 typedef void set_fn(void *options, bool with_function, struct counted *ctx);
 
 #define SETTER(name, call, function)                                          \
     static void name(void *options, bool with_function, struct counted *ctx) { \
-        call(options, with_function ? function : NULL, ctx, count_free);      \
+        call(options, with_function ? function : NULL, ctx, release);         \
     }
 SETTER(set_wall_clock, netlib_retry_options_set_wall_clock, raise_number)
 SETTER(set_sleep, netlib_retry_options_set_sleep, raise_sleep)
@@ -366,7 +370,12 @@ SETTER(set_servername, netlib_tls_options_set_servername_callback, raise_servern
 static void set_clock(void *timeout, bool with_function, struct counted *ctx) {
     netlib_error *err = NULL;
     CHECK_STATUS(timeout == NULL ? NETLIB_NULL_ARGUMENT : NETLIB_OK,
-                 netlib_timeout_set_clock(timeout, with_function ? raise_number : NULL, ctx, count_free, &err));
+                 netlib_timeout_set_clock(timeout, with_function ? raise_number : NULL, ctx, release, &err));
+}
+static void set_started_clock(void *timeout, bool with_function, struct counted *ctx) {
+    netlib_error *err = NULL;
+    CHECK_STATUS(NETLIB_TIMEOUT_STATE_ERROR,
+                 netlib_timeout_set_clock(timeout, with_function ? raise_number : NULL, ctx, release, &err));
 }
 
 /* Options, and what is made of them: each keeps the callback alone when the others are freed. */
@@ -542,6 +551,71 @@ static void setters_release_once(void) {
     CHECK_INT(2, a.freed);
     netlib_timeout_free(timeout);
     CHECK_INT(2, a.freed);
+}
+
+/* ---- ctx_free may use and free the handle of the setter that runs it ---- */
+
+enum release_act { SETS_AGAIN, FREES, RELEASE_ACTS };
+struct releasing {
+    struct counted counted; /* First: `set_fn` takes it. */
+    enum release_act act;
+    set_fn *set;
+    void (*free_options)(void *options);
+    void *options;
+    struct counted *again;
+};
+
+static void act_on_release(void *ctx) {
+    struct releasing *releasing = ctx;
+    releasing->counted.freed++;
+    release = count_free;
+    if (releasing->act == SETS_AGAIN) releasing->set(releasing->options, true, releasing->again);
+    if (releasing->act == FREES) releasing->free_options(releasing->options);
+}
+
+static void r37_ctx_free_uses_and_frees_the_options(void) {
+    for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
+        /* The ctx of the replaced callback, or a new one that has no function to go with it. */
+        for (int replaced = 0; replaced < 2; replaced++) {
+            for (enum release_act act = SETS_AGAIN; act < RELEASE_ACTS; act++) {
+                unsigned long failed_before = checks_failed;
+                const struct kind *kind = setters[i].kind;
+                struct counted again = {0}, next = {0};
+                struct releasing acting = {{0}, act, setters[i].set, kind->free_options, kind->options(), &again};
+                release = act_on_release;
+                setters[i].set(acting.options, replaced, &acting.counted);
+                release = count_free;
+                if (replaced) {
+                    CHECK_INT(0, acting.counted.freed);
+                    setters[i].set(acting.options, true, &next);
+                }
+                CHECK_INT(1, acting.counted.freed);
+                /* The setter in ctx_free comes last, so its callback stays. All are freed with the options. */
+                CHECK_INT(replaced, next.freed);
+                CHECK_INT(0, again.freed);
+                if (act == SETS_AGAIN) {
+                    kind->free_options(acting.options);
+                    CHECK_INT(1, again.freed);
+                }
+                CHECK_INT(1, acting.counted.freed);
+                if (checks_failed > failed_before)
+                    fprintf(stderr, "    %s, replaced %d, act %d\n", setters[i].name, replaced, (int)act);
+            }
+        }
+    }
+    /* Refused: a started timeout keeps its clock. */
+    netlib_error *err = NULL;
+    for (enum release_act act = SETS_AGAIN; act < RELEASE_ACTS; act++) {
+        struct counted again = {0};
+        netlib_timeout *timeout = new_timeout();
+        CHECK_OK(netlib_timeout_start_connect(timeout, &err));
+        struct releasing acting = {{0}, act, set_started_clock, free_timeout, timeout, &again};
+        CHECK_STATUS(NETLIB_TIMEOUT_STATE_ERROR,
+                     netlib_timeout_set_clock(timeout, raise_number, &acting, act_on_release, &err));
+        CHECK_INT(1, acting.counted.freed);
+        CHECK_INT(act == SETS_AGAIN, again.freed);
+        if (act == SETS_AGAIN) netlib_timeout_free(timeout);
+    }
 }
 
 /* Functions that take several callbacks with one ctx. */
@@ -825,6 +899,69 @@ static netlib_status date_of_own(void *retry) {
     double seconds = 0;
     return netlib_retry_parse_retry_after(retry, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, NULL);
 }
+static netlib_status delay_of_own(void *retry) {
+    double seconds = 0, uncapped = 0;
+    enum netlib_delay_reason reason = NETLIB_DELAY_NONE;
+    return netlib_retry_delay(retry, NULL, &seconds, &reason, &uncapped, NULL);
+}
+static netlib_status sleep_for_own(void *retry) {
+    netlib_response *response = response_of(503, "Retry-After: 1\r\n");
+    int32_t slept = 0;
+    netlib_status status = netlib_retry_sleep_for_retry(retry, response, NULL, &slept, NULL);
+    netlib_response_free(response);
+    return status;
+}
+static netlib_status retry_after_of_own(void *retry) {
+    netlib_response *response = response_of(503, "Retry-After: Sun, 06 Nov 1994 08:49:47 GMT\r\n");
+    double seconds = 0;
+    netlib_status status = netlib_retry_get_retry_after(retry, response, &seconds, NULL);
+    netlib_response_free(response);
+    return status;
+}
+/* Its random numbers are drawn where the next Retry is made. */
+static void make_drawing_retry(struct own *own) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_DECORRELATED);
+    netlib_retry_options_set_status_forcelist(options, (const int32_t[]){503}, 1);
+    netlib_retry_options_set_random(options, own_number, own, release_own);
+    make_retry_of(own, options);
+}
+static netlib_status increment_own(void *retry) {
+    netlib_response *response = response_of(503, "");
+    netlib_retry *next = NULL;
+    netlib_status status = netlib_retry_increment(retry, "GET", "/", response, NULL, &next, NULL);
+    netlib_response_free(response);
+    netlib_retry_free(next);
+    return status;
+}
+static netlib_status decide_own(const netlib_retry *retry, netlib_decision **decision) {
+    netlib_url *url = NULL;
+    CHECK_INT(NETLIB_OK, netlib_parse_url("http://a.test/", NETLIB_NTS, &url, NULL));
+    netlib_response *response = response_of(503, "");
+    netlib_status status = netlib_retry_decide(retry, "GET", url, response, NULL, NULL, decision, NULL);
+    netlib_response_free(response);
+    netlib_url_free(url);
+    return status;
+}
+static netlib_status decide_and_free(void *retry) {
+    netlib_decision *decision = NULL;
+    netlib_status status = decide_own(retry, &decision);
+    netlib_decision_free(decision);
+    return status;
+}
+/* The decision is the last to hold the callback. */
+static void make_sleeping_decision(struct own *own) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_status_forcelist(options, (const int32_t[]){503}, 1);
+    netlib_retry_options_set_sleep(options, own_sleep, own, release_own);
+    netlib_retry *retry = retry_with(options);
+    netlib_decision *decision = NULL;
+    CHECK_INT(NETLIB_OK, decide_own(retry, &decision));
+    netlib_retry_free(retry);
+    own->handle = decision;
+}
+static netlib_status sleep_of_decision(void *decision) { return netlib_decision_sleep(decision, NULL, NULL); }
+static void free_own_decision(void *decision) { netlib_decision_free(decision); }
 static void free_own_retry(void *retry) { netlib_retry_free(retry); }
 
 static void make_own_body(struct own *own) {
@@ -993,6 +1130,12 @@ static void r37_callbacks_call_and_free_their_handles(void) {
         {"netlib_wall_clock_fn", make_dated_retry, date_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
         {"netlib_sleep_fn", make_sleeping_retry, sleep_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
         {"netlib_random_fn", make_random_retry, backoff_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_random_fn, delay", make_random_retry, delay_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_random_fn, increment", make_drawing_retry, increment_own, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_random_fn, decide", make_drawing_retry, decide_and_free, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_sleep_fn, sleep_for_retry", make_sleeping_retry, sleep_for_own, free_own_retry, NETLIB_OK, NETLIB_OK},
+        {"netlib_sleep_fn, of a decision", make_sleeping_decision, sleep_of_decision, free_own_decision, NETLIB_OK, NETLIB_OK},
+        {"netlib_wall_clock_fn, get_retry_after", make_dated_retry, retry_after_of_own, free_own_retry, NETLIB_OK, NETLIB_OK},
         {"netlib_body_read_fn", make_own_body, read_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
         {"netlib_body_tell_fn", make_own_body, tell_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
         {"netlib_body_seek_fn", make_own_body, seek_own_body, free_own_body, NETLIB_BUSY, NETLIB_OK},
@@ -1083,6 +1226,7 @@ int main(void) {
     r34_a_callback_that_raised();
     r34_no_other_address_is_tried();
     setters_release_once();
+    r37_ctx_free_uses_and_frees_the_options();
     constructors_release_once();
     r37_ctx_free_runs_under_no_lock();
     r37_callbacks_call_and_free_their_handles();

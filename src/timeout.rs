@@ -1,5 +1,6 @@
 //! Connect, read and total time limits, and the clock that starts with a connection attempt.
 
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -84,12 +85,12 @@ impl Timeout {
     }
 
     /// `None` is the system's clock. Not while this one runs: readings of two clocks do not compare.
-    pub fn set_clock(&mut self, clock: Option<Clock>) -> Result<()> {
+    /// Returns the clock that was set before, for the caller to drop.
+    pub fn set_clock(&mut self, clock: Option<Clock>) -> Result<Option<Clock>> {
         if self.started.is_some() {
             return Err(state("the timeout's clock has been started and cannot be replaced"));
         }
-        self.clock = clock;
-        Ok(())
+        Ok(mem::replace(&mut self.clock, clock))
     }
 
     pub fn start_connect(&mut self) -> Result<()> {
@@ -272,7 +273,7 @@ mod tests {
         clock.set(5.25);
         assert_eq!(timeout.start_connect().unwrap_err().status(), Status::TimeoutStateError);
         assert_eq!(timeout.connect_duration().unwrap(), 0.25);
-        assert_eq!(timeout.set_clock(None).unwrap_err().status(), Status::TimeoutStateError);
+        assert_eq!(timeout.set_clock(None).err().unwrap().status(), Status::TimeoutStateError);
 
         let mut copy = timeout.unstarted();
         assert_eq!(copy.connect_duration().unwrap_err().status(), Status::TimeoutStateError);

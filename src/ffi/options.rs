@@ -52,15 +52,18 @@ where
     });
 }
 
-/// The body of a setter of a callback: as [`set`]. It takes `ctx` over, whatever becomes of the options.
+/// The body of a setter of a callback: as [`set`]. It takes `ctx` over, whatever becomes of the options. `replace` returns
+/// the callback that was set before.
+///
+/// Callbacks are dropped only after the borrow of the options has ended: their `ctx_free` may use and free the options.
 ///
 /// # Safety
 /// As [`set`].
-pub(crate) unsafe fn set_callback<H, T>(
+pub(crate) unsafe fn set_callback<H, T, Old>(
     options: *mut H,
     setter: &str,
     (ctx, ctx_free): (*mut c_void, Option<CtxFreeFn>),
-    apply: impl FnOnce(&mut T, CallbackContext),
+    replace: impl FnOnce(&mut T, CallbackContext) -> Option<Old>,
 ) where
     H: Handle<Value = Options<T>, Ownership = Unique>,
     T: Clone,
@@ -68,13 +71,16 @@ pub(crate) unsafe fn set_callback<H, T>(
 {
     guard::nothing(|| {
         let ctx = CallbackContext::new(ctx, ctx_free);
+        let mut replaced = None;
         // SAFETY: the caller's promise.
         unsafe {
             set(options, setter, |value| {
-                apply(value, ctx);
+                replaced = replace(value, ctx.clone());
                 Ok(())
             });
         }
+        // Then `ctx`, in case the options did not keep it.
+        drop(replaced);
     });
 }
 

@@ -72,6 +72,11 @@ impl Decision {
         &self.dropped_headers
     }
 
+    /// Its wait may run a callback.
+    pub fn may_call_back(&self) -> bool {
+        self.retry.may_call_back()
+    }
+
     /// Waits as long as was decided; at most as long as the limit allows.
     pub fn sleep(&self, limit: Option<&Limit>) -> Result<()> {
         self.retry.wait(self.delay, limit)

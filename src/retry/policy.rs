@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use crate::callback::{Random, Sleep, WallClock};
@@ -333,16 +334,17 @@ impl RetryOptions {
         self.backoff_draw = None;
     }
 
-    pub fn set_wall_clock(&mut self, clock: Option<WallClock>) {
-        self.policy().callbacks.wall_clock = clock;
+    /// Returns the function that was set before, for the caller to drop. This also applies to the next two.
+    pub fn set_wall_clock(&mut self, clock: Option<WallClock>) -> Option<WallClock> {
+        mem::replace(&mut self.policy().callbacks.wall_clock, clock)
     }
 
-    pub fn set_sleep(&mut self, sleep: Option<Sleep>) {
-        self.policy().callbacks.sleep = sleep;
+    pub fn set_sleep(&mut self, sleep: Option<Sleep>) -> Option<Sleep> {
+        mem::replace(&mut self.policy().callbacks.sleep, sleep)
     }
 
-    pub fn set_random(&mut self, random: Option<Random>) {
-        self.policy().callbacks.random = random;
+    pub fn set_random(&mut self, random: Option<Random>) -> Option<Random> {
+        mem::replace(&mut self.policy().callbacks.random, random)
     }
 }
 

@@ -110,8 +110,9 @@ impl ConnectOptions {
         self.policy.refuse(classes)
     }
 
-    pub fn set_address_callback(&mut self, callback: Option<AddressCallback>) {
-        self.policy.set_callback(callback);
+    /// Returns the callback that was set before, for the caller to drop.
+    pub fn set_address_callback(&mut self, callback: Option<AddressCallback>) -> Option<AddressCallback> {
+        self.policy.set_callback(callback)
     }
 
     pub fn set_stagger(&mut self, seconds: f64) -> Result<()> {

@@ -2,6 +2,7 @@
 //! name meant when someone looked before makes no difference.
 
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use crate::callback::Verdict;
@@ -39,8 +40,9 @@ impl Policy {
         self.refused
     }
 
-    pub fn set_callback(&mut self, callback: Option<AddressCallback>) {
-        self.callback = callback;
+    /// Returns the callback that was set before, for the caller to drop.
+    pub fn set_callback(&mut self, callback: Option<AddressCallback>) -> Option<AddressCallback> {
+        mem::replace(&mut self.callback, callback)
     }
 
     /// Whether to connect to `address`. Whoever connects calls this with what connect(2) will be given, each time.

@@ -3,6 +3,7 @@
 pub(crate) mod bits;
 mod versions;
 
+use std::mem;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -170,8 +171,9 @@ impl TlsOptions {
         Ok(())
     }
 
-    pub fn set_wall_clock(&mut self, clock: Option<WallClock>) {
-        self.wall_clock = clock;
+    /// Returns the clock that was set before, for the caller to drop.
+    pub fn set_wall_clock(&mut self, clock: Option<WallClock>) -> Option<WallClock> {
+        mem::replace(&mut self.wall_clock, clock)
     }
 
     pub fn set_system_trust(&mut self, on: bool) {
@@ -362,8 +364,9 @@ impl TlsOptions {
         Ok(())
     }
 
-    pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) {
-        self.server_name_callback = callback;
+    /// Returns the callback that was set before, for the caller to drop.
+    pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) -> Option<ServerNameCallback> {
+        mem::replace(&mut self.server_name_callback, callback)
     }
 
     pub fn set_use_environment(&mut self, on: bool) {

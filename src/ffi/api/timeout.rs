@@ -127,7 +127,11 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 ) -> netlib_status {
     guard::status(err, || {
         let ctx = CallbackContext::new(ctx, ctx_free);
-        arg_mut!(timeout).set_clock(callback::number(clock, ctx, "clock"))
+        let clock = callback::number(clock, ctx.clone(), "clock");
+        // Dropped after the borrow of the timeout, as `ctx`: a `ctx_free` may use and free the timeout.
+        let replaced = arg_mut!(timeout).set_clock(clock)?;
+        drop(replaced);
+        Ok(())
     })
 }
 

@@ -467,7 +467,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
     ctx_free: netlib_ctx_free_fn,
 ) {
     options::set_callback(options, "netlib_retry_options_set_wall_clock", (ctx, ctx_free), |o, ctx| {
-        o.set_wall_clock(callback::number(clock, ctx, "wall clock"));
+        o.set_wall_clock(callback::number(clock, ctx, "wall clock"))
     });
 }
 
@@ -488,7 +488,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(
     ctx_free: netlib_ctx_free_fn,
 ) {
     options::set_callback(options, "netlib_retry_options_set_sleep", (ctx, ctx_free), |o, ctx| {
-        o.set_sleep(callback::sleep(sleep, ctx));
+        o.set_sleep(callback::sleep(sleep, ctx))
     });
 }
 
@@ -508,6 +508,6 @@ pub unsafe extern "C" fn netlib_retry_options_set_random(
     ctx_free: netlib_ctx_free_fn,
 ) {
     options::set_callback(options, "netlib_retry_options_set_random", (ctx, ctx_free), |o, ctx| {
-        o.set_random(callback::number(random, ctx, "random"));
+        o.set_random(callback::number(random, ctx, "random"))
     });
 }

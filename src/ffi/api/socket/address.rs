@@ -113,7 +113,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
     const SETTER: &str = "netlib_connect_options_set_address_callback";
     builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut ConnectOptions, ctx| {
         options.address_id = ctx.id(callback.map(|callback| callback as *const ()));
-        options.set_address_callback(callbacks::address(callback, ctx));
+        options.set_address_callback(callbacks::address(callback, ctx))
     });
 }
 

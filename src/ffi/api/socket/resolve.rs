@@ -127,6 +127,6 @@ pub unsafe extern "C" fn netlib_connect_options_set_resolve_callback(
     const SETTER: &str = "netlib_connect_options_set_resolve_callback";
     builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut ConnectOptions, ctx| {
         options.resolve_id = ctx.id(resolve.map(|resolve| resolve as *const ()));
-        options.resolve = callback::resolve(resolve, ctx);
+        std::mem::replace(&mut options.resolve, callback::resolve(resolve, ctx))
     });
 }

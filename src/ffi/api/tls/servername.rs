@@ -57,6 +57,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_servername_callback(
     const SETTER: &str = "netlib_tls_options_set_servername_callback";
     builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut TlsOptions, ctx| {
         options.server_name_id = ctx.id(callback.map(|callback| callback as *const ()));
-        options.set_server_name_callback(tls_callbacks::server_name(callback, ctx));
+        options.set_server_name_callback(tls_callbacks::server_name(callback, ctx))
     });
 }

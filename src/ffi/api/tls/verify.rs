@@ -210,6 +210,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
     const SETTER: &str = "netlib_tls_options_set_wall_clock";
     builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut TlsOptions, ctx| {
         options.wall_clock_id = ctx.id(clock.map(|clock| clock as *const ()));
-        options.set_wall_clock(callback::number(clock, ctx, "wall clock"));
+        options.set_wall_clock(callback::number(clock, ctx, "wall clock"))
     });
 }
