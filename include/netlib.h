@@ -562,6 +562,11 @@ typedef int32_t netlib_status;
  * It runs on the thread that drops the last holder, during a call of netlib and under no lock of netlib: it may call
  * netlib. After fork(2) parent and child have a copy of `ctx` each, and each process releases its own.
  *
+ * A setter of a callback releases a `ctx` after it has changed the options (or the timeout). So `ctx_free` may use and
+ * free the handle that the setter was called for. In other calls that may change a handle, a call on the handle fails
+ * with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the outer call ends. A
+ * `ctx_free` that runs in a `_free` must not use the handle being freed.
+ *
  * @param ctx as given with the callback.
  * @threads called during the call of netlib that drops the last holder, on the thread of that call
  * @since 0.1.0

@@ -5,7 +5,9 @@
 
 use std::ffi::{CStr, CString};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use crate::error::{Error, Result};
 use crate::memory;
@@ -30,7 +32,7 @@ pub struct HistoryEntry {
     error: Option<Arc<Error>>,
     status: Option<u16>,
     /// The URL and the location for logs, made when they are first asked for.
-    redacted: [OnceLock<CString>; 2],
+    redacted: [OnceBox<CString>; 2],
 }
 
 impl HistoryEntry {
@@ -128,7 +130,7 @@ impl HistoryEntry {
 }
 
 /// Any text may have been given as a URL. One that does not parse may be all secret, so nothing of it is shown.
-fn redacted<'a>(text: &CStr, made: &'a OnceLock<CString>) -> Option<&'a CStr> {
+fn redacted<'a>(text: &CStr, made: &'a OnceBox<CString>) -> Option<&'a CStr> {
     if let Some(made) = made.get() {
         return Some(made);
     }
@@ -137,7 +139,7 @@ fn redacted<'a>(text: &CStr, made: &'a OnceLock<CString>) -> Option<&'a CStr> {
         Err(error) if error.status() == Status::OutOfMemory => return None,
         Err(_) => memory::copy_c(HIDDEN, "a redacted URL").ok()?,
     };
-    Some(made.get_or_init(|| copy))
+    Some(made.get_or_init(|| Box::new(copy)))
 }
 
 /// The entries, oldest first. Cloning it and adding to a clone copies none.

@@ -27,8 +27,10 @@ mod transfer;
 mod transport;
 
 use std::os::fd::RawFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use once_cell::race::OnceBox;
 
 use super::context::Context;
 use super::ech::EchStatus;
@@ -81,7 +83,7 @@ pub struct Stream {
     core: Mutex<Core>,
     /// A role was given up.
     changed: Condvar,
-    info: OnceLock<Box<SessionInfo>>,
+    info: OnceBox<SessionInfo>,
     /// A call may run a callback: of the transport, or of a context of this stream or of one below.
     may_call_back: bool,
 }
@@ -239,7 +241,7 @@ impl Stream {
                 discarded: 0,
             }),
             changed: Condvar::new(),
-            info: OnceLock::new(),
+            info: OnceBox::new(),
         }
     }
 
@@ -325,7 +327,7 @@ impl Stream {
             let info = SessionInfo::of(&self.lock().ok()?.engine)?;
             let _ = self.info.set(Box::new(info));
         }
-        self.info.get().map(Box::as_ref)
+        self.info.get()
     }
 
     pub fn ech_status(&self) -> EchStatus {

@@ -1,7 +1,9 @@
 //! An engine for a program that moves the bytes itself: it feeds what came from its transport and drains what must go
 //! there. Nothing here waits or makes a system call, and what is kept is bounded.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
 
 use super::early::EarlyData;
 use super::{Engine, Read};
@@ -22,7 +24,7 @@ pub struct MemoryEngine {
     /// Whose it is.
     process: Process,
     engine: Engine,
-    info: OnceLock<SessionInfo>,
+    info: OnceBox<SessionInfo>,
 }
 
 impl MemoryEngine {
@@ -35,7 +37,7 @@ impl MemoryEngine {
     }
 
     fn new(engine: Engine) -> MemoryEngine {
-        MemoryEngine { process: Process::current(), engine, info: OnceLock::new() }
+        MemoryEngine { process: Process::current(), engine, info: OnceBox::new() }
     }
 
     /// The engine, in the process that it belongs to.
@@ -195,7 +197,7 @@ impl MemoryEngine {
     /// What was agreed on and is lent, such as names and certificates.
     pub fn session(&self) -> Option<&SessionInfo> {
         if self.info.get().is_none() {
-            let _ = self.info.set(SessionInfo::of(&self.engine)?);
+            let _ = self.info.set(Box::new(SessionInfo::of(&self.engine)?));
         }
         self.info.get()
     }

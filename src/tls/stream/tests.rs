@@ -5,8 +5,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, OnceLock};
 use std::thread::{self, ScopedJoinHandle};
 
 use super::callbacks::Answer;

@@ -1,4 +1,5 @@
 //! Where the sources may use `unsafe`, and where they may speak of C. Parsers and policies are safe Rust: incident R29.
+//! Also where they may use locks of the standard library, which a fork can leave locked in the child.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,18 @@ use crate::report::Report;
 /// The files that allow it. `src/ffi/mod.rs` allows it for the directory.
 const ALLOWING: &[&str] = &["src/ffi/mod.rs", "src/socket/sys.rs", "src/url/scan.rs"];
 
+/// The files that may use locks of the standard library, with the reason why no forked child waits for one. Others use
+/// `fork::Mutex` or `once_cell::race::OnceBox`.
+const LOCKING: &[(&str, &str)] = &[
+    ("src/fork.rs", "wraps them: held under a `Delay`, for which fork(2) waits"),
+    ("src/socket/resolve.rs", "a lookup's answer: a child asks `Lookup::is_lost` before it locks"),
+    ("src/tls/context.rs", "cells that only `fork::get_or_init` fills"),
+    ("src/tls/context/derive.rs", "as src/tls/context.rs"),
+    ("src/tls/hkdf.rs", "try_lock only"),
+    ("src/tls/stream.rs", "`check_owner` refuses a child before the lock"),
+    ("src/tls/stream/call.rs", "the guard of the lock in src/tls/stream.rs"),
+];
+
 pub fn run(env: &Env, report: &mut Report) {
     r29_only_the_listed_files_are_unsafe(env, report);
 }
@@ -18,8 +31,41 @@ fn r29_only_the_listed_files_are_unsafe(env: &Env, report: &mut Report) {
     report.check(root.contains("#![deny(unsafe_code)]"), "src/lib.rs denies unsafe code");
     for file in rust_files(&env.root.join("src")) {
         let name = file.strip_prefix(&env.root).unwrap_or(&file).to_string_lossy().into_owned();
-        check(&name, &fs::read_to_string(&file).unwrap_or_default(), report);
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        check(&name, &text, report);
+        check_locks(&name, &text, report);
     }
+    for (file, _) in LOCKING {
+        let lines = lines_with_locks(&env.read(file));
+        report.check(!lines.is_empty(), format!("{file} uses a lock of the standard library"));
+    }
+}
+
+pub fn check_locks(file: &str, text: &str, report: &mut Report) {
+    let is_test = file.ends_with("tests.rs") || file.contains("/tests/");
+    if !is_test && LOCKING.iter().all(|(listed, _)| *listed != file) {
+        report.problems(format!("{file} has no lock of the standard library"), lines_with_locks(text));
+    }
+}
+
+/// The lines before the unit tests that name a lock of the standard library.
+fn lines_with_locks(text: &str) -> Vec<String> {
+    const LOCKS: &[&str] = &["OnceLock", "LazyLock", "RwLock", "Condvar", "Barrier"];
+    let words = |line: &str| -> Vec<String> {
+        line.split(|c: char| !(c.is_alphanumeric() || c == '_')).map(str::to_owned).collect()
+    };
+    let is_lock = |line: &str| {
+        let words = words(line);
+        let has = |word: &str| words.iter().any(|other| other == word);
+        LOCKS.iter().any(|lock| has(lock))
+            || (line.contains("sync::") && (has("Mutex") || has("MutexGuard") || has("Once")))
+    };
+    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    code.lines()
+        .enumerate()
+        .filter(|(_, line)| is_lock(line.split("//").next().unwrap_or_default()))
+        .map(|(i, _)| format!("line {}", i + 1))
+        .collect()
 }
 
 pub fn check(file: &str, text: &str, report: &mut Report) {

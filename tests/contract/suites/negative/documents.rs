@@ -185,6 +185,23 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
     ] {
         finds(report, "unsafe", &[complaint], |inner| unsafe_code::check(file, text, inner));
     }
+    for (file, text) in [
+        ("src/url/mod.rs", "\nuse std::sync::{Arc, OnceLock};\n"),
+        ("src/url/mod.rs", "\nuse std::sync::{Arc, Mutex};\n#[cfg(test)]\nmod tests {\n"),
+        ("src/url/mod.rs", "\nstatic NAMES: std::sync::Mutex<()> = std::sync::Mutex::new(());\n"),
+    ] {
+        let complaint = "has no lock of the standard library: line 2";
+        finds(report, "unsafe", &[complaint], |inner| unsafe_code::check_locks(file, text, inner));
+    }
+    let mut inner = Report::default();
+    for (file, text) in [
+        ("src/url/mod.rs", "use crate::fork::Mutex;\n#[cfg(test)]\nmod tests {\n    use std::sync::Mutex;\n"),
+        ("src/url/tests.rs", "use std::sync::Mutex;\n"),
+        ("src/fork.rs", "use std::sync::Mutex;\n"),
+    ] {
+        unsafe_code::check_locks(file, text, &mut inner);
+    }
+    report.check(inner.failed() == 0, format!("the gate accepts these locks: {:?}", inner.failures));
 }
 
 pub(super) fn locked_versions(env: &Env, _: &Path, report: &mut Report) {
