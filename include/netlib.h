@@ -5104,8 +5104,9 @@ void netlib_tls_context_free(netlib_tls_context *context);
  *   keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
  * - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue another.
  * - A peer may present a certificate of the file, whoever issued it and also if it says CA:TRUE, as `openssl req -x509`
- *   makes them. It is accepted if its validity, name, purpose and key are right. Prefer one with CA:FALSE for that: the
- *   holder of the key of one with CA:TRUE can issue certificates for any name.
+ *   makes them. It is accepted if its validity, name, purpose and key are right. If revocation lists were added, it is
+ *   also looked up: see `netlib_tls_options_add_crl_file`. Prefer one with CA:FALSE for that: the holder of the key of
+ *   one with CA:TRUE can issue certificates for any name.
  *
  * A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
  * OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
@@ -5383,7 +5384,13 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  * peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
  * has no list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists
  * of one authority the newest counts. A list is used only if its issuer may sign CRLs: its keyUsage, if it has one,
- * must have cRLSign, that of a trusted certificate too. A certificate that is itself trusted is not looked up.
+ * must have cRLSign, that of a trusted certificate too.
+ *
+ * A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the lists of its
+ * issuer, a self-signed one in its own, whatever else the peer sends. If no path through its issuer is accepted, the
+ * issuer must be trusted too, because only a trusted key verifies the list, and a list with an
+ * issuingDistributionPoint covers only the certificates that it names. So adding a list makes netlib refuse a trusted
+ * self-signed certificate that has no list of its own, as `openssl verify -partial_chain -crl_check` does.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It

@@ -26,7 +26,7 @@ use super::pool::Pool;
 use super::sessions::Sessions;
 use super::trust::{self, Environment};
 use super::verify::Policy;
-use super::verify::anchor::may_use_crl;
+use super::verify::anchor::crl_signer;
 use super::verify::peer::{Means, Notes, ServerVerifier, Times};
 use super::{crl, groups, identity, suites};
 use crate::callback::WallClock;
@@ -109,7 +109,7 @@ impl Context {
         let trust = trust::load(&asked, &environment)?;
         let (trust_sources, trust_anchors) = (trust.sources, trust.anchors.len());
         let algorithms = provider.signature_verification_algorithms;
-        let crls = crl::load(&options.crls, &|issuer, der| may_use_crl(&trust.anchors, &algorithms, issuer, der))?;
+        let crls = crl::load(&options.crls, &|issuer, der| crl_signer(&trust.anchors, &algorithms, issuer, der))?;
         let verify_flags = crl::effective_flags(options.verify_flags, !crls.is_empty())?;
         if options.pins_replace_chain && options.pins.is_empty() {
             let error = Error::new(Status::InvalidArgument, "there is no pin to take the chain's place");

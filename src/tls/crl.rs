@@ -75,21 +75,32 @@ pub(crate) struct Crl {
     pub(crate) digest: Digest,
     /// Its issuer may sign CRLs, or is not among the trusted certificates.
     pub(crate) is_usable: bool,
+    /// The index of the trusted authority that has its issuer's name and has signed it, if there is one.
+    pub(crate) anchor: Option<usize>,
 }
 
-/// Whether the CRL of an issuer, by the content of its name, may be used. The second argument is the CRL's DER.
-type MayUse<'a> = &'a dyn Fn(&[u8], &[u8]) -> bool;
+/// The trusted authority that has signed a CRL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signer {
+    /// False if the key of a trusted certificate has signed the CRL and may not sign CRLs.
+    pub(crate) may_sign: bool,
+    /// The index of the authority among the anchors. `None` if no trusted key has signed the CRL.
+    pub(crate) anchor: Option<usize>,
+}
+
+/// Finds the signer of a CRL from the content of its issuer's name and the CRL's DER.
+type FindSigner<'a> = &'a dyn Fn(&[u8], &[u8]) -> Signer;
 
 /// All lists, the newest first: of several of one authority the first counts.
-pub(crate) fn load(sources: &[Source], may_use: MayUse<'_>) -> Result<Vec<Crl>> {
+pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Vec<Crl>> {
     let mut crls = Vec::new();
     for source in sources {
         match source {
             Source::File(path) => pem::read_file(path, "CRL file")
-                .and_then(|bytes| read(&bytes, &format!("CRL file {}", path.display()), may_use, &mut crls))
+                .and_then(|bytes| read(&bytes, &format!("CRL file {}", path.display()), find_signer, &mut crls))
                 .map_err(|error| error.prefixed(setter::CRL_FILE))?,
             Source::Data(bytes) => {
-                read(bytes, "CRL data", may_use, &mut crls).map_err(|error| error.prefixed(setter::CRL_DATA))?;
+                read(bytes, "CRL data", find_signer, &mut crls).map_err(|error| error.prefixed(setter::CRL_DATA))?;
             }
         }
     }
@@ -104,7 +115,7 @@ const IN_MEMORY: usize = 16;
 const SMALL: usize = 64 * 1024;
 
 /// PEM, where other sections are passed over, or DER, one after the other.
-fn read(bytes: &[u8], what: &str, may_use: MayUse<'_>, crls: &mut Vec<Crl>) -> Result<()> {
+fn read(bytes: &[u8], what: &str, find_signer: FindSigner<'_>, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     if bytes.len() > SMALL {
         memory::probe(bytes.len().saturating_mul(IN_MEMORY), "lists of revoked certificates")?;
@@ -128,8 +139,8 @@ fn read(bytes: &[u8], what: &str, may_use: MayUse<'_>, crls: &mut Vec<Crl>) -> R
         })?;
         let (this_update, next_update) = updates(der).ok_or_else(|| bad("has a list without its times"))?;
         let list = CertRevocationList::from(list);
-        let is_usable = may_use(list.issuer(), der);
-        crls.push(Crl { list, this_update, next_update, digest: digest::of(der), is_usable });
+        let Signer { may_sign: is_usable, anchor } = find_signer(list.issuer(), der);
+        crls.push(Crl { list, this_update, next_update, digest: digest::of(der), is_usable, anchor });
     }
     Ok(())
 }
@@ -165,8 +176,12 @@ mod tests {
     const DER: &[u8] = include_bytes!("../../tests/certs/verify/int.crl.der");
     const CA: &[u8] = include_bytes!("../../tests/certs/ca.pem");
 
+    fn unsigned(_: &[u8], _: &[u8]) -> Signer {
+        Signer { may_sign: true, anchor: None }
+    }
+
     fn loaded(inputs: &[&[u8]]) -> Result<Vec<Crl>> {
-        load(&inputs.iter().map(|bytes| Source::Data(Arc::new(bytes.to_vec()))).collect::<Vec<_>>(), &|_, _| true)
+        load(&inputs.iter().map(|bytes| Source::Data(Arc::new(bytes.to_vec()))).collect::<Vec<_>>(), &unsigned)
     }
 
     #[test]
@@ -175,7 +190,7 @@ mod tests {
         assert_eq!(loaded(&[ALL]).unwrap().len(), 4);
         assert_eq!(loaded(&[&[DER, DER].concat()]).unwrap().len(), 2);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certs/verify/root-and-crls.pem");
-        assert_eq!(load(&[Source::File(path.into())], &|_, _| true).unwrap().len(), 4);
+        assert_eq!(load(&[Source::File(path.into())], &unsigned).unwrap().len(), 4);
         let both = loaded(&[EXPIRED, DER]).unwrap();
         let times: Vec<_> = both.iter().map(|crl| (crl.this_update, crl.next_update)).collect();
         assert_eq!(times, [(1_577_836_800, 4_733_510_400), (1_546_300_800, 1_609_459_200)]);
@@ -195,7 +210,7 @@ mod tests {
             let error = loaded(&[bytes]).err().unwrap();
             assert_eq!((error.status(), error.message()), (Status::InvalidPem, message));
         }
-        let missing = load(&[Source::File("/nonexistent".into())], &|_, _| true).err().unwrap();
+        let missing = load(&[Source::File("/nonexistent".into())], &unsigned).err().unwrap();
         assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
         // Every cut and every flipped bit of a list: an error or a list, never a panic.
         for at in 0..DER.len() {

@@ -8,7 +8,7 @@ use super::refusal::{self, Refusal};
 use super::{Policy, Question, blame};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::anchors::{AnchorCertificate, Anchors, Unfit};
-use crate::tls::crl::flag;
+use crate::tls::crl::{Signer, flag};
 use crate::tls::x509::name::Name;
 
 /// Whether the path may end where it does. One certificate of the anchor's name and key is enough.
@@ -73,17 +73,20 @@ fn objection(
     None
 }
 
-/// Whether a CRL of this issuer may be used: not if a trusted certificate signed it that is for other signatures only. Of
-/// the other issuers webpki reads the keyUsage itself.
-pub(crate) fn may_use_crl(
+/// Finds the trusted authority that has signed a CRL of this issuer, and tells whether it may sign CRLs. webpki reads the
+/// keyUsage of the other issuers itself.
+pub(crate) fn crl_signer(
     anchors: &Anchors,
     algorithms: &WebPkiSupportedAlgorithms,
     issuer: &[u8],
     crl: &[u8],
-) -> bool {
-    anchors.roots().iter().zip(anchors.origins()).all(|(root, origin)| {
-        root.subject.as_ref() != issuer
-            || origin.may_sign_crls()
-            || !blame::is_signed_by(algorithms, crl, &root.subject_public_key_info)
-    })
+) -> Signer {
+    let mut signer = Signer { may_sign: true, anchor: None };
+    for (at, (root, origin)) in anchors.roots().iter().zip(anchors.origins()).enumerate() {
+        if root.subject.as_ref() == issuer && blame::is_signed_by(algorithms, crl, &root.subject_public_key_info) {
+            signer.may_sign &= origin.may_sign_crls();
+            signer.anchor = Some(at);
+        }
+    }
+    signer
 }

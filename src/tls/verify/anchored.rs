@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use rcgen::{
-    BasicConstraints, CertificateParams, CertificateRevocationListParams, CustomExtension, DistinguishedName, DnType,
-    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, SerialNumber, SigningKey,
-    date_time_ymd,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CrlDistributionPoint,
+    CrlIssuingDistributionPoint, CustomExtension, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
+    KeyIdMethod, KeyPair, KeyUsagePurpose, SerialNumber, SigningKey, date_time_ymd,
 };
 use rustls::crypto::aws_lc_rs;
 
@@ -57,6 +57,28 @@ impl Who {
         self.by_with(self, change)
     }
 
+    /// Its list of revoked serial numbers, the parameters changed.
+    fn list(&self, revoked: &[u64], change: impl FnOnce(&mut CertificateRevocationListParams)) -> Vec<u8> {
+        let entry = |serial: &u64| rcgen::RevokedCertParams {
+            serial_number: SerialNumber::from(*serial),
+            revocation_time: date_time_ymd(2020, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let mut params = CertificateRevocationListParams {
+            this_update: date_time_ymd(2020, 1, 1),
+            next_update: date_time_ymd(2090, 1, 1),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.iter().map(entry).collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        change(&mut params);
+        let mut issuer = self.params();
+        issuer.key_usages = vec![KeyUsagePurpose::CrlSign];
+        params.signed_by(&Issuer::new(issuer, &self.key)).unwrap().der().to_vec()
+    }
+
     /// Self-signed, and of version 1: without the version and the extensions of what rcgen makes.
     fn of_version_1(&self, issuer: &Who) -> Der509 {
         let whole = self.by(issuer);
@@ -98,8 +120,8 @@ fn policy_of(anchors: Collection, lists: &[Vec<u8>], flags: i32) -> Policy {
     let anchors = anchors.into_anchors();
     let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms;
     let sources: Vec<_> = lists.iter().map(|der| crl::Source::Data(der.clone().into())).collect();
-    let may_use = |issuer: &[u8], der: &[u8]| anchor::may_use_crl(&anchors, &algorithms, issuer, der);
-    let crls = crl::load(&sources, &may_use).unwrap();
+    let find_signer = |issuer: &[u8], der: &[u8]| anchor::crl_signer(&anchors, &algorithms, issuer, der);
+    let crls = crl::load(&sources, &find_signer).unwrap();
     let flags = crl::effective_flags(Some(flags), !crls.is_empty()).unwrap();
     Policy { verifies_chain: true, pins: Pins::default(), anchors, crls, flags, algorithms }
 }
@@ -330,25 +352,7 @@ fn crls_of_who_may_not_sign_them_are_not_used() {
     use KeyUsagePurpose::{CrlSign, KeyCertSign};
     let [root, site] = ["root", "a.test"].map(Who::new);
     let with = |usages: &[KeyUsagePurpose]| root.own_with(|params| params.key_usages = usages.to_vec());
-    let list = |revoked: bool, by: &Who| {
-        let revoked = rcgen::RevokedCertParams {
-            serial_number: SerialNumber::from(if revoked { 7 } else { 8 }),
-            revocation_time: date_time_ymd(2020, 1, 1),
-            reason_code: None,
-            invalidity_date: None,
-        };
-        let params = CertificateRevocationListParams {
-            this_update: date_time_ymd(2020, 1, 1),
-            next_update: date_time_ymd(2090, 1, 1),
-            crl_number: SerialNumber::from(1),
-            issuing_distribution_point: None,
-            revoked_certs: vec![revoked],
-            key_identifier_method: KeyIdMethod::Sha256,
-        };
-        let mut issuer = root.params();
-        issuer.key_usages = vec![CrlSign];
-        params.signed_by(&Issuer::new(issuer, &by.key)).unwrap().der().to_vec()
-    };
+    let list = |revoked: bool, by: &Who| by.list(&[if revoked { 7 } else { 8 }], |_| {});
     let leaf = site.by_with(&root, |params| params.serial_number = Some(SerialNumber::from(7)));
     let (may, may_not) = (with(&[KeyCertSign, CrlSign]), with(&[KeyCertSign]));
     let (unknown, revoked) = (Some(Problem::RevocationUnknown), Some(Problem::Revoked));
@@ -366,9 +370,95 @@ fn crls_of_who_may_not_sign_them_are_not_used() {
             vec![list(false, &root), list(false, &forger)],
             unknown,
         ),
-        // To revoke a certificate that is itself trusted the caller stops trusting it.
-        ("the leaf itself", &[&may_not, &leaf], vec![list(true, &root)], None),
+        ("the leaf itself, by one that may not", &[&may_not, &leaf], vec![list(true, &root)], unknown),
     ] {
         assert_eq!(judged(&policy(trusted, &lists, 0), &[&leaf], Purpose::Server), expected, "{what}");
     }
+}
+
+/// webpki prefers the error of a certificate that has expired, or of too many, to CertRevoked. The peer may append both.
+#[test]
+fn r33_the_revocation_of_a_trusted_leaf_does_not_depend_on_what_else_is_sent() {
+    let [root, site, other, forger] = ["root", "a.test", "other", "root"].map(Who::new);
+    let own = root.own_with(|_| {});
+    let serial = |params: &mut CertificateParams| params.serial_number = Some(SerialNumber::from(7));
+    let leaf = site.by_with(&root, serial);
+    let (self_signed, authority) = (
+        site.own_with(serial),
+        site.own_with(|params| {
+            serial(params);
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        }),
+    );
+    let expired = Who::new("root").own_with(|params| params.not_after = date_time_ymd(2021, 1, 1));
+    let many: Vec<_> = (0..60).map(|_| Who::new("root").own_with(|_| {})).collect();
+    let old = |params: &mut CertificateRevocationListParams| params.this_update = date_time_ymd(2019, 1, 1);
+    let ended = |params: &mut CertificateRevocationListParams| params.next_update = date_time_ymd(2021, 1, 1);
+    let part = |params: &mut CertificateRevocationListParams| {
+        let distribution_point = CrlDistributionPoint { uris: vec!["http://a.test/1.crl".to_owned()] };
+        params.issuing_distribution_point = Some(CrlIssuingDistributionPoint { distribution_point, scope: None });
+    };
+    let (listed, empty) = (root.list(&[7], |_| {}), root.list(&[8], |_| {}));
+    let (revoked, unknown) = (Some(Problem::Revoked), Some(Problem::RevocationUnknown));
+    let both = [&own, &leaf];
+    for (what, trusted, leaf, lists, expected) in [
+        ("no list", &both[..], &leaf, vec![], None),
+        ("its issuer's list", &both, &leaf, vec![&empty], None),
+        ("its issuer's list names it", &both, &leaf, vec![&listed], revoked),
+        ("beside another's", &both, &leaf, vec![&other.list(&[8], |_| {}), &listed], revoked),
+        ("a newer list does not", &both, &leaf, vec![&root.list(&[7], old), &empty], None),
+        ("a newer list does", &both, &leaf, vec![&root.list(&[8], old), &listed], revoked),
+        ("a list that has ended", &both, &leaf, vec![&root.list(&[8], ended)], unknown),
+        ("another's list", &both, &leaf, vec![&other.list(&[7], |_| {})], unknown),
+        ("a forged list", &both, &leaf, vec![&forger.list(&[8], |_| {})], unknown),
+        (
+            "a list of another authority of the name",
+            &[&own, &forger.own_with(|_| {}), &leaf],
+            &leaf,
+            vec![&forger.list(&[8], |_| {})],
+            unknown,
+        ),
+        ("a list for a part names it", &both, &leaf, vec![&root.list(&[7], part)], revoked),
+        ("an issuer that is not trusted", &[&leaf], &leaf, vec![&empty], unknown),
+        ("self-signed, another's list", &[&self_signed], &self_signed, vec![&empty], unknown),
+        ("self-signed, its own list", &[&self_signed], &self_signed, vec![&site.list(&[8], |_| {})], None),
+        ("self-signed, names itself", &[&self_signed], &self_signed, vec![&site.list(&[7], |_| {})], revoked),
+        ("an authority's, another's list", &[&authority], &authority, vec![&empty], unknown),
+        ("an authority's, its own list", &[&authority], &authority, vec![&site.list(&[8], |_| {})], None),
+        ("an authority's, names itself", &[&authority], &authority, vec![&site.list(&[7], |_| {})], revoked),
+    ] {
+        let lists: Vec<Vec<u8>> = lists.into_iter().cloned().collect();
+        for flags in [0, flag::CRL_CHECK_LEAF, flag::CRL_CHECK_CHAIN] {
+            if lists.is_empty() && flags != 0 {
+                continue;
+            }
+            let policy = policy(trusted, &lists, flags);
+            let alone = judged(&policy, &[leaf], Purpose::Server);
+            let with_root = judged(&policy, &[leaf, &own], Purpose::Server);
+            let with_expired = judged(&policy, &[leaf, &expired], Purpose::Server);
+            let sent: Vec<_> = std::iter::once(leaf).chain(&many).collect();
+            let with_many = judged(&policy, &sent, Purpose::Server);
+            assert_eq!([alone, with_root, with_expired, with_many], [expected; 4], "{what}, flags {flags:#x}");
+        }
+    }
+    // webpki takes a list for a part to cover a certificate without distribution points. Here it does not cover it.
+    let for_part = policy(&both, &[root.list(&[8], part)], 0);
+    let sent: Vec<_> = std::iter::once(&leaf).chain(&many).collect();
+    assert_eq!(judged(&for_part, &[&leaf], Purpose::Server), None);
+    assert_eq!(judged(&for_part, &sent, Purpose::Server), unknown);
+}
+
+/// Its keyUsage could not be checked.
+#[test]
+fn an_intermediate_that_cannot_be_parsed_is_refused() {
+    let [root, int, site] = ["root", "int", "a.test"].map(Who::new);
+    // An authorityKeyIdentifier that is no SEQUENCE. webpki does not read it.
+    let by_root = int.by_with(&root, |params| {
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.custom_extensions = vec![CustomExtension::from_oid_content(&[2, 5, 29, 35], vec![5, 0])];
+    });
+    assert!(Certificate::parse(&by_root).is_err());
+    let trusted = policy(&[&root.own_with(|_| {})], &[], 0);
+    assert_eq!(judged(&trusted, &[&site.by(&int), &by_root], Purpose::Server), Some(Problem::Malformed));
 }

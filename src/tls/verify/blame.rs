@@ -13,7 +13,6 @@ use crate::tls::wording;
 use crate::tls::x509::Certificate;
 use crate::tls::x509::der::{Der, tag};
 use crate::tls::x509::oid::{self, Oid};
-use crate::tls::x509::time::utc;
 
 /// A certificate that was sent.
 struct Link<'a> {
@@ -341,9 +340,7 @@ fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -
     let whole_chain = policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN;
     let is_asked = |link: &Link<'_>| whole_chain || link.index == 0;
     let by = |link: &Link<'_>| link.certificate.issuer.for_message();
-    let unknown = |link: &Link<'_>, why: String| {
-        link.refused(Problem::RevocationUnknown, format!("may have been revoked: {why}"))
-    };
+    let unknown = |link: &Link<'_>, why: String| refusal::revocation_unknown(&why).at(link.index, &link.certificate);
     let may_not_sign_lists = |issuer: &Link<'_>| {
         let usage = issuer.certificate.extensions.key_usage;
         usage.is_some_and(|usage| !usage.crl_sign())
@@ -362,8 +359,7 @@ fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -
                 return unknown(link, format!("no list of \"{}\" was added", by(link)));
             }
             (Error::CrlExpired { .. }, Some(crl)) if crl.next_update <= now => {
-                let ended = utc(crl.next_update);
-                return unknown(link, format!("the list of \"{}\" ended on {ended}; it is {}", by(link), utc(now)));
+                return refusal::list_ended(&by(link), crl.next_update, now).at(link.index, &link.certificate);
             }
             _ => {}
         }

@@ -8,6 +8,7 @@ mod effort;
 pub(crate) mod peer;
 pub(crate) mod refusal;
 mod strict;
+mod trusted_leaf;
 
 use std::cell::{Cell, RefCell};
 
@@ -82,8 +83,10 @@ pub(crate) fn judge(policy: &Policy, asked: &Question<'_>, verifies_chain: bool)
     let is_pinned = if verifies_chain {
         match chain(policy, asked, &leaf) {
             Ok(is_pinned) => is_pinned,
-            Err(refusal) if refusal.problem != Problem::Revoked && is_trusted_itself(policy, asked) => {
-                by_itself(policy, asked)?;
+            // The peer can choose webpki's error: a certificate that it appends may yield one that webpki prefers to
+            // CertRevoked. So any error leads here, and the revocation of the leaf is checked again.
+            Err(refusal) if refusal.problem != Problem::Revoked && policy.anchors.contain(asked.end_entity) => {
+                trusted_leaf::check(policy, asked)?;
                 policy.pins.allow(&leaf)
             }
             Err(refusal) => return Err(refusal),
@@ -174,38 +177,12 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
 fn issuers_may_sign(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     for issuer in path.intermediate_certificates() {
         let der = issuer.der();
-        let Ok(certificate) = Certificate::parse(&der) else { continue };
+        let index = asked.index_of(&der).unwrap_or(0);
+        let certificate = Certificate::parse(&der).map_err(|malformed| refusal::malformed(&malformed, index))?;
         if certificate.extensions.key_usage.is_some_and(|usage| !usage.key_cert_sign()) {
             let what = "has issued another one, but may not (its keyUsage lacks keyCertSign)";
-            return Err(Refusal::new(Problem::NotCa, what).at(asked.index_of(&der).unwrap_or(0), &certificate));
+            return Err(Refusal::new(Problem::NotCa, what).at(index, &certificate));
         }
-    }
-    Ok(())
-}
-
-fn is_trusted_itself(policy: &Policy, asked: &Question<'_>) -> bool {
-    policy.anchors.contain(asked.end_entity)
-}
-
-/// A certificate that is itself trusted needs no issuer, and may be an authority's: its validity, purpose and form are
-/// still checked. To revoke it the caller stops trusting it.
-fn by_itself(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
-    let certificate = Certificate::parse(asked.end_entity).map_err(|malformed| {
-        Refusal::new(Problem::Malformed, format!("cannot be parsed: {} at byte {}", malformed.what, malformed.at))
-            .at_index(0)
-    })?;
-    let now = asked.seconds();
-    if now > certificate.not_after {
-        return Err(refusal::expired(certificate.not_after, now).at(0, &certificate));
-    }
-    if now < certificate.not_before {
-        return Err(refusal::not_yet_valid(certificate.not_before, now).at(0, &certificate));
-    }
-    if certificate.extensions.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, asked.purpose)) {
-        return Err(refusal::wrong_purpose(asked.purpose).at(0, &certificate));
-    }
-    if policy.flags & flag::X509_STRICT != 0 {
-        strict::certificate(&certificate, 0)?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::error::{CertificateProblem as Problem, Error, shown};
 use crate::status::Status;
 use crate::tls::pins;
 use crate::tls::x509::Certificate;
+use crate::tls::x509::der::Malformed;
 use crate::tls::x509::extensions::ExtendedKeyUsage;
 use crate::tls::x509::key::{Curve, PublicKey};
 use crate::tls::x509::time::utc;
@@ -124,6 +125,22 @@ impl Refusal {
             | Problem::TooComplex => CertificateError::Other(OtherError(std::sync::Arc::new(std::fmt::Error))),
         }
     }
+}
+
+/// netlib's own reader could not parse the certificate.
+pub(super) fn malformed(malformed: &Malformed, index: usize) -> Refusal {
+    let what = format!("cannot be parsed: {} at byte {}", malformed.what, malformed.at);
+    Refusal::new(Problem::Malformed, what).at_index(index)
+}
+
+pub(super) fn revocation_unknown(why: &str) -> Refusal {
+    Refusal::new(Problem::RevocationUnknown, format!("may have been revoked: {why}"))
+}
+
+/// `issuer` is the issuer's name.
+pub(super) fn list_ended(issuer: &str, next_update: i64, now: i64) -> Refusal {
+    let (ended, now) = (utc(next_update), utc(now));
+    revocation_unknown(&format!("the list of \"{issuer}\" ended on {ended}; it is {now}"))
 }
 
 pub(in crate::tls) fn expired(not_after: i64, now: i64) -> Refusal {

@@ -3,7 +3,7 @@
 use webpki::VerifiedPath;
 
 use super::Question;
-use super::refusal::Refusal;
+use super::refusal::{self, Refusal};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::x509::{Certificate, profile};
 
@@ -12,10 +12,7 @@ pub(super) fn check(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(),
     let issuers = path.intermediate_certificates().map(|issuer| issuer.der());
     for der in std::iter::once(path.end_entity().der()).chain(issuers) {
         let index = asked.index_of(&der).unwrap_or(0);
-        let parsed = Certificate::parse(&der).map_err(|malformed| {
-            let what = format!("cannot be parsed: {} at byte {}", malformed.what, malformed.at);
-            Refusal::new(Problem::Malformed, what).at_index(index)
-        })?;
+        let parsed = Certificate::parse(&der).map_err(|malformed| refusal::malformed(&malformed, index))?;
         certificate(&parsed, index)?;
     }
     Ok(())

@@ -24,8 +24,8 @@ fn policy(trusted: &[&str], lists: &[&str], flags: i32) -> Policy {
     let anchors = anchors.into_anchors();
     let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms;
     let sources: Vec<_> = lists.iter().map(|name| crl::Source::File(path(name))).collect();
-    let may_use = |issuer: &[u8], der: &[u8]| anchor::may_use_crl(&anchors, &algorithms, issuer, der);
-    let crls = crl::load(&sources, &may_use).unwrap();
+    let find_signer = |issuer: &[u8], der: &[u8]| anchor::crl_signer(&anchors, &algorithms, issuer, der);
+    let crls = crl::load(&sources, &find_signer).unwrap();
     let flags = crl::effective_flags(Some(flags), !crls.is_empty()).unwrap();
     let pins = Pins::default();
     Policy { verifies_chain: true, pins, anchors, crls, flags, algorithms }
@@ -91,7 +91,6 @@ fn chains_are_accepted() {
         // What is trusted as it is needs no issuer.
         Case { sent: "self-signed.pem", trusted: &["self-signed.pem"], ..CASE },
         Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], ..CASE },
-        Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], lists: &["all.crl"], ..CASE },
         Case { sent: "only-leaf.pem", trusted: &["other-root.pem", "only-leaf.pem"], ..CASE },
         Case {
             sent: "self-signed-client.pem",
@@ -173,6 +172,12 @@ fn every_refusal_says_which_certificate_and_why() {
             Problem::SelfSigned,
             Some(0),
             "the certificate of it (CN=localhost) is self-signed and not among the trusted ones",
+        ),
+        (
+            Case { sent: "self-signed-ca.pem", trusted: &["self-signed-ca.pem"], lists: &["all.crl"], ..CASE },
+            Problem::RevocationUnknown,
+            Some(0),
+            "the certificate of it (CN=localhost) may have been revoked: no list of \"CN=localhost\" was added",
         ),
         (
             Case { sent: "authority.pem", ..CASE },

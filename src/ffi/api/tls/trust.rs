@@ -19,8 +19,9 @@ use crate::tls::TlsOptions;
 ///   keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
 /// - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue another.
 /// - A peer may present a certificate of the file, whoever issued it and also if it says CA:TRUE, as `openssl req -x509`
-///   makes them. It is accepted if its validity, name, purpose and key are right. Prefer one with CA:FALSE for that: the
-///   holder of the key of one with CA:TRUE can issue certificates for any name.
+///   makes them. It is accepted if its validity, name, purpose and key are right. If revocation lists were added, it is
+///   also looked up: see `netlib_tls_options_add_crl_file`. Prefer one with CA:FALSE for that: the holder of the key of
+///   one with CA:TRUE can issue certificates for any name.
 ///
 /// A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
 /// OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without

@@ -134,7 +134,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
 /// peer's own only. A revoked one is refused with the problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`, one whose authority
 /// has no list here, or only one that has ended, with `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN`. Of several lists
 /// of one authority the newest counts. A list is used only if its issuer may sign CRLs: its keyUsage, if it has one,
-/// must have cRLSign, that of a trusted certificate too. A certificate that is itself trusted is not looked up.
+/// must have cRLSign, that of a trusted certificate too.
+///
+/// A trusted authority is not looked up. A peer certificate that is itself trusted is looked up in the lists of its
+/// issuer, a self-signed one in its own, whatever else the peer sends. If no path through its issuer is accepted, the
+/// issuer must be trusted too, because only a trusted key verifies the list, and a list with an
+/// issuingDistributionPoint covers only the certificates that it names. So adding a list makes netlib refuse a trusted
+/// self-signed certificate that has no list of its own, as `openssl verify -partial_chain -crl_check` does.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It

@@ -1,0 +1,68 @@
+//! A peer certificate that is itself trusted. It needs no issuer and may be an authority's; its validity, purpose, form
+//! and revocation are still checked. Nothing here depends on the other certificates that the peer sent.
+
+use webpki::Error;
+
+use super::refusal::{self, Refusal};
+use super::{Policy, Question, blame, strict};
+use crate::error::CertificateProblem as Problem;
+use crate::tls::crl::{Crl, flag};
+use crate::tls::x509::Certificate;
+
+/// The peer's own certificate is one of the trusted ones.
+pub(super) fn check(policy: &Policy, asked: &Question<'_>) -> Result<(), Refusal> {
+    let certificate = Certificate::parse(asked.end_entity).map_err(|malformed| refusal::malformed(&malformed, 0))?;
+    let now = asked.seconds();
+    if now > certificate.not_after {
+        return Err(refusal::expired(certificate.not_after, now).at(0, &certificate));
+    }
+    if now < certificate.not_before {
+        return Err(refusal::not_yet_valid(certificate.not_before, now).at(0, &certificate));
+    }
+    if certificate.extensions.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, asked.purpose)) {
+        return Err(refusal::wrong_purpose(asked.purpose).at(0, &certificate));
+    }
+    if policy.flags & flag::X509_STRICT != 0 {
+        strict::certificate(&certificate, 0)?;
+    }
+    if policy.flags & flag::CRL_CHECK_LEAF != 0 {
+        revocation(policy, asked, &certificate).map_err(|refusal| refusal.at(0, &certificate))?;
+    }
+    Ok(())
+}
+
+/// Looks the certificate up in the lists of its issuer, the newest first. The issuer is a trusted authority whose key has
+/// signed both the certificate and the list: a key that only the peer sent does not count.
+fn revocation(policy: &Policy, asked: &Question<'_>, certificate: &Certificate<'_>) -> Result<(), Refusal> {
+    let has_issued = |at: usize| {
+        let root = policy.anchors.roots().get(at);
+        root.is_some_and(|root| {
+            blame::is_signed_by(&policy.algorithms, asked.end_entity, &root.subject_public_key_info)
+        })
+    };
+    let is_issuers = |crl: &&Crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content;
+    let mut has_list = false;
+    for crl in policy.crls.iter().filter(is_issuers) {
+        has_list = true;
+        if !crl.anchor.is_some_and(has_issued) {
+            continue;
+        }
+        if crl.next_update <= asked.seconds() {
+            return Err(refusal::list_ended(&certificate.issuer.for_message(), crl.next_update, asked.seconds()));
+        }
+        if !matches!(crl.list.find_serial(certificate.serial), Ok(None)) {
+            return Err(Refusal::new(Problem::Revoked, "has been revoked by its authority"));
+        }
+        // A list for a part of the certificates tells nothing of one that it does not name.
+        if crl.list.issuing_distribution_point().is_none() {
+            return Ok(());
+        }
+    }
+    if has_list {
+        let issuer = certificate.issuer.for_message();
+        let why = format!("no list of \"{issuer}\" covers it that a trusted certificate of its issuer has signed");
+        return Err(refusal::revocation_unknown(&why));
+    }
+    let alone = Question { others: &[], ..*asked };
+    Err(blame::explain(policy, &alone, &Error::UnknownRevocationStatus))
+}
