@@ -123,6 +123,7 @@ pub fn all(env: &Env, scratch: &Path) -> Vec<Case> {
     maker.trust();
     maker.anchors();
     maker.lists();
+    maker.trusted_leaves();
     maker.committed(env);
     maker.cases
 }
@@ -430,6 +431,38 @@ impl Maker<'_> {
                 let lists = Some(self.file(&text));
                 let what = format!("{what}; intermediate revoked {revoked_int}, leaf {revoked_leaf}");
                 self.ask("list", what, &[&leaf, &int.pem]).lists = lists;
+            }
+        }
+    }
+
+    /// The leaf is itself trusted; the peer sends it alone or with certificates that have its issuer's name.
+    fn trusted_leaves(&mut self) {
+        const LEAF: u64 = 103;
+        let mut params = leaf();
+        params.serial_number = Some(SerialNumber::from(LEAF));
+        let own = self_signed(params.clone());
+        let leaf = signed(params, &self.root).pem;
+        let mut expired = authority("root");
+        expired.not_after = date_time_ymd(2021, 1, 1);
+        let expired = self_signed(expired).pem;
+        let many: String = (0..60).map(|_| self_signed(authority("root")).pem).collect();
+        let forger = self_signed(authority("root"));
+        let both = [&*self.root.pem, &*leaf].concat();
+        let rows = [
+            ("revoked", &both, &leaf, list(&self.root, &[LEAF], 2090)),
+            ("not revoked", &both, &leaf, list(&self.root, &[7], 2090)),
+            ("a list that has ended", &both, &leaf, list(&self.root, &[7], 2021)),
+            ("another's list", &both, &leaf, list(&self.other, &[LEAF], 2090)),
+            ("a forged list", &both, &leaf, list(&forger, &[7], 2090)),
+            ("self-signed, another's list", &own.pem, &own.pem, list(&self.other, &[7], 2090)),
+            ("self-signed, its own list", &own.pem, &own.pem, list(&own, &[7], 2090)),
+            ("self-signed, revoked by itself", &own.pem, &own.pem, list(&own, &[LEAF], 2090)),
+        ];
+        for (what, trusted, leaf, lists) in rows {
+            for (with, others) in [("alone", ""), ("with an expired one", &expired), ("with 60 others", &many)] {
+                let (anchors, lists) = (self.file(trusted), self.file(&lists));
+                let case = self.ask("trusted-leaf", format!("{what}, {with}"), &[leaf, others]);
+                (case.anchors, case.lists) = (anchors, Some(lists));
             }
         }
     }
