@@ -43,8 +43,8 @@ pub enum netlib_class {
     NETLIB_CLASS_RETRY = 10,
 }
 
-/// Which counter of a `netlib_retry` a failure consumes. Returned by `netlib_error_retry_kind`, and by
-/// `netlib_status_retry_kind` for an error of which no more than the status is known.
+/// The counter of a `netlib_retry` that a failure consumes. `netlib_error_retry_kind` returns it for an error,
+/// `netlib_status_retry_kind` for a status alone.
 #[repr(C)]
 pub enum netlib_retry_kind {
     /// Not a failure of the request: never retried. `netlib_retry_increment` hands such an error back.
@@ -71,8 +71,8 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
     /// Its validity has not begun.
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
-    /// No trusted certificate issued the last one of its chain: a private authority that was not added. The advice
-    /// names it.
+    /// No trusted certificate issued the last certificate of its chain, for example because a private authority was not
+    /// added. The advice names the authority.
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
     /// It names other hosts than the one asked for.
     NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
@@ -88,9 +88,9 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
     /// It is its own issuer, and was not added as trusted.
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
-    /// The peer did not send the certificate between its own and an authority's. netlib reports this if the issuer's
-    /// certificate is missing and something says that the chain goes on: the peer sent others that do not belong to it,
-    /// or its certificate says where its issuer's can be downloaded (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
+    /// The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
+    /// and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
+    /// or its certificate names a download location for its issuer's (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
     /// An authority's own certificate (CA:TRUE) where a server's or a client's belongs.
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
@@ -104,9 +104,9 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
     /// No pin that was set is its own or of its chain: see `netlib_tls_options_add_pin`.
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /// It is for a name that an authority above it may not certify (nameConstraints).
+    /// It has a name that an authority above it may not certify (nameConstraints).
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
-    /// Its chain has more authorities below one certificate than that one allows (the pathlen of basicConstraints).
+    /// A certificate of its chain has more authorities below it than its pathlen (basicConstraints) allows.
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
     /// A certificate of its chain has a critical extension that netlib does not understand.
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
@@ -117,30 +117,29 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22,
 }
 
-/// What a callback that decides returns: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 is the failure because many
-/// foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception: a filter that
-/// raises must not let anything through. Any number that is not listed here is a failure too.
+/// The result of a callback that decides: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure because many
+/// foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception, and a filter
+/// that raises must not let anything through. Any number that is not listed here is a failure too.
 #[repr(C)]
 pub enum netlib_verdict {
-    /// The callback failed: so does the call, with `NETLIB_CALLBACK_FAILED`.
+    /// The callback failed. The call fails with `NETLIB_CALLBACK_FAILED`.
     NETLIB_VERDICT_FAILED = 0,
     /// Go on.
     NETLIB_VERDICT_ALLOW = 1,
-    /// Do not go on: each callback says what follows.
+    /// Do not go on. The callback's documentation says what happens then.
     NETLIB_VERDICT_REFUSE = 2,
 }
 
-/// What a callback returns that acts and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 is the failure,
-/// for the reason that `netlib_verdict` has. Any number that is not listed here is a failure too.
+/// The result of a callback that performs an action and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
+/// means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here is a failure too.
 ///
-/// A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a
-/// value that no callback may leave there, so that a callback that raised before it stored anything has failed as
-/// well.
+/// A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to an
+/// invalid value, so a callback that raised an exception before it stored a result counts as failed too.
 #[repr(C)]
 pub enum netlib_outcome {
-    /// The callback did not do it.
+    /// The action failed.
     NETLIB_OUTCOME_FAILED = 0,
-    /// It is done.
+    /// The action succeeded.
     NETLIB_OUTCOME_DONE = 1,
 }
 
@@ -150,12 +149,12 @@ pub enum netlib_outcome {
 /// is no callback to go with `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
 /// count its references, or pass NULL as `ctx_free` and release it yourself.
 ///
-/// Everything made of options holds their callbacks as well, so that the last holder may be a context, a stream, a
+/// Everything that is made from options also holds their callbacks. So the last holder may be a context, a stream, a
 /// `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
-/// callback it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
+/// callback that it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
 ///
-/// It runs on the thread that drops the last holder, during a call of netlib and under no lock of netlib: it may call
-/// netlib. After fork(2) parent and child have a copy of `ctx` each, and each process releases its own.
+/// It runs on the thread that releases the last holder, during a netlib call. netlib holds no lock meanwhile, so it may
+/// call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases its own.
 ///
 /// A setter of a callback releases a `ctx` after it has changed the options (or the timeout). So `ctx_free` may use and
 /// free the handle that the setter was called for. In other calls that may change a handle, a call on the handle fails
@@ -179,8 +178,8 @@ impl Handle for netlib_error {
     type Ownership = Shared;
 }
 
-/// What an error of your own may have beside its status and message. **Single**. Without any call to a setter the error
-/// has no cause, and its status decides how a Retry counts it.
+/// Optional properties of an error that you make: its cause and its retry kind. **Single**. Without any call to a
+/// setter the error has no cause, and its status determines its retry kind.
 pub struct netlib_error_options {
     _private: [u8; 0],
 }
@@ -190,7 +189,7 @@ impl Handle for netlib_error_options {
     type Ownership = Unique;
 }
 
-/// `NETLIB_NTS` for languages that cannot read macros of C.
+/// `NETLIB_NTS` for languages that cannot read C macros.
 ///
 /// @return the length that means "up to the NUL".
 /// @threads any
@@ -274,8 +273,8 @@ pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_clas
     guard::value(UNKNOWN as i32, || Ok(Status::from_code(status).map_or(UNKNOWN, Status::class) as i32))
 }
 
-/// Which retry counter a failure with this status consumes, if nothing more is known of it. An error knows more, for
-/// example whether the request was sent before it failed: see `netlib_error_retry_kind`.
+/// The retry counter that a failure with this status consumes if nothing else is known about it. An error records more,
+/// for example whether the request was sent before the failure: see `netlib_error_retry_kind`.
 ///
 /// @param status any number.
 /// @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
@@ -286,7 +285,7 @@ pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> enum_netlib
     guard::value(0, || Ok(Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)))
 }
 
-/// Makes options with nothing chosen.
+/// Makes options with the defaults.
 ///
 /// @return owned: free them with `netlib_error_options_free`. Never NULL.
 /// @threads any
@@ -306,9 +305,9 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
     guard::nothing(|| handle::free(options));
 }
 
-/// What led to the error. Default: nothing. A cause that is a read error because application data was sent, or by
-/// `netlib_error_options_set_retry_kind`, makes the new error a read error too, unless its status's kind is NEVER or
-/// its own kind is chosen.
+/// Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
+/// because its own retry kind was set, the new error is a read error too. This does not apply if the kind of the new
+/// error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param cause shared: the options keep their own reference. May be NULL: no cause.
@@ -325,10 +324,10 @@ pub unsafe extern "C" fn netlib_error_options_set_cause(
     });
 }
 
-/// How a Retry counts the error. Default: as `netlib_status_retry_kind` of its status says. Choose
+/// Sets the retry kind: how a Retry counts the error. Default: `netlib_status_retry_kind` of its status. Choose
 /// `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
-/// and for every failure after a response arrived. An error of netlib's has the right kind already, and passes READ on
-/// to an error that has it as its cause.
+/// and for every failure after a response arrived. Errors that netlib made already have the right kind, and pass READ
+/// on to an error that has them as its cause.
 ///
 /// An error with the status `NETLIB_PROXY_FAILED` counts as its cause. If a CONNECT request to a proxy failed, the
 /// request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
@@ -351,14 +350,14 @@ pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
 
 /// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
 ///
-/// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind decides how the
-///        failure is counted, unless `options` say otherwise: for a send or receive that failed take `NETLIB_IO` or
-///        `NETLIB_PROTOCOL`, which are read errors; for a body that ended early `NETLIB_INCOMPLETE_READ`; for silence
-///        `NETLIB_READ_TIMEOUT`.
+/// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind determines how the
+///        failure is counted, unless `options` set another. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
+///        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
+///        `NETLIB_READ_TIMEOUT` for a peer that does not answer in time.
 /// @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
-/// @param options its cause and how it is counted. Copied. May be NULL: no cause, and the status decides.
+/// @param options the cause and the retry kind. Copied. May be NULL: no cause, and the retry kind of `status`.
 /// @param error out, owned: the new error. Not NULL.
-/// @param err out, owned: why none could be made. May be NULL.
+/// @param err out, owned: why no error could be made. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
 ///         `NETLIB_INVALID_UTF8`.
 /// @threads one call at a time on the options
@@ -412,13 +411,13 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
     read(error, Status::Ok as i32, |error| error.status() as i32)
 }
 
-/// Which retry counter the failure consumes. `netlib_retry_increment` and `netlib_retry_decide` go by it.
+/// The retry counter that the failure consumes. `netlib_retry_increment` and `netlib_retry_decide` use it.
 ///
-/// It is the kind of the error's status unless more is known. A TLS stream or engine knows whether application data was
-/// accepted for sending, early data included, or came from the peer: from then on each failure that would be CONNECT or
-/// OTHER is READ. For TLS in TLS only the data of the stream that reports the error count, because the outer streams
-/// have carried nothing but its handshake and a proxy's CONNECT. A defect of a response is READ, and a request header
-/// that cannot be sent is NEVER.
+/// It is the kind of the error's status unless more is known. Once a TLS stream or engine has accepted application data
+/// for sending, early data included, or has received some from the peer, each failure that would be CONNECT or OTHER is
+/// READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams have
+/// carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot be
+/// sent is NEVER.
 ///
 /// @param error the error. May be NULL: `NETLIB_RETRY_KIND_NEVER` is returned.
 /// @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`.
@@ -441,12 +440,12 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
     lend_text(error, len, |error| Some(error.message_c()))
 }
 
-/// The one setting that would change the outcome, for whoever writes the program: "to trust it:
-/// netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else. It never
+/// Advice for the developer of the application: the one setting that would change the outcome, for example "to trust
+/// it: netlib_tls_options_add_ca_file". It is not part of the message, because end users may read the message. It never
 /// recommends switching verification off.
 ///
-/// For a certificate of an unknown issuer it names the authority to add. For a wrong name it lists the names that the
-/// certificate is for, at most eight. Both come from the peer, who may be anybody: neither is a reason to trust it.
+/// For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
+/// at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
 ///
 /// @param error the error. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -527,8 +526,8 @@ pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 
 }
 
 /// How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason (and its
-/// history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. A cause
-/// with which an error, its causes and theirs would be more than 1,024 is kept without causes of its own.
+/// history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. The tree of
+/// an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept without its own causes.
 ///
 /// @param error the error. May be NULL: 0 is returned.
 /// @return the count.

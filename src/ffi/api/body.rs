@@ -26,49 +26,49 @@ impl Handle for netlib_body {
     type Ownership = Unique;
 }
 
-/// Reads from a body of the program's own. Called only during `netlib_body_read`, on its thread. A
-/// call on the body itself is `NETLIB_BUSY`.
+/// Reads from an application-defined body. Called only during `netlib_body_read`, on its thread. A call on the body
+/// itself is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_body_new`.
 /// @param buf where to put bytes; what it holds before is not set.
 /// @param len how many bytes fit, at least 1.
-/// @param n out: how many bytes were put there, `len` at most; 0 at the body's end. It holds `SIZE_MAX` before, and must
-///        be stored.
-/// @return 0; any other number for failure. `netlib_body_read` reports a failure, and 0 without a stored `n`, as
-///         `NETLIB_CALLBACK_FAILED`.
+/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
+///        `SIZE_MAX`, and the callback must store a value.
+/// @return 0 on success; any other number on failure. `netlib_body_read` reports a failure, or 0 without a stored `n`,
+///         as `NETLIB_CALLBACK_FAILED`.
 /// @threads as `netlib_body_read` is called
 /// @since 0.1.0
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread.
-/// A call on the body itself is `NETLIB_BUSY`.
+/// Reports the read position of an application-defined body. Called only during `netlib_set_file_position`, on its
+/// thread. A call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_body_new`.
-/// @param pos out: bytes from the start, 0 or more. It holds `INT64_MIN` before, and must be stored.
-/// @return 0; any other number if the body cannot tell. That, and 0 without a stored `pos`, is recorded as
+/// @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
+/// @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
 ///         `NETLIB_POSITION_FAILED`.
 /// @threads as `netlib_set_file_position` is called
 /// @since 0.1.0
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
-/// Moves a body of the program's own. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
+/// Moves an application-defined body. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
 /// thread. A call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_body_new`.
 /// @param pos where to: bytes from the start, 0 or more.
-/// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, for failure, which is reported
-///         as `NETLIB_UNREWINDABLE_BODY`.
+/// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
+///         reported as `NETLIB_UNREWINDABLE_BODY`.
 /// @threads as `netlib_rewind_body` is called
 /// @since 0.1.0
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
-/// Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread.
-/// A call on the body itself is `NETLIB_BUSY`.
+/// Reports whether an application-defined body has been closed. Called only during `netlib_is_fp_closed`, on its
+/// thread. A call on the body itself is `NETLIB_BUSY`.
 ///
 /// @param ctx as given to `netlib_body_new`.
-/// @param closed out: 1 if it is closed, else 0. It holds -1 before, and must be stored.
-/// @return 0; any other number for failure. A failure, and 0 without a stored `closed`, is reported as
+/// @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
+/// @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
 ///         `NETLIB_CALLBACK_FAILED`.
 /// @threads as `netlib_is_fp_closed` is called
 /// @since 0.1.0
@@ -125,10 +125,10 @@ pub unsafe extern "C" fn netlib_body_from_fd(
 /// @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
 /// @param seek moves. May be NULL: the body cannot be moved back.
 /// @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
-/// @param ctx given to each of them. May be NULL.
+/// @param ctx passed to each of the callbacks. May be NULL.
 /// @param ctx_free releases `ctx`, once, when the body is freed, or before this call returns if it fails. May be NULL:
 ///        `ctx` must stay usable until the body is freed.
-/// @param body out, owned: free it with `netlib_body_free`, which calls none of the functions but `ctx_free`. Not NULL.
+/// @param body out, owned: free it with `netlib_body_free`, which calls no callback but `ctx_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`.
 /// @threads any

@@ -153,11 +153,11 @@ pub unsafe extern "C" fn netlib_split_first(
     })
 }
 
-/// An exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates, as
-/// `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do; `NETLIB_SSL_VERSION_TLSv1_2` is TLS 1.2
-/// alone. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2`, and
-/// as in urllib3 `NETLIB_SSL_VERSION_TLS_SERVER`, are refused together with `netlib_tls_options_set_minimum_version`
-/// or `netlib_tls_options_set_maximum_version`.
+/// Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
+/// `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2
+/// only. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
+/// in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
+/// `netlib_tls_options_set_maximum_version`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum

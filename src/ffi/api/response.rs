@@ -67,10 +67,9 @@ pub unsafe extern "C" fn netlib_response_new(
 
 /// Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
 ///
-/// While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
-/// it. `state` remembers how far the last call has come, so a head may come in any number of pieces without being read
-/// from its start for each. Keep one beside each buffer, 0 at first. After every other answer it is 0 again, ready for
-/// the next head.
+/// While the head is incomplete, the result is `NETLIB_WANT_READ`: receive more, append it, and call again with the
+/// whole buffer. `state` records how much of the head the last call parsed, so that the next call does not start over.
+/// Keep one `state` per buffer, initially 0. After every other result it is 0 again, ready for the next head.
 ///
 ///     uint64_t state = 0;
 ///     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -87,21 +86,21 @@ pub unsafe extern "C" fn netlib_response_new(
 /// Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
 /// around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon
 /// or before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines,
-/// more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without
-/// waiting for more.
+/// more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
+/// without waiting for more.
 ///
 /// @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
 /// @param head what was received so far. Copied. Not NULL unless `len` is 0.
-/// @param len how many bytes that is, or `NETLIB_NTS`, which has the text measured at each call.
-/// @param state in/out: 0 for a new head, or what the last call stored for the same bytes, to which more were appended.
-///        The number is opaque. It is stored with `NETLIB_WANT_READ`; every other answer stores 0. May be NULL: each
-///        call reads `head` from its start.
+/// @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
+/// @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
+///        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
+///        stores 0. May be NULL: each call parses `head` from its start.
 /// @param response out, owned: free it with `netlib_response_free`. Not NULL.
 /// @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
 /// @param err out, owned; its offset is where `head` is wrong. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
-///         `NETLIB_INVALID_ARGUMENT` for a method that is no token, or a `state` that no call has stored for these
-///         bytes. A wrong state that goes unnoticed can delay the response but not change it.
+/// @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response
+///         head; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for
+///         these bytes. A wrong state that is not detected can delay the response but not change it.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -219,8 +218,8 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
 ///
 /// @param response the response. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `response`, NUL-terminated; NULL when the status is another, and when the Location is absent
-///         or empty.
+/// @return borrowed from `response`, NUL-terminated; NULL if the status is not one of these, or if the Location is
+///         absent or empty.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -233,23 +232,24 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 
 /// How the end of the body is found: RFC 9112 section 6.3.
 ///
-/// There is no body in answer to HEAD, with a status of 100 to 199, 204 or 304, and with a status of 200 to 299 in
-/// answer to CONNECT, after which the connection is a tunnel. Methods are case-sensitive: the answer to "head" is
-/// framed as that to any other method. Else a Transfer-Encoding whose last coding is chunked means chunks, and one with
-/// another last coding a body until the peer closes. A Content-Length beside a Transfer-Encoding does not count, and
-/// the connection must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else Content-Length decides.
-/// Without either the body lasts until the peer closes.
+/// A response has no body if it answers HEAD, or if its status is 100 to 199, 204 or 304. A response to CONNECT with a
+/// status of 200 to 299 has none either: the connection is then a tunnel. Methods are case-sensitive: "head" is not
+/// HEAD. Otherwise a Transfer-Encoding determines the framing: if its last coding is chunked, the body comes in chunks;
+/// with another last coding it lasts until the peer closes. A Content-Length beside a Transfer-Encoding is ignored.
+/// After both together, or after a Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a
+/// Transfer-Encoding, Content-Length determines the framing. Without either, the body lasts until the peer closes.
 ///
-/// A Transfer-Encoding that is not a list of codings (RFC 9112 section 7) is refused, because another reader on the way
-/// may find "chunked" in it: a name that is empty or no token, a parameter without a value, a quote without its end.
+/// A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
+/// find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
+/// unterminated quote.
 ///
 /// @param response the response. Not NULL.
 /// @param framing out: one of `enum netlib_body_framing`. Not NULL.
 /// @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, when
-///         Transfer-Encoding is not a list of codings, or when chunked has a parameter or is not the last coding:
-///         nothing more can be read from the connection.
+/// @return `NETLIB_OK`; `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an
+///         int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the
+///         last coding. Nothing more can then be read from the connection.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -273,8 +273,8 @@ pub unsafe extern "C" fn netlib_response_framing(
     })
 }
 
-/// Whether the request's method is HEAD, in any case of letters, as urllib3 answers it. To find where the body ends ask
-/// `netlib_response_framing`, for which only "HEAD" is HEAD.
+/// Whether the request's method is HEAD, compared case-insensitively as in urllib3. To find the end of the body use
+/// `netlib_response_framing`, which compares methods case-sensitively.
 ///
 /// @param response the response. May be NULL: 0 is returned.
 /// @return 0 or 1.
@@ -288,10 +288,10 @@ pub unsafe extern "C" fn netlib_is_response_to_head(response: *const netlib_resp
 /// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
 /// that are not looked at.
 ///
-/// Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an
+/// Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
 /// empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
-/// Content-Type without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can
-/// still be refused by `netlib_response_parse`, which reads HTTP and not mail.
+/// Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
+/// defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
 ///
 /// @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
 /// @param len how many bytes that is, or `NETLIB_NTS`.

@@ -146,18 +146,19 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
 /// and the rest; call it only where the program decides itself what to send again.
 ///
-/// The first of these that holds says which count it consumes beside `total`: the error's `netlib_error_retry_kind`,
-/// or READ instead of CONNECT and OTHER if there is a response too; a redirect's Location: `redirect`; a response:
-/// `status`; nothing: `total` alone. The history gets an entry.
+/// It consumes one of `total` and one of another count, which the first of these determines: an error consumes the
+/// count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if there is a response too; a
+/// redirect's Location consumes `redirect`; a response consumes `status`. Without any of them it consumes `total`
+/// alone. It also adds an entry to the history.
 ///
 /// It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
 /// its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
-/// `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of
-/// its kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or
-/// NULL. A `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further
-/// causes, see `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` fails with what would be
-/// the cause of `NETLIB_MAX_RETRY`, because no retries are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS`
-/// for a redirect, else `NETLIB_RESPONSE_STATUS`.
+/// `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its kind is
+/// `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
+/// `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
+/// `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` never fails with `NETLIB_MAX_RETRY`,
+/// but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
+/// `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which stays as it is. Not NULL.
 /// @param method the request's method. May be NULL: unknown.
@@ -170,7 +171,7 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
 ///         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is
-///         no token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system
+///         not a token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system
 ///         has no random numbers.
 /// @threads any
 /// @since 0.1.0
@@ -328,8 +329,8 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 ///        is more than a double can hold. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
-///         `NETLIB_MAX_RETRY` if it asks for too much and that ends the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`
-///         if the system has no random numbers.
+///         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
+///         `NETLIB_IO` if the system has no random numbers.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -385,7 +386,7 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
 ///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
-///         unless that is ignored; `NETLIB_MAX_RETRY` if it asks for too much and that ends the retries;
+///         unless that is ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
 /// @threads any
 /// @since 0.1.0

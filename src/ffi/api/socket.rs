@@ -25,10 +25,10 @@ use crate::socket::options::ConnectOptions;
 /// were.
 ///
 /// The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
-/// it ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a
-/// thread of its own, which takes no signals; without a limit the lookup runs on the calling thread. At most 64 such
-/// threads run in a process: a lookup beyond them waits for its turn, in order, until the limit ends. A connection of a
-/// socket to itself, which TCP allows where nobody listens, counts as refused.
+/// it ends, the call returns at once, whatever the resolver or the peer does. An abandoned lookup finishes on its own
+/// thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
+/// a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
+/// allows where nobody listens, counts as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
 ///        with or without brackets. Copied. Not NULL.
@@ -44,8 +44,8 @@ use crate::socket::options::ConnectOptions;
 ///         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
 ///         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
 ///         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
-///         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the
-///         address callback failed; this or another status of the resolve callback.
+///         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address
+///         callback or the resolve callback failed; any failure status that the resolve callback returns.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

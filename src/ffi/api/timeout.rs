@@ -31,9 +31,9 @@ impl Handle for netlib_timeout {
 /// backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
 ///
 /// @param ctx as given with the function. May be NULL.
-/// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It holds NaN before, and
-///        must be stored. Not NULL.
-/// @return 0, or anything else when the clock failed. 0 without a stored `seconds` is a failure too.
+/// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
+///        the callback must store a value. Not NULL.
+/// @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` is a failure too.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
@@ -139,7 +139,7 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 ///
 /// @param timeout the timeout. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if it has been started already, which it stays;
+/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
 ///         `NETLIB_CALLBACK_FAILED`: it is not started.
 /// @threads any
 /// @since 0.1.0
@@ -176,7 +176,8 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
 /// shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
 ///
 /// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
-/// @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there is no total.
+/// @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no
+///         total.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -240,7 +241,7 @@ pub unsafe extern "C" fn netlib_timeout_configured_read(timeout: *const netlib_t
     read(timeout, timeout::DEFAULT, Timeout::read)
 }
 
-/// `NETLIB_TIMEOUT_NONE` for languages that cannot read macros of C.
+/// `NETLIB_TIMEOUT_NONE` for languages that cannot read C macros.
 ///
 /// @return infinity.
 /// @threads any

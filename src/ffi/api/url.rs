@@ -380,13 +380,13 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
 }
 
-/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds
-/// the userinfo: for logs there is `netlib_url_redacted`.
+/// The whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are present. It
+/// contains the userinfo: in logs use `netlib_url_redacted`.
 ///
-/// `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
-/// before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are
-/// read differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote
-/// without "//" has to be resolved again.
+/// `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
+/// with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
+/// an empty host, as in the text ":", is absent afterwards; and a result of `netlib_url_resolve` without "//" must be
+/// resolved again.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
@@ -399,11 +399,11 @@ pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut 
 }
 
 /// The URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of the query
-/// and for the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the
-/// query remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+/// and for the fragment, because these may contain credentials and tokens. Scheme, host, port, path and the names in
+/// the query remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
 ///
-/// What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is
-/// hidden too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
+/// A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is
+/// hidden too, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
 ///
 /// @param url the URL. May be NULL: NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.

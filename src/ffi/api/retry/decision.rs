@@ -65,12 +65,12 @@ impl Handle for netlib_decision {
 /// every response is returned, and an error comes back as it is.
 ///
 /// The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
-/// Make it with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to
-/// it, or ends the retries: `netlib_retry_options_set_long_retry_after`.
+/// Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to it,
+/// or ends the retries: `netlib_retry_options_set_long_retry_after`.
 ///
-/// When the limit ends the chain of requests, the error's causes are the outcomes of the requests so far, the oldest
-/// first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an
-/// `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
+/// When the limit ends the chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
+/// first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
+/// `NETLIB_DEADLINE_EXCEEDED` gets the same causes, after its own.
 ///
 /// For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
 /// `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
@@ -86,12 +86,11 @@ impl Handle for netlib_decision {
 /// @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
 /// @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
-///         or `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end
-///         before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
-///         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After
-///         that counts is neither a number nor a date, unless that is ignored; `NETLIB_INVALID_UTF8` for a
-///         Location that is not;
+/// @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
+///         `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end before
+///         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is
+///         none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a
+///         date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
 /// @threads any
@@ -197,8 +196,8 @@ pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_de
     read(decision, 0, |decision| decision.delay().reason as i32)
 }
 
-/// What the wait would be without `backoff_max` or `retry_after_max`. When a response is returned because its
-/// Retry-After asks for more than `retry_after_max`, what it asks for; `netlib_decision_delay` is 0.
+/// The wait without the caps `backoff_max` and `retry_after_max`. If a response is returned because its Retry-After
+/// asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay` is 0.
 ///
 /// @param decision the decision. May be NULL: 0 is returned.
 /// @return seconds.
@@ -209,7 +208,7 @@ pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_
     read(decision, 0.0, |decision| decision.delay().uncapped)
 }
 
-/// Waits as long as was decided, with the Retry's sleep callback if it has one. When the limit ends the wait, the
+/// Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
 /// error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
 ///
 /// @param decision the decision. Not NULL.
@@ -229,7 +228,7 @@ pub unsafe extern "C" fn netlib_decision_sleep(
 }
 
 /// The URL of the next request. For a redirect: the Location, resolved against the request's URL, whose fragment it
-/// inherits if it has none (RFC 9110 section 10.2.2). The fragment is no part of the request: `netlib_url_request_uri`
+/// inherits if it has none (RFC 9110 section 10.2.2). The fragment is not part of the request: `netlib_url_request_uri`
 /// leaves it out.
 ///
 /// @param decision the decision. May be NULL: NULL is returned.
@@ -306,9 +305,9 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
     lend_text(decision, len, |decision| decision.dropped_headers().named().at(index))
 }
 
-/// Makes the headers of the next request: those of the last one without the headers that must be dropped, which are
-/// also those that describe a body when it is not sent again. At another origin Host is dropped with the SAFE profile
-/// only: rather than keep it in the list, write it from the URL of each request (`netlib_url_netloc`).
+/// Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
+/// that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
+/// profile only. So do not keep Host in the list, but write it from the URL of each request (`netlib_url_netloc`).
 ///
 /// @param decision the decision. Not NULL.
 /// @param request_headers the headers of the last request. Not NULL.

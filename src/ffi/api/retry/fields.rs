@@ -97,7 +97,7 @@ pub unsafe extern "C" fn netlib_retry_backoff_max(retry: *const netlib_retry) ->
     read(retry, Backoff::DEFAULT_MAX, |retry| retry.backoff().max)
 }
 
-/// How much is added to a backoff at most, with `NETLIB_JITTER_ADDITIVE`.
+/// The most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`.
 ///
 /// @param retry the Retry. May be NULL: 0 is returned.
 /// @return seconds.
@@ -321,7 +321,7 @@ pub unsafe extern "C" fn netlib_retry_history_method(
     lend_text(retry, len, |retry| retry.history().get(index)?.method())
 }
 
-/// The URL of a request of the history, as it was given: it may hold a user's password. For a log there is
+/// The URL of a request in the history, as it was given. It may contain a password: in logs use
 /// `netlib_retry_history_redacted_url`.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
@@ -340,7 +340,7 @@ pub unsafe extern "C" fn netlib_retry_history_url(
 }
 
 /// The URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the userinfo, each
-/// value of the query and the fragment. A text that is no URL is "***" as a whole.
+/// value of the query and the fragment. A text that is not a URL becomes "***" as a whole.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -384,8 +384,8 @@ pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry,
     })
 }
 
-/// Where a request of the history was redirected to: its response's Location, as it was sent. A redirect may carry a
-/// token; for a log there is `netlib_retry_history_redacted_redirect_location`.
+/// The Location that a request in the history was redirected to, as the server sent it. It may contain a token: in logs
+/// use `netlib_retry_history_redacted_redirect_location`.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
@@ -402,7 +402,8 @@ pub unsafe extern "C" fn netlib_retry_history_redirect_location(
     lend_text(retry, len, |retry| retry.history().get(index)?.redirect_location())
 }
 
-/// Where a request in the history was redirected to, for logs, redacted as `netlib_retry_history_redacted_url` does it.
+/// The Location that a request in the history was redirected to, for logs: redacted as by
+/// `netlib_retry_history_redacted_url`.
 ///
 /// @param retry the Retry. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.

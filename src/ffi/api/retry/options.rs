@@ -13,10 +13,10 @@ use crate::status::Status;
 /// How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`.
 #[repr(C)]
 pub enum netlib_redirect_profile {
-    /// As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. A redirect from https to
-    /// http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped:
-    /// Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other origin,
-    /// over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
+    /// As urllib3: on 303 the method becomes GET (HEAD stays HEAD), otherwise it stays; any scheme. A redirect from
+    /// https to http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped, by
+    /// default Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other
+    /// origin, over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
     NETLIB_REDIRECT_URLLIB3 = 0,
     /// As browsers and careful clients: beside that, POST becomes GET on 301 and 302, the headers of
     /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped at another origin, and a redirect from https to http, or to a
@@ -31,8 +31,8 @@ pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
 /// `retry_after_max` unless set, in seconds: six hours.
 pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
 
-/// The settings of a `netlib_retry`: make them, set what is to differ, and give them to `netlib_retry_new`. After each
-/// request `netlib_retry_decide` says what is next. **Single**.
+/// The settings of a `netlib_retry`: make them, set what differs from the defaults, and pass them to
+/// `netlib_retry_new`. After each request, `netlib_retry_decide` decides what to do next. **Single**.
 pub struct netlib_retry_options {
     _private: [u8; 0],
 }
@@ -44,13 +44,16 @@ impl Handle for netlib_retry_options {
 
 /// Tells the time of day, for a Retry-After that is a date.
 ///
-/// For all three callbacks: a Retry hands them on to every Retry made of it, so the last Retry, decision, error or
-/// options that has one releases its `ctx`. Threads that share a Retry call them at the same time, on the thread that
-/// uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
+/// This applies to all three callbacks: every Retry made from a Retry holds its callbacks too, so `ctx` is released
+/// with the last Retry, decision, error or options that holds one. They run without a lock on the thread that uses the
+/// Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
+/// thread-safe.
 ///
 /// @param ctx as given to the setter.
-/// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It holds NaN before, and must be stored.
-/// @return 0; any other number fails the call with `NETLIB_CALLBACK_FAILED`, as 0 without a stored `seconds` does.
+/// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It is preset to NaN, and the callback must store
+///        a value.
+/// @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
+///         `NETLIB_CALLBACK_FAILED`.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
@@ -68,15 +71,17 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 /// Gives a random number.
 ///
 /// @param ctx as given to the setter.
-/// @param value out: 0 or more and less than 1, each as likely. It holds NaN before, and must be stored.
-/// @return 0; any other number fails the call with `NETLIB_CALLBACK_FAILED`, as 0 without a stored `value` does.
+/// @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
+///        a value.
+/// @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
 /// Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
-/// to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs use
-/// `netlib_retry_options_new_recommended`, which gives the reason and source of the values recommended below.
+/// to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs should use
+/// `netlib_retry_options_new_recommended`, whose documentation gives the reason and source of the values recommended
+/// below.
 ///
 /// @return owned: free them with `netlib_retry_options_free`. Never NULL.
 /// @threads any
@@ -96,14 +101,14 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
     guard::nothing(|| handle::free(options));
 }
 
-/// How many retries in all, whatever the reasons; it goes before the other counts. Redirects count too, unless
+/// The maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too, unless
 /// `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
 /// Recommended: 3. 0 fails at the first retry.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
-///        the causing error comes back as it is, a response is returned whatever its status, redirects too, and
-///        nothing is ever `NETLIB_MAX_RETRY`. A negative number is a count that is used up.
+///        the causing error is returned unchanged, every response is returned whatever its status, redirects too, and
+///        no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -117,8 +122,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_ret
 /// How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error comes
-///        back as it is. A negative number is a count that is used up.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
+///        returned unchanged. A negative number is an exhausted count.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -129,12 +134,13 @@ pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_r
     });
 }
 
-/// How many retries after a request, or a part of it, was sent and its answer did not come, or broke off: it may have
-/// been processed, so that only a method of `allowed_methods` is repeated. Default: `NETLIB_NONE`.
+/// The maximum number of retries after a request, or a part of it, was sent and its response did not arrive or broke
+/// off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
+/// Default: `NETLIB_NONE`.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error comes
-///        back as it is. A negative number is a count that is used up.
+/// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
+///        returned unchanged. A negative number is an exhausted count.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -146,12 +152,12 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
 }
 
 /// How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
-/// `NETLIB_NONE`. Recommended: 10. 0 fails at the first.
+/// `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
-///        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is a count that
-///        is used up.
+///        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted
+///        count.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -166,7 +172,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
-///        is a count that is used up.
+///        is an exhausted count.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -174,13 +180,14 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
     options::set(options, "netlib_retry_options_set_status", |o| o.set_status(Count::from_code(count)));
 }
 
-/// How many retries after failures of any other kind, for example a refused certificate. netlib reports none that may
-/// have been processed: those count as read (`netlib_error_retry_kind`). Set it to 0 when `total` is `NETLIB_NONE`, so
-/// that no failure is retried for ever. Default: `NETLIB_NONE`. Recommended: 0.
+/// The maximum number of retries after failures of any other kind, for example a refused certificate. Failures after
+/// which the server may have processed the request are not among them: they count as read (`netlib_error_retry_kind`).
+/// Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
+/// Recommended: 0.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
-///        is a count that is used up.
+///        is an exhausted count.
 /// @threads one call at a time on the options
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -236,9 +243,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
     });
 }
 
-/// The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row. The jitter kind
-/// says how randomness changes it, and whether the first retry is immediate, as it is by default. Default: 0, no delay.
-/// Recommended: 0.1.
+/// The factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row. The
+/// jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
+/// default. Default: 0, no delay. Recommended: 0.1.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more, finite.
@@ -260,8 +267,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netl
     options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
 }
 
-/// How much is added to a backoff at most: a random part of it, so that clients do not come back all at once. It
-/// counts with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
+/// The most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It has
+/// an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more, finite.

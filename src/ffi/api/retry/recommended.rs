@@ -15,7 +15,7 @@ use crate::retry::{Retry, RetryOptions};
 /// - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
 ///   SDKs and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3
 ///   retries.
-/// - `other` 0: a refused certificate is as bad the second time.
+/// - `other` 0: a refused certificate is refused the second time too.
 /// - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
 /// - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
 /// - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
@@ -24,8 +24,8 @@ use crate::retry::{Retry, RetryOptions};
 /// - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
 ///   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
 /// - `backoff_max` 20 s, as AWS's SDKs [2].
-/// - Retry-After is obeyed for every status that is retried: the server knows best when it is back (RFC 9110 section
-///   10.2.3).
+/// - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
+///   section 10.2.3).
 /// - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
 ///   asking earlier than the server wants feeds its overload [4].
 /// - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
@@ -54,9 +54,9 @@ pub extern "C" fn netlib_retry_recommended() -> *const netlib_retry {
     guard::value(std::ptr::null(), || Ok(handle::lend(Some(Retry::recommended()))))
 }
 
-/// Whether a redirect uses up one of `total`, beside one of `redirect`. Default: 1, as in urllib3. Recommended: 0, so
-/// that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in either
-/// case.
+/// Whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3. Recommended:
+/// 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in
+/// either case.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param counts 0 or 1.
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
     });
 }
 
-/// Whether a redirect uses up one of `total`.
+/// Whether a redirect consumes one of `total`.
 ///
 /// @param retry the Retry. May be NULL: 1 is returned.
 /// @return 1 or 0.

@@ -12,7 +12,7 @@ use crate::status::Status;
 
 /// How randomness enters a backoff. Given to `netlib_retry_options_set_jitter_kind`.
 ///
-/// Clients that failed together come back together unless their waits differ. In the formulas, `delay` is
+/// Clients that failed at the same time retry at the same time unless their waits differ. In the formulas, `delay` is
 /// `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
 /// and DECORRELATED delay the first retry too. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
 #[repr(C)]
@@ -25,19 +25,19 @@ pub enum netlib_jitter_kind {
     NETLIB_JITTER_EQUAL = 2,
     /// `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
     /// the previous request; `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
-    /// `netlib_retry_decide` draw the random number and keep it in the Retry that they make: each question to one
-    /// Retry has one answer, and its next Retry knows the previous delay. A Retry that was not made by them (from
-    /// options with a history, for example) draws a number for each question, with `backoff_factor` as `previous`.
+    /// `netlib_retry_decide` draw the random number and keep it in the Retry that they make: all functions return the
+    /// same delay for one Retry, and the next Retry knows the previous delay. A Retry that was not made by them (from
+    /// options with a history, for example) draws a number at each call, with `backoff_factor` as `previous`.
     NETLIB_JITTER_DECORRELATED = 3,
     /// `min(backoff_max, delay)`, and 0 before the first retry. `backoff_jitter` has no effect.
     NETLIB_JITTER_NONE = 4,
 }
 
-/// What happens when a Retry-After asks for more than `retry_after_max`. Given to
+/// How a Retry-After that asks for more than `retry_after_max` is handled. Given to
 /// `netlib_retry_options_set_long_retry_after`.
 #[repr(C)]
 pub enum netlib_long_retry_after {
-    /// The wait is `retry_after_max`: the request is sent again before the server wants it.
+    /// The wait is `retry_after_max`: the request is sent again before the time that the server asks for.
     NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
     /// The retries end.
     NETLIB_LONG_RETRY_AFTER_STOP = 1,
@@ -62,8 +62,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
     });
 }
 
-/// Which statuses have their Retry-After header obeyed. A response with one of them and the header is retried even if
-/// `status_forcelist` lacks its status. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
+/// The statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is retried
+/// even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
 /// `netlib_retry_options_obey_any_retry_after`.
 ///
 /// The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
@@ -84,8 +84,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
     });
 }
 
-/// Obeys the Retry-After header of every status that is retried, in place of a list: of those in `status_forcelist`.
-/// The header alone then makes no response one to retry. Recommended.
+/// Obeys the Retry-After header of every status that is retried, that is of those in `status_forcelist`, in place of a
+/// separate list. The header alone then does not cause a retry. Recommended.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @threads one call at a time on the options
@@ -98,16 +98,16 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
     });
 }
 
-/// What happens when a Retry-After asks for more than `retry_after_max`. Default: `NETLIB_LONG_RETRY_AFTER_CLAMP`.
+/// How a Retry-After that asks for more than `retry_after_max` is handled. Default: `NETLIB_LONG_RETRY_AFTER_CLAMP`.
 /// Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
 /// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
-/// (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names what the server
-/// asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its counts need not be used up. A
-/// decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of its delay of 0, and what the
-/// server asked for in `netlib_decision_delay_uncapped`. `netlib_retry_delay`, `netlib_retry_sleep` and
-/// `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and
-/// `netlib_retry_parse_retry_after` give what the server asked for.
+/// (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names the wait that the
+/// server asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its counts may not be
+/// exhausted. A decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of its delay of 0, and
+/// the wait that the server asked for as its `netlib_decision_delay_uncapped`. `netlib_retry_delay`,
+/// `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
+/// and `netlib_retry_parse_retry_after` return the wait that the server asked for.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param over_max one of `enum netlib_long_retry_after`.
@@ -130,10 +130,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
 }
 
 /// Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
-/// it is `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because the server's mistake says nothing
-/// about the next request.
+/// the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a malformed header
+/// says nothing about the next request.
 ///
-/// `netlib_retry_parse_retry_after`, which is given the value alone, fails in either case.
+/// `netlib_retry_parse_retry_after` fails for a malformed value in either case.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param ignore 0 or 1.
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) ->
 }
 
 /// Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
-/// means nothing.
+/// unused.
 ///
 /// @param retry the Retry. May be NULL: 0 is returned.
 /// @return 1 or 0.
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib
     read(retry, -1, |retry| retry.retry_after_statuses().listed().get(index).copied().unwrap_or(-1))
 }
 
-/// What happens when a Retry-After asks for more than `retry_after_max`.
+/// How a Retry-After that asks for more than `retry_after_max` is handled.
 ///
 /// @param retry the Retry. May be NULL: `NETLIB_LONG_RETRY_AFTER_CLAMP` is returned.
 /// @return one of `enum netlib_long_retry_after`.

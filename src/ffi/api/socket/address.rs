@@ -52,7 +52,8 @@ pub enum netlib_address_class {
     NETLIB_ADDRESS_CLASS_GLOBAL = 0x1000,
 }
 
-/// Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`: what a program refuses that fetches what strangers name.
+/// Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
+/// sources.
 pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
 /// Decides about an address that is about to be connected to. It is called on the thread that connects, by every
@@ -60,17 +61,17 @@ pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 /// with these very bytes: nothing is resolved again. An attempt that has to wait for a free descriptor asks again about
 /// the same address. Connections with the same options on several threads may call it at once.
 ///
-/// It may call netlib. A call on the `netlib_connect` that asks it is `NETLIB_BUSY`; to free that, or to change or free
-/// the options in use, has no effect on the call under way. It should be quick: nothing interrupts it, and the other
-/// attempts wait for it.
+/// It may call netlib. A call on the `netlib_connect` that invoked it is `NETLIB_BUSY`. Freeing that `netlib_connect`,
+/// or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
+/// interrupts it, and the other attempts wait for it.
 ///
 /// @param ctx as given to the setter. May be NULL.
 /// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
 ///        Not NULL.
 /// @param len its length in bytes.
 /// @param classes the bits of `netlib_address_class` that it has.
-/// @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to pass it over. Any other number, 0
-///         included, ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
+/// @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
+///         ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_address_fn = Option<
@@ -80,12 +81,13 @@ pub type netlib_address_fn = Option<
 /// Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
 ///
 /// Each address is looked at right before it is connected to, however it was found: a name that means something else
-/// than a moment ago (DNS rebinding), or another way to write an address, makes no difference. One that is refused is
-/// passed over as one that failed; the source address is not looked at. `NETLIB_ADDRESS_CLASS_LOOPBACK` stands for
-/// `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, too: 0.0.0.0 and :: lead to this machine.
+/// than a moment ago (DNS rebinding), or another way to write an address, makes no difference. A refused address is
+/// skipped like one that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
+/// `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
 ///
 /// @param options the options. May be NULL: nothing happens.
-/// @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`; others are refused.
+/// @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
+///        are refused.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

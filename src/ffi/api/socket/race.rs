@@ -24,8 +24,8 @@ use crate::status::Status;
 /// that is connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and
 /// a host with one slow address is still reached. In this order only the first 64 addresses have a turn.
 ///
-/// At most 64 lookups run at once in a process. Those of other connects wait for their turn, in order, within the
-/// limit; for an event loop such a lookup looks like one that takes long.
+/// At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. To an event
+/// loop, a queued lookup looks like a slow one.
 ///
 /// Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
 /// begin in 16 seconds:
@@ -130,8 +130,8 @@ pub unsafe extern "C" fn netlib_connect_new_addresses(
     })
 }
 
-/// Releases a connect, at any time, closes what it has open and gives up a lookup that is under way, without waiting
-/// for it. The connection that it gave is yours.
+/// Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
+/// waiting for it. A connection that the connect returned belongs to the caller and stays open.
 ///
 /// @param connect owned. May be NULL: nothing happens.
 /// @threads any
@@ -141,9 +141,9 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
     guard::nothing(|| handle::free(connect));
 }
 
-/// Sets the limit that ends a connect, from the next step on, and keeps a reference to it. Its deadline is one of the
-/// times of `netlib_connect_wait_seconds`, and a cancel wakes who waits: one more descriptor to wait for tells of it.
-/// The step after that ends everything. Another limit takes its place. Default: none.
+/// Sets the limit that ends a connect, from the next step on, and keeps a reference to it.
+/// `netlib_connect_wait_seconds` includes its deadline. A cancellation wakes the event loop through one more descriptor
+/// to wait for, and the next step then ends the connect. Another limit replaces it. Default: none.
 ///
 /// Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
 /// fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
@@ -172,12 +172,11 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 /// @param connect the connect. Not NULL.
 /// @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
 ///        -1 on failure, and while there is none. Not NULL.
-/// @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which
-///        they began. May be NULL.
+/// @param err out, owned: as for `netlib_create_connection`, with one cause for each attempt, in the order in which the
+///        attempts began. May be NULL.
 /// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
-///         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of
-///         `netlib_create_connection`, of the attempt that ended last if all have failed, and the same again from
-///         every later step.
+///         `NETLIB_CLOSED`: an earlier call returned the connection; all failures of `netlib_create_connection`. If all
+///         attempts failed, the failure is that of the attempt that ended last, and every later step returns it again.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -269,12 +268,12 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
     read(connect, 0, |connect| connect.waits().nth(index).map_or(0, |waited| i32::from(waited.events)))
 }
 
-/// When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's
-/// deadline does, or a Unix domain socket whose backlog is full is asked again.
+/// How long to wait at most before the next step, even if no descriptor is ready. At that time the next attempt starts,
+/// an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again.
 ///
 /// @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
-/// @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never
-///         again. Round it up to what your loop can wait for.
+/// @return seconds, 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set: step when a descriptor is ready,
+///         or never if the connect has ended. Round it up to the resolution of your loop's timer.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -367,9 +366,9 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
 ///
 /// @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
 /// @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
-/// @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was when another won;
-///         `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
-///         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
+/// @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was under way when another
+///         won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy of
+///         the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
 ///         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address.
 /// @threads any
 /// @since 0.1.0

@@ -40,8 +40,7 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
     guard::nothing(|| handle::free(addresses));
 }
 
-/// Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it. One that is there twice is
-/// tried twice.
+/// Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
 ///
 /// @param addresses the list. Not NULL.
 /// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be
@@ -75,11 +74,12 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
     read(addresses, 0, |addresses| addresses.as_slice().len())
 }
 
-/// Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts
-/// it. It is called once for each connect, at most.
+/// Finds the addresses of a host, in place of the system's resolver. It must return in time by itself: nothing
+/// interrupts it. Called at most once per connect.
 ///
-/// It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that asks it is
-/// `NETLIB_BUSY`; to free that, or to change or free the options in use, has no effect on the call under way.
+/// It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that invoked it is
+/// `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
+/// progress.
 ///
 /// @param ctx as given with the function. May be NULL.
 /// @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
@@ -88,10 +88,10 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
 /// @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
 ///        call: `netlib_addresses_free` does nothing. Not NULL.
-/// @return `NETLIB_OK`, with the addresses added; without an address the connect fails with `NETLIB_NAME_RESOLUTION`. A
-///         netlib status of failure (200 or more), which the connect then fails with, for instance
-///         `NETLIB_NAME_RESOLUTION`, but `NETLIB_CONNECT_FAILED` for `NETLIB_IO`, since nothing was sent yet; any other
-///         number is `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
+///         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
+///         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
+///         sent yet. Any other number is `NETLIB_CALLBACK_FAILED`.
 /// @threads called only during a call of netlib, on the thread of that call
 /// @since 0.1.0
 pub type netlib_resolve_fn = Option<

@@ -19,8 +19,9 @@ use crate::socket::throughput::Throughput;
 ///     }
 ///
 /// Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
-/// `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMED_OUT` the time until it is called again; what
-/// the program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_minimum_throughput`.
+/// `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it is called
+/// again. The time in which the caller processes data does not count. For a TLS stream:
+/// `netlib_tls_stream_set_minimum_throughput`.
 pub struct netlib_throughput {
     _private: [u8; 0],
 }
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughp
 ///
 /// @param throughput the guard. Not NULL.
 /// @param fd the descriptor, borrowed.
-/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+/// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
 ///        waits until the minimum is due.
 /// @param limit ends the wait early; borrowed. May be NULL: no limit.
 /// @param err out, owned. May be NULL.

@@ -29,14 +29,14 @@ use crate::socket::race::Connect;
 /// @param options borrowed. May be NULL: the defaults.
 /// @param limit ends the call early; borrowed. May be NULL: no limit.
 /// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
-/// @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as
+/// @param err out, owned: its message contains the path; an abstract name is written as "@name", an unprintable byte as
 ///        "\xff". May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
 ///         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
 ///         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`,
 ///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
 ///         long, has a NUL in it or is nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an
-///         abstract name where there are none.
+///         abstract name on a system that has none.
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]

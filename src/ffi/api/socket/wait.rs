@@ -15,7 +15,7 @@ use crate::socket::{self, sys, wait};
 /// runs meanwhile does not shorten the wait.
 ///
 /// @param fd the descriptor, borrowed.
-/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+/// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
 ///        waits for ever.
 /// @param limit ends the wait early; borrowed. May be NULL: no limit.
 /// @param err out, owned. May be NULL.
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn netlib_wait_for_read(
 /// it is connected or has failed.
 ///
 /// @param fd the descriptor, borrowed.
-/// @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+/// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
 ///        waits for ever.
 /// @param limit ends the wait early; borrowed. May be NULL: no limit.
 /// @param err out, owned. May be NULL.

@@ -15,7 +15,7 @@ use crate::tls::trust::Loaded;
 /// `netlib_tls_context_trust_kinds`.
 #[repr(C)]
 pub enum netlib_trust_kind {
-    /// No bit: there is no such source, or none at all.
+    /// No bit is set: there is no such source, or no source at all.
     NETLIB_TRUST_NONE = 0,
     /// The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name.
     NETLIB_TRUST_SYSTEM = 1,
@@ -40,8 +40,8 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
     read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }
 
-/// How many trusted certificates there are, of authorities and of peers themselves. Those of the same name and key
-/// count once, also if several sources have them. As the length of Python's `get_ca_certs()`.
+/// The number of trusted certificates, of authorities and of peers. Certificates with the same name and key count once,
+/// even if several sources have them. As the length of Python's `get_ca_certs()`.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
@@ -95,8 +95,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
 /// @param context the context. May be NULL: NULL is returned.
 /// @param index 0 to count - 1; beyond, NULL is returned.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for
-///         a store that is no file; "embedded".
+/// @return borrowed from `context`: the path of a file or directory, byte for byte; "CA data"; "system" for a store
+///         that is not a file; "embedded".
 /// @threads any
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -108,8 +108,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
     lend_text(context, len, |context| context.trust_loaded().get(index).map(Loaded::name))
 }
 
-/// How many trusted certificates a source has, those that other sources have too included. Those of the same name and
-/// key count once.
+/// The number of trusted certificates in a source, including those that other sources have too. Certificates with the
+/// same name and key count once.
 ///
 /// @param context the context. May be NULL: 0 is returned.
 /// @param index 0 to count - 1; beyond, 0 is returned.

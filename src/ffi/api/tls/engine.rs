@@ -102,7 +102,7 @@ pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) 
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
 /// @param n out: how many were taken. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
+/// @return `NETLIB_OK`, even if no byte was consumed; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
 ///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engi
 /// @param len the room in bytes.
 /// @param n out: how many bytes were given; 0 if there are none. Not NULL.
 /// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`, whatever has become of the session; `NETLIB_CLOSED` in a forked child.
+/// @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]
@@ -179,12 +179,12 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
 ///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
-///         context fits; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer
-///         refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
+///         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
+///         `NETLIB_TLS_INCOMPATIBLE` if this side finds no version, cipher suite or other parameter in common;
 ///         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
-///         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer closes the session, in the middle;
-///         `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
-///         `netlib_tls_options_set_servername_callback`.
+///         `NETLIB_TLS_HANDSHAKE_EOF` if the transport ends or the peer closes the session during the handshake;
+///         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
+///         `netlib_tls_options_set_servername_callback` failed.
 /// @threads one call at a time on the engine
 /// @since 0.1.0
 #[unsafe(no_mangle)]

@@ -38,18 +38,19 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
     });
 }
 
-/// The groups for the key exchange, the most wanted first. As OpenSSL's SSL_CTX_set1_groups_list, Go's
-/// `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first
-/// resists a quantum computer too.
+/// The groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
+/// `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first also
+/// resists quantum computers.
 ///
-/// The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them. There
-/// are also SecP256r1MLKEM768, MLKEM768 and MLKEM1024; these three and X25519MLKEM768 belong to TLS 1.3, and a version
-/// that is left without a group is not offered. A name that does not exist here is `NETLIB_INVALID_ARGUMENT`, unless
-/// `?` stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
+/// The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them.
+/// SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are also available. These three and X25519MLKEM768 require TLS 1.3. A
+/// version for which the list has no group is not offered. An unknown name is `NETLIB_INVALID_ARGUMENT`; with the
+/// prefix `?` it is ignored, as in OpenSSL 3.3. A group may be named once.
 ///
-/// A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed,
-/// which costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a
-/// share of that one at once the next time. A server takes the client's most wanted group that is in its own list.
+/// A client sends a key share for the first group. If that is X25519MLKEM768, it also sends one for x25519 if that is
+/// listed, at no extra cost. A server that wants another group requests it, which takes one more round trip; the next
+/// handshake with that server sends a share for that group at once. A server selects the client's most preferred group
+/// that is in its own list.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
@@ -66,8 +67,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_key_exchange_groups(
 }
 
 /// Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
-/// OpenSSL's other bits are answered alike: accepted if they are always true or make no difference,
-/// `NETLIB_UNSUPPORTED` otherwise.
+/// OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
+/// `NETLIB_UNSUPPORTED`.
 #[repr(C)]
 pub enum netlib_tls_option {
     /// Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none.

@@ -15,7 +15,7 @@ pub enum netlib_tls_version {
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
     /// The newest that netlib offers.
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
-    /// No version is agreed on yet: an answer only, no setting.
+    /// No version is negotiated yet. This is a result only, not a setting.
     NETLIB_TLS_VERSION_NONE = 0,
     /// RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it.
     NETLIB_TLS_VERSION_1_2 = 0x0303,

@@ -23,10 +23,9 @@ use crate::tls::{Context, SavedSession};
 /// not bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares
 /// its keys. A stream for which none is set resumes what the context still remembers.
 ///
-/// A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are
-/// one client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to be stored or
-/// sent: it does not outlive the process. A forked child has a copy of each session; use a ticket in one of the two
-/// processes only.
+/// A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
+/// 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
+/// the process. A forked child has a copy of each session; use a ticket in one of the two processes only.
 pub struct netlib_tls_session {
     _private: [u8; 0],
 }
@@ -115,9 +114,9 @@ pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_
 /// remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
 ///
 /// @param stream the stream, a client's. Not NULL.
-/// @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server gives none,
-///        none has come yet, another stream has resumed it, the context has forgotten it, or does not resume; or the
-///        stream proves no name. Not NULL.
+/// @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server sends none,
+///        none has arrived yet, another stream has resumed it, the context has forgotten it or does not resume
+///        sessions, or the stream verifies no name. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
 /// @threads any
@@ -137,13 +136,12 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
     })
 }
 
-/// Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and
-/// SSL_set_session. Default: one that the context remembers, if there is one; it is dropped when another is set, or
-/// none.
+/// Sets the session that this stream resumes. Call it before the handshake. As Python's `wrap_socket(session=…)` and
+/// SSL_set_session. Default: a session that the context remembers, if there is one; setting another session, or none,
+/// drops it.
 ///
-/// If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A
-/// session of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a
-/// refusal the stream is as it was.
+/// If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
+/// is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
 ///
 /// @param stream the stream, a client's. Not NULL.
 /// @param session the session; the stream keeps its own reference. May be NULL: nothing is resumed, so that nobody can

@@ -26,8 +26,8 @@ use crate::tls::Stream;
 /// A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
 /// `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
 ///
-/// A stream belongs to the process that made it. In a forked child every call that reads, writes, shakes hands, shuts
-/// down or changes a setting is `NETLIB_CLOSED`, and `netlib_tls_stream_free` releases memory and nothing else.
+/// A stream belongs to the process that made it. In a forked child every call that reads, writes, handshakes, shuts
+/// down or changes a setting is `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory.
 pub struct netlib_tls_stream {
     _private: [u8; 0],
 }
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) 
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_stream, limit: *const netlib_limit) {
-    // It fails only after a panic inside a call, which every later call reports.
+    // This fails only after a panic in an earlier call, which every other call reports.
     guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
 }
 

@@ -21,12 +21,12 @@ use crate::tls::{Stream, Transport};
 /// @param ctx as given to `netlib_tls_wrap_callbacks`.
 /// @param buf where to put bytes; what it holds before is not set.
 /// @param len how many bytes fit, at least 1.
-/// @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more. It holds `SIZE_MAX`
-///        before, and must be stored.
-/// @return `NETLIB_OK`, with `*n` stored; without, the session fails with `NETLIB_CALLBACK_FAILED`.
-///         `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` when there is nothing yet,
-///         which the call on the stream then returns. A netlib status of failure (200 or more) fails that call with this
-///         status; any other number with `NETLIB_CALLBACK_FAILED`.
+/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
+///        `SIZE_MAX`, and the callback must store a value.
+/// @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`.
+///         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
+///         data is available yet; the call on the stream then returns this status. A failure status of netlib (200 or
+///         more) fails that call with the same status, any other number with `NETLIB_CALLBACK_FAILED`.
 /// @threads as the stream is used
 /// @since 0.1.0
 pub type netlib_tls_read_fn =
@@ -38,11 +38,11 @@ pub type netlib_tls_read_fn =
 /// @param ctx as given to `netlib_tls_wrap_callbacks`.
 /// @param buf the bytes.
 /// @param len how many, at least 1.
-/// @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again. It holds `SIZE_MAX` before,
-///        and must be stored.
-/// @return `NETLIB_OK`, with `*n` stored; without, the session fails with `NETLIB_CALLBACK_FAILED`. Otherwise nothing
-///         was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there is no room yet; failures as of
-///         `netlib_tls_read_fn`.
+/// @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
+///        `SIZE_MAX`, and the callback must store a value.
+/// @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`. With
+///         any other result nothing was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if there is no room yet;
+///         failures as in `netlib_tls_read_fn`.
 /// @threads as the stream is used
 /// @since 0.1.0
 pub type netlib_tls_write_fn =
@@ -131,10 +131,9 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 /// @param read_fn receives. Not NULL.
 /// @param write_fn sends. Not NULL.
 /// @param ctx given to both. May be NULL.
-/// @param ctx_free releases `ctx`, once the stream and each that runs inside it are freed, or before this call returns
-///        if it fails. May be NULL: `ctx` must stay usable until then.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions
-///        but `ctx_free`. Not NULL.
+/// @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
+///        it fails. May be NULL: `ctx` must stay usable until then.
+/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls no callback but `ctx_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
 /// @threads any
@@ -169,10 +168,9 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 /// @param read_fn receives. Not NULL.
 /// @param write_fn sends. Not NULL.
 /// @param ctx given to both. May be NULL.
-/// @param ctx_free releases `ctx`, once the stream and each that runs inside it are freed, or before this call returns
-///        if it fails. May be NULL: `ctx` must stay usable until then.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions
-///        but `ctx_free`. Not NULL.
+/// @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
+///        it fails. May be NULL: `ctx` must stay usable until then.
+/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls no callback but `ctx_free`. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
 /// @threads any

@@ -15,8 +15,8 @@ use crate::tls::TlsOptions;
 ///
 /// - As an authority it may issue certificates for any name, within its own limits: its validity, pathlen,
 ///   extendedKeyUsage, keyUsage and nameConstraints. It is an authority if its basicConstraints say CA:TRUE, if it has
-///   no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is none if its
-///   keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
+///   no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is not an
+///   authority if its keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
 /// - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue another.
 /// - A peer may present a certificate of the file, whoever issued it and also if it says CA:TRUE, as `openssl req -x509`
 ///   makes them. It is accepted if its validity, name, purpose and key are right. If revocation lists were added, it is
@@ -25,7 +25,7 @@ use crate::tls::TlsOptions;
 ///
 /// A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
 /// OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
-/// any usable certificate makes `netlib_tls_context_new` fail with the path.
+/// any usable certificate makes `netlib_tls_context_new` fail, with the path in the message.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5
@@ -46,8 +46,9 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
 /// If there are names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are read, so
 /// that the same is trusted as by OpenSSL. If there are none, every file is read that is not hidden; subdirectories are
 /// not. A file that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`; a directory that
-/// cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail with the path. CRLs under
-/// hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file` adds CRLs.
+/// cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail, with the path in the
+/// message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
+/// adds CRLs.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. Copied.
@@ -98,11 +99,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netli
     });
 }
 
-/// Whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then client
-/// sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client certificates are
-/// asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because a client with a certificate looks the same:
-/// reading a store of 140 authorities takes a few milliseconds. With 1, `netlib_tls_context_new` without a certificate
-/// fails with `NETLIB_INVALID_ARGUMENT`.
+/// Whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
+/// client sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client
+/// certificates are asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
+/// with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
+/// authorities. With 1, `netlib_tls_context_new` without a certificate fails with `NETLIB_INVALID_ARGUMENT`.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.
@@ -120,8 +121,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib
 /// and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where the system
 /// has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
 ///
-/// Of each netlib has the name, the key and the nameConstraints, and no certificate. So their validity is not checked,
-/// and none of them is accepted as a peer's own.
+/// netlib has the name, the key and the nameConstraints of each of them, but not its certificate. So their validity is
+/// not checked, and none of them is accepted as a peer's own certificate.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param on 0 or 1.

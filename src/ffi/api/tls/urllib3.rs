@@ -50,8 +50,8 @@ pub enum netlib_ssl_version {
 /// the context's are not used.
 ///
 /// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
-/// read before it; one that has ended already is told before that. The stream blocks. When the call fails there is no
-/// stream; the descriptor stays open, but the peer may have been sent bytes.
+/// read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
+/// call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the peer.
 ///
 /// @param fd a connected stream socket, borrowed.
 /// @param tls_options what to use. May be NULL: all defaults.
@@ -92,8 +92,8 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
 /// module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
 ///
 /// @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
-/// @param number out: any number, which `netlib_tls_options_set_verify_mode` checks when it is given
-///        `(enum netlib_verify_mode)number`. Not NULL.
+/// @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
+///        checks it. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 /// @threads any
@@ -116,8 +116,8 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
 /// a number of `enum netlib_tls_version`.
 ///
 /// @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
-/// @param number out: any number, which `netlib_tls_options_set_ssl_version` checks when it is given
-///        `(enum netlib_ssl_version)number`. Not NULL.
+/// @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
+///        checks it. Not NULL.
 /// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 /// @threads any

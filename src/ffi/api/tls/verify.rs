@@ -27,14 +27,14 @@ pub enum netlib_verify_mode {
 pub enum netlib_verify_flag {
     /// Nothing more than a chain to a trusted authority.
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
-    /// The peer's own certificate must be in no list of revoked ones, and its authority's list must be there.
+    /// The peer's own certificate must not be revoked, and its issuer's CRL must be present.
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 0x4,
     /// The same for every certificate of the chain but the trusted authority's.
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 0xc,
-    /// Every certificate of the chain, the trusted one too, must keep more rules of RFC 5280: a positive serial
-    /// number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier,
-    /// critical basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with
-    /// digitalSignature if it has any.
+    /// Every certificate of the chain, the trusted one too, must obey more rules of RFC 5280: a positive serial number
+    /// of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
+    /// basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature
+    /// if it has any.
     NETLIB_VERIFY_FLAG_X509_STRICT = 0x20,
     /// Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`.
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 0x40,
@@ -174,10 +174,10 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
     });
 }
 
-/// What else is asked of certificates, by clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
-/// `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once revocation lists were added. A CRL flag
-/// without a list makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets
-/// it with Python 3.13 or newer.
+/// Additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
+/// `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
+/// makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
+/// 3.13 or newer.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param flags bits of `enum netlib_verify_flag`.
@@ -193,11 +193,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// The clock by which certificates have expired or are not yet valid, and revocation lists have ended. As OpenSSL's
 /// X509_VERIFY_PARAM_set_time. Default: the system's clock.
 ///
-/// It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
-/// time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
-/// neither shake hands, read nor write on it. A call on an engine that it is asked for is `NETLIB_BUSY`. A resumed
-/// session verifies nothing: its certificate was verified when the session was new, which is not resumed for longer than
-/// that is good for.
+/// Called once per handshake, before it starts, on the calling thread. It may run on several threads at once, and is
+/// called as long as a context or options hold it. No lock is held: it may use the stream that it is called for, but
+/// not read, write or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`. A resumed session
+/// verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
+/// expires.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
