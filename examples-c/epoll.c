@@ -16,8 +16,8 @@
  * body, the seconds it took, which of how many connection attempts has won and its address, the URL, and what went
  * wrong. A failure is the matter of one URL and of no other.
  *
- * Everything is asked for once. netlib_retry_decide, with netlib_retry_recommended, says what to try again and when,
- * and where a redirect leads: see fetch.c. Its delay is one timer more.
+ * Each URL is requested once, without retries. netlib_retry_decide with netlib_retry_recommended decides what to retry
+ * and when, and where a redirect leads: see fetch.c. Its delay needs one more timer.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -19,19 +19,20 @@ pub type Sleep = Arc<dyn Fn(f64) -> Result<()> + Send + Sync>;
 /// A random number, 0 or more and less than 1, each as likely.
 pub type Random = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
-/// What a callback that decides has decided. A callback that failed gives an error instead.
+/// The decision of a callback. A callback that failed returns an error instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Allow,
     Refuse,
 }
 
-/// Tells a callback from another: the address of the function and of its `ctx`. All zero for a closure made in Rust.
+/// Identifies a callback by the addresses of its function and its `ctx`. All zero for a Rust closure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallbackId {
     pub function: usize,
     pub ctx: usize,
-    /// Of a `ctx` that netlib releases: no later one has the same number, as it may have the same address.
+    /// The serial number of a `ctx` that netlib releases. A later `ctx` may have the same address, but not the same
+    /// number.
     pub serial: u64,
 }
 

@@ -17,19 +17,20 @@ const MAX_DEPTH: usize = 16;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// How many errors there may be in all: one, its causes, and theirs. A cause that is too many is kept without its own.
-/// The wide and deep trees that a caller can build of shared causes are otherwise walked in exponential time.
+/// The maximum number of errors in a tree: one, its causes, and theirs. A cause that would exceed it is kept without
+/// its own causes. Otherwise it would take exponential time to walk the wide and deep trees that a caller can build of
+/// shared causes.
 const MAX_ERRORS: usize = 1024;
 
-/// What went wrong: immutable once made, cheap to share behind an `Arc`. Behind a pointer, because a result has room
-/// for its error also where all goes well, as on the way of every byte.
+/// An error: immutable once made, cheap to share behind an `Arc`. Its data is behind a pointer, because every `Result`
+/// has room for its error even on success, on the fast path too.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Facts>);
 
 #[derive(Clone, Debug)]
 struct Facts {
     status: Status,
-    /// Replaces the kind of the status: see [`Error::retry_kind`]. Never `ByCause`.
+    /// Overrides the kind of the status: see [`Error::retry_kind`]. Never `ByCause`.
     retry_kind: Option<RetryKind>,
     message: CString,
     errno: i32,
@@ -43,7 +44,7 @@ struct Facts {
     retry: Option<Arc<Retry>>,
     ech_retry_configs: Option<Vec<u8>>,
     depth: usize,
-    /// This one, its causes, and theirs.
+    /// The number of errors in the tree: this one, its causes, and theirs.
     errors: usize,
 }
 
@@ -156,7 +157,7 @@ impl Error {
         self
     }
 
-    /// What was sent stays sent: a cause that says so makes this a read error too, unless it is never retried.
+    /// If a cause records that data was sent, this is a read error too, unless it is never retried.
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
         if cause.0.retry_kind == Some(RetryKind::Read) {
             self = self.after_request_was_sent();

@@ -1,10 +1,10 @@
-//! Forks: which process this is, and what a fork waits for.
+//! fork(2): identifies the current process, and makes a fork wait for critical sections.
 //!
-//! A forked child has the memory of its parent and one of its threads. A lock that another thread held at the fork stays
-//! locked for ever in the child, and aws-lc aborts a child that was forked while another thread signed with the same key
-//! (`rsa_blinding_get`). So whatever a child needs is locked, or given to aws-lc, under a [`Delay`]; fork(2) waits, in a
-//! handler of pthread_atfork(3), until no thread has one. Both sides wait for a bounded time only: handlers of other
-//! libraries can make two threads wait for each other.
+//! A forked child has the memory of its parent and one of its threads. A lock that another thread held at the fork
+//! stays locked for ever in the child, and aws-lc aborts a child that was forked while another thread signed with the
+//! same key (`rsa_blinding_get`). So every lock that a child needs is taken, and aws-lc is called, under a [`Delay`];
+//! fork(2) waits, in a handler of pthread_atfork(3), until no thread holds one. Both sides wait for a bounded time
+//! only: handlers of other libraries can make two threads wait for each other.
 //!
 //! vfork(2) and clone(2) with CLONE_VM share the memory, so both sides see every change. Handlers do not run for `_Fork`
 //! and clone(2) without CLONE_VM; there the kernel's wiped page still tells the processes apart.
@@ -29,9 +29,9 @@ use crate::status::Status;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(NonZeroU64);
 
-/// The current process; 0 after a fork, until it is asked for.
+/// The current process; 0 after a fork, until it is first queried.
 static CURRENT: OnceRef<'static, AtomicU64> = OnceRef::new();
-/// In its place where the kernel wipes no page: then the handler of the child clears it.
+/// Used instead if the kernel cannot wipe a page: then the child's handler clears it.
 static UNWIPED: AtomicU64 = AtomicU64::new(0);
 
 impl Process {
@@ -44,7 +44,7 @@ impl Process {
 
     #[cold]
     fn first_seen() -> Process {
-        /// Ordinary memory, which a child gets a copy of: how many processes led to this one.
+        /// The generation: how many forks led to this process. It is ordinary memory, so a child inherits it.
         static GENERATION: AtomicU32 = AtomicU32::new(0);
         let current = current();
         let generation = GENERATION.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -60,13 +60,13 @@ impl Process {
         Process(NonZeroU64::MIN | u64::from(number) << 32)
     }
 
-    /// As getpid(2) numbers it.
+    /// The process number, as from getpid(2).
     pub(crate) fn id(self) -> u32 {
         (self.0.get() >> 32) as u32
     }
 
-    /// Refuses an object with keys in every process but the one that made it: two processes that went on from the same
-    /// state would encrypt different data with the same key and nonce.
+    /// Refuses an object with keys in every process but the one that made it: two processes that continued from the
+    /// same state would encrypt different data with the same key and nonce.
     #[inline(always)]
     pub(crate) fn check_owner(self, what: &str) -> Result<()> {
         let current = Process::current();
@@ -91,7 +91,7 @@ fn current() -> &'static AtomicU64 {
     })
 }
 
-/// Two threads that come at once both install the handler, so that neither goes on without it. It may run twice.
+/// Two threads that race both install the handler, so that neither continues without it. It may then run twice.
 fn install() {
     if !INSTALLED.load(Ordering::Relaxed) && sys::at_fork::<Gate>() {
         INSTALLED.store(true, Ordering::Relaxed);
@@ -100,14 +100,14 @@ fn install() {
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Holds forks off as long as it lives, unless that takes too long. May be nested.
-#[must_use = "forks are held off as long as it lives"]
+/// Delays forks while it exists, up to a time limit. May be nested.
+#[must_use = "forks are delayed only while it exists"]
 pub(crate) struct Delay {
-    /// It counts for its thread.
+    /// A delay counts for its thread, so it must stay there.
     not_send: PhantomData<*const ()>,
 }
 
-/// Holds forks off. Nothing may be waited for meanwhile but other threads that hold them off.
+/// Delays forks. While it is held, the thread may wait only for threads that also hold one.
 pub(crate) fn delay() -> Delay {
     let depth = DEPTH.get();
     DEPTH.set(depth.saturating_add(1));
@@ -130,7 +130,7 @@ impl Drop for Delay {
 /// How long a fork waits for other threads, and they for it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Counters on cache lines of their own, so that threads do not take one from each other.
+/// Counters on cache lines of their own, so that threads do not contend for one.
 #[repr(align(128))]
 struct Lane(AtomicIsize);
 
@@ -142,7 +142,7 @@ static FORKING: AtomicUsize = AtomicUsize::new(0);
 static FORKED_FROM: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// How many delays this thread has.
+    /// How many delays this thread holds.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -150,7 +150,7 @@ thread_local! {
 struct Gate;
 
 impl Gate {
-    /// Tells threads that live at the same time apart.
+    /// Distinguishes threads that exist at the same time.
     fn thread() -> usize {
         DEPTH.with(|depth| NonNull::from(depth).addr().get())
     }
@@ -228,7 +228,7 @@ impl ForkHandler for Gate {
     }
 }
 
-/// False: it was still not so when the time came.
+/// False if the condition was still not met at the end of the time.
 fn wait_until(time: Instant, is_so: impl Fn() -> bool) -> bool {
     for turn in 0_u32.. {
         if is_so() {
@@ -243,7 +243,7 @@ fn wait_until(time: Instant, is_so: impl Fn() -> bool) -> bool {
     false
 }
 
-/// A mutex that no fork finds locked. It knows no poison.
+/// A mutex that is not locked during a fork. It ignores poisoning.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
 
@@ -278,7 +278,7 @@ impl<T> std::ops::DerefMut for Locked<'_, T> {
     }
 }
 
-/// [`OnceLock::get_or_init`] that no fork finds half done.
+/// [`OnceLock::get_or_init`] that is not half done during a fork.
 pub(crate) fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     match cell.get() {
         Some(value) => value,

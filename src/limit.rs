@@ -76,7 +76,7 @@ impl Limit {
         self.cancelled.store(true, Ordering::SeqCst);
         // Pairs with the fence of `wake_fd`: either this sees the descriptor, or `wake_fd` sees the flag.
         fence(Ordering::SeqCst);
-        // Before the first wait there is nothing to raise, and the process may be unknown yet.
+        // Before the first wait there is no descriptor to signal, and the process may not be known yet.
         if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.of(Process::current())) {
             wake.raise();
         }

@@ -41,7 +41,7 @@ pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// As [`grow`]; a list whose place a larger one takes is wiped.
+/// As [`grow`], but wipes the old list when a larger one replaces it.
 pub(crate) fn grow_wiping(list: &mut Vec<u8>, more: usize, what: &str) -> Result<()> {
     if list.capacity() - list.len() >= more {
         return Ok(());
@@ -54,11 +54,11 @@ pub(crate) fn grow_wiping(list: &mut Vec<u8>, more: usize, what: &str) -> Result
     Ok(())
 }
 
-/// Overwrites what is about to be freed and may be a secret. The crate zeroize writes byte by byte, which takes ten times as
-/// long for a buffer of records.
+/// Overwrites memory that may hold a secret, before it is freed. The crate zeroize writes byte by byte, which takes ten
+/// times as long for a record buffer.
 pub(crate) fn wipe(bytes: &mut [u8]) {
     bytes.fill(0);
-    // Otherwise the compiler may leave out what nobody reads.
+    // Otherwise the compiler may remove a write that nothing reads.
     black_box(bytes);
 }
 

@@ -69,7 +69,8 @@ impl Response {
         (!location.is_empty()).then_some(location)
     }
 
-    /// Whether the request was HEAD, in any case of letters, as urllib3 compares it. [`Response::framing`] is exact.
+    /// Whether the request was HEAD, compared case-insensitively as in urllib3. [`Response::framing`] is
+    /// case-sensitive.
     pub fn is_response_to_head(&self) -> bool {
         self.request_method.to_bytes().eq_ignore_ascii_case(b"HEAD")
     }

@@ -118,7 +118,7 @@ statuses! {
 
     Internal            =  400 INTERNAL            System   Never   "an error inside this library was caught: please report it";
     OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be reserved";
-    // 403 was TOO_MANY_LOOKUPS: lookups wait for their turn. No number is used again.
+    // 403 was TOO_MANY_LOOKUPS; lookups are queued now. No number is used again.
     Io                  =  402 IO                  System   Read    "a system call failed";
 
     Cancelled           =  500 CANCELLED           Time     Never   "the limit was cancelled";

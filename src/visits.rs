@@ -1,4 +1,4 @@
-//! Counts the bytes that parsers look at, per thread and in debug builds only: a test can then show without a clock that
+//! Counts the bytes that parsers visit, per thread and in debug builds only: a test can then show without a clock that
 //! the work is linear.
 
 #[cfg(debug_assertions)]
@@ -6,7 +6,7 @@ thread_local! {
     static VISITS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
-/// Counts `bytes` that are looked at once more.
+/// Adds `bytes` visited bytes.
 #[inline]
 pub(crate) fn visit(bytes: usize) {
     #[cfg(debug_assertions)]
@@ -15,7 +15,7 @@ pub(crate) fn visit(bytes: usize) {
     let _ = bytes;
 }
 
-/// How many bytes `run` looks at.
+/// Returns how many bytes `run` visits.
 #[cfg(all(test, debug_assertions))]
 pub(crate) fn count(run: impl FnOnce()) -> usize {
     VISITS.with(|visits| visits.set(0));

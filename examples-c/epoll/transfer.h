@@ -40,7 +40,7 @@ struct transfer {
     int fd;          /* the connection; -1: none */
     uint32_t events; /* what epoll watches `fd` for; 0: it does not */
     netlib_tls_stream *tls;
-    uint64_t head_state; /* how much of a head in the buffer netlib_response_parse has looked at */
+    uint64_t head_state; /* how much of the head in the buffer netlib_response_parse has parsed */
     netlib_response *response;
     int interim_responses;
     struct body body;

@@ -8,12 +8,12 @@
  * error that nobody sees could not be retried. */
 netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...);
 
-/* The same, around what led to it. `cause` may be NULL; it stays the caller's. If it says that a part of the request was
- * sent, so does the new error: netlib sees to that. */
+/* The same with a cause. `cause` may be NULL; the caller keeps it. If the cause records that a part of the request was
+ * sent, netlib records this in the new error too. */
 netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
                            ...);
 
-/* The same with a retry kind of its own, whatever its status and its cause say. */
+/* The same with an explicit retry kind, which overrides those of the status and the cause. */
 netlib_status fail_counted_as(enum netlib_retry_kind kind, netlib_status status, const netlib_error *cause,
                               netlib_error **err, const char *format, ...);
 

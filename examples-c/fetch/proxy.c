@@ -115,8 +115,8 @@ netlib_status proxy_open_tunnel(const struct proxy *proxy, struct http *http, co
     return status;
 }
 
-/* After a read error the server may have acted on the request, says the policy. But only the CONNECT was sent, and that
- * to the proxy: it is a connection that was not made. */
+/* After a read error the retry policy assumes that the server may have acted on the request. But only the CONNECT was
+ * sent, and only to the proxy: this is a failed connection. */
 static netlib_error *before_the_server(netlib_error *error) {
     if (netlib_error_retry_kind(error) != NETLIB_RETRY_KIND_READ) return error;
     netlib_error *unmade = NULL;

@@ -1,7 +1,7 @@
 /*
  * proxy.h - a proxy: where it is, who we are to it, and the tunnel that it opens for CONNECT (RFC 9110 section 9.3.6).
  *
- * What goes wrong on the way to the tunnel is NETLIB_PROXY_FAILED, whose cause decides how the retry policy counts it.
+ * A failure before the tunnel is open is NETLIB_PROXY_FAILED, whose cause decides how the retry policy counts it.
  */
 #ifndef EXAMPLES_FETCH_PROXY_H
 #define EXAMPLES_FETCH_PROXY_H

@@ -58,7 +58,7 @@ static enum exit_code code_of(netlib_status status, const netlib_error *error, i
 /* --- the advice --------------------------------------------------------------------------------------------------- */
 
 /* netlib's advice is for programmers and names a setter: "to trust the authority …: netlib_tls_options_add_ca_file".
- * Who runs fetch has options instead, for what concerns the server and for what concerns the proxy. */
+ * Users of fetch have command-line options instead, one for the server and one for the proxy. */
 static const struct setting {
     const char *setter, *for_server, *for_proxy;
 } settings[] = {

@@ -31,7 +31,7 @@ void trace_response(struct trace *trace, const netlib_response *response);
 /* An error with its causes. */
 void trace_error(struct trace *trace, const netlib_error *error);
 
-/* That the request is sent again, in which form and when; or that the server asks to wait too long for that. */
+/* Traces that the request is sent again, in which form and when; or that the server asks to wait too long. */
 void trace_decision(struct trace *trace, const struct request *request, const netlib_decision *decision);
 
 #endif

@@ -24,7 +24,7 @@ pub(crate) fn callbacks(
     let [of_read, of_tell, of_seek, of_is_closed] = [ctx; 4].map(CallbackContext::clone);
     Callbacks {
         read: Box::new(move |buffer| {
-            // Preset to a count that no callback may leave: a callback that raised before it stored one has failed.
+            // Preset to an invalid count: a callback that raised an exception before it stored one has failed.
             let mut n = usize::MAX;
             // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
             succeeded(unsafe { read(of_read.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) }, "read")?;
@@ -53,7 +53,7 @@ pub(crate) fn callbacks(
     }
 }
 
-/// No truth value.
+/// Not a valid boolean.
 const UNSTORED: i32 = -1;
 
 fn truth(value: i32) -> Result<bool> {

@@ -126,7 +126,7 @@ pub(super) fn verdict(result: i32, name: &str) -> Result<Verdict> {
     }
 }
 
-/// What a foreign-function layer returns when the callback raised is 0: no answer of these callbacks.
+/// Foreign-function layers return 0 if the callback raised an exception, so 0 is not a valid result.
 fn failed(result: i32, name: &str, expected: &str) -> Error {
     let message = match result {
         0 => format!("the {name} callback failed: it returned 0"),

@@ -1,4 +1,4 @@
-//! What a callback is called with, and the function that releases it.
+//! The `ctx` of a callback, and the function that releases it.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -20,18 +20,18 @@ pub(crate) struct CallbackContext(Arc<Owned>);
 struct Owned {
     ctx: *mut c_void,
     ctx_free: Option<CtxFreeFn>,
-    /// Tells this `ctx` from a later one at the same address. 0 if there is no `ctx_free`: then the address alone counts,
-    /// and the caller sees to it that nothing else gets it.
+    /// Distinguishes this `ctx` from a later one at the same address. 0 without `ctx_free`: then the address alone
+    /// counts, and the caller must not reuse it.
     serial: u64,
 }
 
-// SAFETY: netlib only hands the pointer back; netlib.h asks that the program's functions take it on any thread.
+// SAFETY: netlib only passes the pointer back; netlib.h requires that callbacks accept it on any thread.
 unsafe impl Send for Owned {}
 // SAFETY: as above.
 unsafe impl Sync for Owned {}
 
 impl CallbackContext {
-    /// Takes `ctx` over.
+    /// Takes ownership of `ctx`.
     pub(super) fn new(ctx: *mut c_void, ctx_free: Option<CtxFreeFn>) -> CallbackContext {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let serial = if ctx_free.is_some() { NEXT.fetch_add(1, Ordering::Relaxed) } else { 0 };
@@ -43,7 +43,7 @@ impl CallbackContext {
         self.0.ctx
     }
 
-    /// Of a function that is set as an option; `None` is no function, whatever its `ctx`.
+    /// The id of a callback that is set as an option. `None` means no callback, whatever its `ctx`.
     pub(crate) fn id(&self, function: Option<*const ()>) -> CallbackId {
         function.map_or_else(CallbackId::default, |function| CallbackId {
             function: function.addr(),
@@ -56,9 +56,9 @@ impl CallbackContext {
 impl Drop for Owned {
     fn drop(&mut self) {
         let Some(ctx_free) = self.ctx_free else { return };
-        // Handles are also dropped in calls that do not hold cancellation off by themselves.
+        // Handles are also dropped in calls that do not disable cancellation themselves.
         let _uncanceled = Uncanceled::begin();
-        // SAFETY: netlib.h: the function takes the `ctx` that it was given with, once.
+        // SAFETY: netlib.h: the function accepts the `ctx` that it was passed with, once.
         unsafe { ctx_free(self.ctx) };
     }
 }

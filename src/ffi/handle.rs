@@ -5,9 +5,9 @@
 //! value counts its own references) or [`Unique`] (a [`Slot`]: one owner). A `Unique` handle cannot be freed as a `Shared`
 //! one, or cloned: there is no code for it.
 //!
-//! A callback may call the handle that it is called for. A call that changes a `Unique` value marks its slot: another
-//! call meanwhile is `NETLIB_BUSY`, and a `_free` is left to the end of the call that is under way. A call on a `Shared`
-//! value that may run callbacks holds a reference of its own: [`held`].
+//! A callback may call the handle that it runs for. A call that changes a `Unique` value marks its slot: until it ends,
+//! another call is `NETLIB_BUSY`, and a `_free` is deferred to its end. A call on a `Shared` value that may run
+//! callbacks holds its own reference: [`held`].
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -48,7 +48,7 @@ pub(crate) trait Ownership<V> {
     where
         V: 'a;
 
-    /// A call is changing the value: it must be neither read nor changed by another.
+    /// Whether a call is changing the value, so that no other call may read or change it.
     ///
     /// # Safety
     /// As [`Ownership::borrow`], but the value may be changed.
@@ -56,7 +56,7 @@ pub(crate) trait Ownership<V> {
         false
     }
 
-    /// Gives up what `into_raw` gave.
+    /// Releases the pointer that `into_raw` returned.
     ///
     /// # Safety
     /// As [`Ownership::from_raw`].
@@ -161,14 +161,14 @@ impl Sharing<Url> for Counted {
     }
 }
 
-/// The value of a `Unique` handle, and what calls do with it. Nothing here is atomic: such a handle is for one thread at a
-/// time, so that only a callback of a call on it comes in between.
+/// The value of a `Unique` handle, and its state. Nothing here is atomic: one thread at a time uses such a handle, so
+/// only a callback can make a nested call.
 pub(crate) struct Slot<V> {
     /// An [`Exclusive`] exists.
     busy: Cell<bool>,
     /// Freed while it was busy: the end of that call drops the value.
     freed: Cell<bool>,
-    /// netlib's, and lent to a callback: a `_free` does nothing.
+    /// Owned by netlib and lent to a callback: a `_free` does nothing.
     lent: Cell<bool>,
     value: UnsafeCell<V>,
 }
@@ -215,7 +215,7 @@ impl<V: Send> Ownership<V> for Unique {
 }
 
 impl<V> Slot<V> {
-    /// Freed: whether netlib keeps the value, or the call under way drops it.
+    /// Handles a `_free`. Returns whether the value stays, because netlib owns it or the current call will drop it.
     fn outlives_free(&self) -> bool {
         if self.lent.get() {
             return true;
@@ -233,7 +233,7 @@ pub(crate) struct Exclusive<'a, V> {
 
 impl<V> Exclusive<'_, V> {
     fn slot(&self) -> &Slot<V> {
-        // SAFETY: the slot lives until this is dropped: a `_free` meanwhile is left to that.
+        // SAFETY: the slot lives until this is dropped: a `_free` meanwhile is deferred to that drop.
         unsafe { self.slot.as_ref() }
     }
 }
@@ -258,7 +258,7 @@ impl<V> Drop for Exclusive<'_, V> {
     fn drop(&mut self) {
         self.slot().busy.set(false);
         if self.slot().freed.get() {
-            // SAFETY: its owner has given it up during the call, which ends here.
+            // SAFETY: its owner has freed it during the call, which ends here.
             drop(unsafe { Box::from_raw(self.slot.as_ptr()) });
         }
     }
@@ -275,7 +275,7 @@ pub(crate) fn give<H: Handle>(owned: Owned<H>) -> *mut H {
     H::Ownership::into_raw(owned).cast()
 }
 
-/// Gives a value to a callback, to be taken back by [`take`]: the callback cannot free it.
+/// Lends a value to a callback until [`take`] takes it back: the callback cannot free it.
 pub(crate) fn give_lent<H: Handle<Ownership = Unique>>(owned: Box<H::Value>) -> *mut H {
     let raw = Unique::into_raw(owned);
     // SAFETY: a slot, made above.
@@ -305,8 +305,8 @@ pub(crate) unsafe fn borrow<'a, H: Handle>(handle: *const H, name: &str) -> Resu
     Ok(unsafe { H::Ownership::borrow(handle.cast()) })
 }
 
-/// The value of a single-threaded handle, for one call. A callback of that call that calls the handle again is told that
-/// it is busy.
+/// The value of a single-threaded handle, for one call. If a callback of that call uses the handle, it gets
+/// `NETLIB_BUSY`.
 ///
 /// # Safety
 /// As [`borrow`]; and, as netlib.h asks of a single-threaded handle, no call of another thread is using it.
@@ -339,7 +339,7 @@ impl<V> Deref for Held<'_, V> {
     }
 }
 
-/// As [`borrow`]. Counts a reference only where `may_call_back`, which is cheaper to ask than to count.
+/// As [`borrow`]. Counts a reference only if `may_call_back` says so, because this check is cheaper than counting.
 ///
 /// # Safety
 /// As [`borrow`].

@@ -29,7 +29,7 @@ impl<T> Out<'_, T> {
 }
 
 impl Out<'_, i32> {
-    /// Stores a truth value as 1 or 0.
+    /// Stores a boolean as 1 or 0.
     pub(crate) fn set_bool(self, value: bool) {
         self.set(i32::from(value));
     }
@@ -81,7 +81,7 @@ macro_rules! out_opt {
     };
 }
 
-/// The value of an in/out parameter, for which NULL is 0. Stands before [`out_opt`], which zeroes it.
+/// Reads an in/out parameter; NULL reads as 0. Call it before [`out_opt`], which zeroes the parameter.
 macro_rules! in_out {
     ($p:ident) => {
         // SAFETY: netlib.h: NULL or points to an initialised value of its type.

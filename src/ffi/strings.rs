@@ -90,7 +90,7 @@ pub(crate) unsafe fn read<H: Handle, T>(handle: *const H, fallback: T, get: impl
     })
 }
 
-/// As [`read`] for a truth value: 1 or 0.
+/// As [`read`] for a boolean: 1 or 0.
 ///
 /// # Safety
 /// As [`read`].

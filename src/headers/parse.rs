@@ -51,8 +51,8 @@ pub(crate) fn broken(what: impl std::fmt::Display, at: usize) -> Error {
     Error::new(Status::Protocol, format!("{what} at byte {at}")).at(at)
 }
 
-/// Reads the fields of a block that ends with an empty line, and returns how many bytes they are long, the first empty line
-/// included. `start` is where in the input the block begins; `lines` is about how many lines it has.
+/// Parses the fields of a block that ends with an empty line. Returns their length in bytes, including the first empty
+/// line. `start` is the offset of the block in the input; `lines` is its approximate number of lines.
 pub(crate) fn parse_fields(block: &[u8], start: usize, lines: usize) -> Result<(Headers, usize)> {
     let mut fields = Fields::with_room(lines.min(MAX_FIELDS + 1), block.len())?;
     fields.bytes.extend_from_slice(block);

@@ -46,8 +46,8 @@ impl Response {
     }
 
     /// Chunked if that is the last coding, else the body lasts until the peer closes. A list that is not valid is an
-    /// error, because another reader may find "chunked" in it. This includes an empty element, which RFC 9110 section
-    /// 5.6.1 ignores: after "chunked," some readers expect chunks, and others read until the peer closes.
+    /// error, because another parser may find "chunked" in it. This includes an empty element, which RFC 9110 section
+    /// 5.6.1 ignores: after "chunked," some parsers expect chunks, and others read until the peer closes.
     fn transfer_framing(&self) -> Result<Framing> {
         let mut framing = Framing::UntilClose;
         for value in self.headers.get_all("transfer-encoding") {
@@ -73,8 +73,9 @@ fn bad_coding(problem: impl std::fmt::Display) -> Error {
     Error::new(Status::Protocol, format!("header transfer-encoding: {problem}"))
 }
 
-/// The framing that the coding at the start of `list` has if it is the last one, and what follows the coding: nothing or
-/// a comma. RFC 9112 section 7: a token, then parameters, each after a semicolon: a token, "=", a token or quoted string.
+/// Returns the framing if the coding at the start of `list` is the last one, and the text after the coding: empty or a
+/// comma. The grammar of RFC 9112 section 7: a token, then parameters, each after a semicolon: a token, "=", a token or
+/// quoted string.
 fn transfer_coding(list: &[u8]) -> Result<(Framing, &[u8])> {
     let (name, mut rest) = token(list);
     if name.is_empty() {
@@ -104,7 +105,7 @@ fn transfer_coding(list: &[u8]) -> Result<(Framing, &[u8])> {
     }
 }
 
-/// What follows the parameter at the start of `text`.
+/// Returns the text after the parameter at the start of `text`.
 fn parameter(text: &[u8]) -> std::result::Result<&[u8], &'static str> {
     let (name, rest) = token(text);
     let Some((b'=', value)) = trim(rest).split_first().filter(|_| !name.is_empty()) else {
@@ -120,7 +121,7 @@ fn parameter(text: &[u8]) -> std::result::Result<&[u8], &'static str> {
     }
 }
 
-/// What follows the closing quote.
+/// Returns the text after the closing quote.
 fn after_quoted(mut text: &[u8]) -> Option<&[u8]> {
     loop {
         text = match text {
@@ -170,7 +171,7 @@ mod tests {
                 assert_eq!(framing(method, status, fields).unwrap(), Framing::None, "{method} {status} {fields}");
             }
         }
-        // Methods are case-sensitive: these name others.
+        // Methods are case-sensitive: these are other methods.
         for (method, status) in [("CONNECT", 407), ("connect", 200), ("Connect", 200), ("head", 200), ("Head", 200)] {
             assert_eq!(framing(method, status, LENGTH).unwrap(), Framing::Length(5), "{method} {status}");
         }

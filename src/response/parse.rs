@@ -20,11 +20,11 @@ pub(super) struct StatusLine<'a> {
 }
 
 impl Response {
-    /// Reads a head from the start of `head`, and returns how many bytes it is long. `None`: it is not complete yet.
+    /// Parses a head at the start of `head`, and returns its length in bytes too. `None`: it is not complete yet.
     ///
-    /// `state` is 0, or what the last call left for the same bytes: where to go on. It is 0 again unless `None` is
-    /// returned. A head is read from its start once its end was found, so a state of other bytes can delay the response
-    /// and not change it.
+    /// `state` is 0, or the value that the last call stored for the same bytes. It is 0 again unless `None` is
+    /// returned. Once the end is found, the head is parsed from its start, so a state of other bytes can delay the
+    /// response but not change it.
     pub fn parse(request_method: &str, head: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
         let last = std::mem::take(state);
         super::check_method(request_method)?;
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// Every number as a state: refused, or the answer is late, and never another one.
+    /// Any number as a state is refused or delays the result; it never changes the result.
     #[test]
     fn a_state_of_other_bytes_is_refused_or_harmless() {
         let heads: [&[u8]; 4] = [

@@ -6,22 +6,22 @@ use crate::headers::parse::{MAX_FIELDS, broken};
 use crate::status::Status;
 use crate::visits::visit;
 
-/// The most empty lines that are passed over before a head. Some servers end a body with a line end that its length does
-/// not count.
+/// The most empty lines that are skipped before a head. Some servers send a line end after a body that its length does
+/// not include.
 pub(super) const MAX_EMPTY_LINES: usize = 16;
 
 /// The most lines that fields may have: a folded field has several.
 pub(super) const MAX_LINES: usize = 2 * MAX_FIELDS;
 
-/// How far the search has come. The default is its start.
+/// The progress of the search. The default is its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     phase: Phase,
-    /// Where the status line starts; 0 before it does.
+    /// The offset of the status line; 0 until it begins.
     start: usize,
-    /// The bytes before this have been looked at.
+    /// All bytes before this offset have been searched.
     position: usize,
-    /// The lines of this phase: empty ones before the status line, and field lines.
+    /// The number of lines in this phase: empty ones before the status line, then field lines.
     lines: usize,
 }
 
@@ -99,8 +99,8 @@ impl Progress {
         Ok(None)
     }
 
-    /// Reads the status line once its end is there, and returns where the fields begin. What cannot be one is refused
-    /// without waiting for the end, which may never come.
+    /// Parses the status line once it is complete, and returns where the fields begin. Bytes that cannot be a status
+    /// line are refused without waiting for its end, which may never arrive.
     fn status_line<'a>(&mut self, head: &'a [u8]) -> Result<Option<(StatusLine<'a>, usize)>> {
         while self.phase == Phase::EmptyLines {
             let rest = head.get(self.position..).unwrap_or_default();

@@ -43,8 +43,8 @@ pub(super) struct BackoffTime {
     pub(super) uncapped: f64,
 }
 
-/// The memory of decorrelated jitter. It is drawn once per counted failure, so that a Retry answers the same delay
-/// each time it is asked, and the next Retry knows the previous delay.
+/// The memory of decorrelated jitter. It is drawn once per counted failure, so that a Retry always returns the same
+/// delay, and the next Retry knows the previous delay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DecorrelatedDraw {
     /// The backoff before the previous request; the factor at the first failure in a row.
@@ -55,8 +55,8 @@ pub(super) struct DecorrelatedDraw {
 impl Backoff {
     pub const DEFAULT_MAX: f64 = 120.0;
 
-    /// The delay before the next try after `failures` in a row. `draw`: what [`Backoff::next_draw`] gave for the last
-    /// of them; without one, decorrelated jitter draws now.
+    /// The delay before the next attempt after `failures` in a row. `draw`: the result of [`Backoff::next_draw`] for
+    /// the last of them; without one, decorrelated jitter draws now.
     pub(super) fn time(
         &self,
         failures: usize,
@@ -72,7 +72,7 @@ impl Backoff {
             JitterKind::None => self.capped(delay),
             JitterKind::Additive if self.jitter == 0.0 => self.capped(delay),
             JitterKind::Additive => self.capped(delay + callback::random_unit(random)? * self.jitter),
-            // The random part of no delay is none: no number is drawn.
+            // The random part of a zero delay is zero, so no number is drawn.
             _ if self.factor == 0.0 => self.capped(0.0),
             JitterKind::Full => {
                 let part = callback::random_unit(random)?;
@@ -262,7 +262,7 @@ mod tests {
             let mut draw = None;
             for seconds in expected {
                 draw = backoff.next_draw(draw, Some(&random)).unwrap();
-                // The delay of a draw is asked for without another number.
+                // The delay of a draw needs no further random number.
                 assert_eq!(backoff.time(1, draw, Some(&no_random())).unwrap().seconds, seconds);
             }
         }

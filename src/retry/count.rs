@@ -12,7 +12,7 @@ pub enum Count {
     Number(i32),
 }
 
-/// The numbers that stand for the two words in C (`NETLIB_NONE`, `NETLIB_RETRY_DISABLED`).
+/// The values of the two special counts in C (`NETLIB_NONE`, `NETLIB_RETRY_DISABLED`).
 const NONE_CODE: i32 = i32::MIN;
 const FALSE_CODE: i32 = i32::MIN + 1;
 /// The lowest number there is: counting down stops here, so that no count turns into a word.

@@ -15,12 +15,12 @@ use crate::retry::{Count, names};
 use crate::status::{RetryKind, Status};
 use crate::url::Url;
 
-/// Stands for a text that is no URL.
+/// Replaces a text that is not a URL.
 const HIDDEN: &[u8] = b"***";
 
 /// How many outcomes of requests an error carries as causes.
 const MOST_ATTEMPTS: usize = 16;
-/// An error that has so many causes gets no more, however often it is reported.
+/// An error that already has this many causes gets no more, however often it is reported.
 const MOST_CAUSES: usize = 64;
 
 /// One request that was, or may be, followed by another.
@@ -97,7 +97,7 @@ impl HistoryEntry {
         self.part(2)
     }
 
-    /// What came of the request, as an error.
+    /// The outcome of the request, as an error.
     fn outcome(&self) -> Arc<Error> {
         self.error.clone().unwrap_or_else(|| {
             let message = match self.status {
@@ -197,8 +197,8 @@ impl History {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// The error of a limit that ended the chain of requests, with their outcomes as causes, the oldest first; of a
-    /// long history the last ones. Any other error is left as it is.
+    /// Adds the outcomes of the requests as causes to the error of a limit that ended their chain, the oldest first; of
+    /// a long history only the last ones. Any other error stays unchanged.
     pub(super) fn explain(&self, error: Error) -> Error {
         if !matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) {
             return error;
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!((entry.redacted_url(), entry.redacted_redirect_location()), (None, None));
     }
 
-    /// All threads are lent the one text that stays.
+    /// All threads get the one text that is kept.
     #[test]
     fn threads_may_ask_for_a_redacted_url_at_once() {
         for _ in 0..50 {

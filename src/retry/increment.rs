@@ -70,7 +70,7 @@ impl Retry {
             };
             return Err(ended("the retries are used up", method, url, reason, next));
         }
-        // A redirect ends the row of failures.
+        // A redirect ends a series of failures.
         if location.is_none() {
             let random = self.policy.callbacks.random.as_ref();
             next.backoff_draw = self.policy.backoff.next_draw(self.backoff_draw, random)?;
@@ -94,7 +94,7 @@ impl Retry {
 }
 
 impl Counts {
-    /// What is left once the counter was used, and `total` unless it does not count redirects.
+    /// The counts after the counter was decremented, and `total` too unless it does not count redirects.
     fn after(mut self, counter: Counter, total_counts_redirects: bool) -> Counts {
         let used = match counter {
             Counter::None => None,
@@ -114,8 +114,8 @@ impl Counts {
     }
 }
 
-/// An error goes before a response. A response proves that the request was sent, so that the error is at least a read
-/// error.
+/// An error takes precedence over a response. A response proves that the request was sent, so that the error is at
+/// least a read error.
 pub(super) fn consumed_counter(response: Option<&Response>, error: Option<&Arc<Error>>) -> Counter {
     match (error, response) {
         (Some(error), _) => match error.retry_kind() {
@@ -149,7 +149,7 @@ fn reason_of(response: Option<&Response>, why: &str) -> Error {
     }
 }
 
-/// `MaxRetry`: `how`, for which request, and why. It lends the Retry with the history.
+/// A `MaxRetry` error: `how` the retries ended, for which request, and why. It lends the Retry with the history.
 pub(super) fn ended(how: &str, method: Option<&CStr>, url: Option<&CStr>, reason: Arc<Error>, retry: Retry) -> Error {
     let mut message = String::from(how);
     let method = method.map(text_of);
@@ -163,7 +163,7 @@ pub(super) fn ended(how: &str, method: Option<&CStr>, url: Option<&CStr>, reason
     }
     message.push_str(": ");
     push_start(&mut message, reason.message());
-    // For a policy around this one: any of the attempts may have reached the server.
+    // An outer retry policy must know that any of the attempts may have reached the server.
     let was_sent = reason.retry_kind() == RetryKind::Read || retry.history.iter().any(HistoryEntry::was_sent);
     let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(retry));
     if was_sent { error.after_request_was_sent() } else { error }

@@ -99,7 +99,7 @@ impl Retry {
             || (self.counts.total.is_nonzero() && has_retry_after && self.policy.retry_after.make_retryable(status)))
     }
 
-    /// It has a callback.
+    /// Whether it has a callback.
     pub fn may_call_back(&self) -> bool {
         let callbacks = &self.policy.callbacks;
         callbacks.wall_clock.is_some() || callbacks.sleep.is_some() || callbacks.random.is_some()

@@ -118,7 +118,7 @@ impl fmt::Debug for Callbacks {
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) methods: Methods,
-    /// Sorted, each once.
+    /// Sorted, without duplicates.
     pub(super) status_forcelist: Arc<Vec<i32>>,
     pub(super) backoff: Backoff,
     pub(super) retry_after: RetryAfterRules,
@@ -348,7 +348,7 @@ impl RetryOptions {
     }
 }
 
-/// Sorted, each once.
+/// Sorted, without duplicates.
 fn status_codes(codes: &[i32]) -> Result<Vec<i32>> {
     if let Some(code) = codes.iter().find(|code| !(100..=999).contains(*code)) {
         return Err(invalid(format!("a status code must be 100 to 999; one is {code}")));

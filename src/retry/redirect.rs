@@ -131,7 +131,7 @@ impl Retry {
     }
 }
 
-/// A set that is made on first use. A cell without a lock: a forked child may find a lock held for ever.
+/// A set that is made on first use. The cell has no lock, because a lock could stay locked forever in a forked child.
 fn constant<'a>(cell: &'a OnceBox<NameSet>, names: &[&'static CStr]) -> &'a NameSet {
     cell.get_or_init(|| Box::new(NameSet::of_constants(Case::Lower, names)))
 }
@@ -325,7 +325,7 @@ mod tests {
                 Some((target + "\0").as_bytes())
             );
         }
-        // It stays for the chain, and is no part of what the server is asked for.
+        // It stays for the whole chain, and is not part of the request.
         let first = decide(&policy(SAFE), c"GET", "http://a/#f", &answer(302, Some("/b"))).unwrap();
         let url = first.url().url().unwrap().to_str().unwrap();
         let second = decide(first.retry(), c"GET", url, &answer(302, Some("https://c/"))).unwrap();

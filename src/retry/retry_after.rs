@@ -8,14 +8,14 @@ use crate::retry::constants::RETRY_AFTER_STATUS_CODES;
 use crate::retry::http_date;
 use crate::status::Status;
 
-/// What a Retry-After that asks for more than the maximum leads to.
+/// How a Retry-After that asks for more than the maximum is handled.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LongRetryAfter {
-    /// A wait as long as the maximum.
+    /// Wait for the maximum.
     #[default]
     Clamp = 0,
-    /// The end of the retries.
+    /// End the retries.
     Stop = 1,
 }
 
@@ -28,9 +28,9 @@ impl LongRetryAfter {
 /// The statuses whose Retry-After is obeyed.
 #[derive(Clone, Debug)]
 pub enum RetryAfterStatuses {
-    /// Every status that is retried. A Retry-After alone makes no status one to retry.
+    /// Every status that is retried. A Retry-After alone does not cause a retry.
     Retried,
-    /// These; with a Retry-After they are retried even if `status_forcelist` lacks them. Sorted, each once.
+    /// These; with a Retry-After they are retried even if `status_forcelist` lacks them. Sorted, without duplicates.
     Listed(Arc<Vec<i32>>),
 }
 
@@ -56,7 +56,7 @@ pub(super) struct RetryAfterRules {
 impl RetryAfterRules {
     pub(super) const DEFAULT_MAX: f64 = 21_600.0;
 
-    /// The header of a response with this status, which is being retried, is obeyed.
+    /// Whether the header is obeyed for a response with this status that is being retried.
     pub(super) fn apply_to(&self, status: i32) -> bool {
         self.respect
             && match &self.statuses {
@@ -65,12 +65,12 @@ impl RetryAfterRules {
             }
     }
 
-    /// A response with this status is retried because it has the header.
+    /// Whether a response with this status is retried because it has the header.
     pub(super) fn make_retryable(&self, status: i32) -> bool {
         self.respect && self.statuses.listed().binary_search(&status).is_ok()
     }
 
-    /// How long to wait when the header asks for so many seconds. `LongRetryAfter::Stop` cuts nothing.
+    /// The wait if the header asks for this many seconds. `LongRetryAfter::Stop` does not cap it.
     pub(super) fn bounded(&self, asked: f64) -> f64 {
         match self.over_max {
             LongRetryAfter::Clamp => asked.min(self.max),

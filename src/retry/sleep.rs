@@ -31,13 +31,14 @@ pub struct Delay {
     pub uncapped: f64,
 }
 
-/// More than `retry_after_max`, where that ends the retries: how many seconds the server asks for.
+/// The server asks for more than `retry_after_max`, and that ends the retries: the seconds that it asks for.
 pub(super) struct OverMaxWait(f64);
 
 impl Delay {
     pub(super) const NONE: Delay = Delay { seconds: 0.0, reason: DelayReason::None, uncapped: 0.0 };
 
-    /// That of a response which is returned because its Retry-After is more than `retry_after_max`: no wait follows.
+    /// The delay of a response that is returned because its Retry-After is more than `retry_after_max`: no wait
+    /// follows.
     pub(super) fn refused(wait: &OverMaxWait) -> Delay {
         Delay { seconds: 0.0, reason: DelayReason::RetryAfter, uncapped: wait.0 }
     }
@@ -49,7 +50,7 @@ impl Retry {
     }
 
     /// How many seconds from now a Retry-After value asks to wait. At most `retry_after_max`, unless a longer one ends
-    /// the retries: then the number is the server's.
+    /// the retries: then it is not capped.
     pub fn parse_retry_after(&self, value: &[u8]) -> Result<f64> {
         let asked = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
         Ok(self.policy.retry_after.bounded(asked))
@@ -66,7 +67,7 @@ impl Retry {
         self.planned_delay(response)?.map_err(|wait| self.over_max_error(None, None, response, &wait))
     }
 
-    /// As [`Retry::delay`], with a Retry-After that ends the retries told apart.
+    /// As [`Retry::delay`], but a Retry-After that ends the retries is a separate result.
     pub(super) fn planned_delay(
         &self,
         response: Option<&Response>,
@@ -95,7 +96,7 @@ impl Retry {
         }))
     }
 
-    /// That a Retry-After ends the retries, as `MaxRetry`. It lends this Retry.
+    /// The `MaxRetry` error if a Retry-After ends the retries. It lends this Retry.
     pub(super) fn over_max_error(
         &self,
         method: Option<&CStr>,
@@ -114,8 +115,8 @@ impl Retry {
         ended("the retries end", method, url, reason, self.clone())
     }
 
-    /// The response has a Retry-After. A malformed one that is ignored is none. It is read only where it decides about
-    /// a retry, because a date needs the clock, which may fail.
+    /// Whether the response has a Retry-After; an ignored malformed one does not count. It is parsed only if it decides
+    /// about a retry, because a date needs the clock, which may fail.
     pub(super) fn has_retry_after(&self, response: &Response) -> Result<bool> {
         let rules = &self.policy.retry_after;
         if rules.ignore_malformed && rules.make_retryable(i32::from(response.status())) {

@@ -25,7 +25,7 @@ pub(super) enum Progress {
     Full,
 }
 
-/// How many addresses of one answer are tried at most.
+/// The maximum number of addresses of one answer that are tried.
 pub(super) const MOST_ADDRESSES: usize = 64;
 
 /// How often a full backlog is asked for room.
@@ -266,8 +266,8 @@ pub(super) fn is_by_limit(status: Status) -> bool {
     matches!(status, Status::Cancelled | Status::DeadlineExceeded)
 }
 
-/// No other address is tried: there is no time, or the address callback failed. A callback that failed for one address
-/// may be wrong about the next.
+/// Whether no other address is tried: the time is up, or the address callback failed. A callback that failed for one
+/// address may be wrong about the next.
 pub(super) fn ends_connect(status: Status) -> bool {
     is_by_limit(status) || status == Status::CallbackFailed
 }

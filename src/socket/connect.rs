@@ -71,7 +71,7 @@ fn first_of(
     limit: Option<&Limit>,
 ) -> Result<OwnedFd> {
     let mut tried = Vec::new();
-    // Those without a turn are not counted where something else ends the call.
+    // Addresses that were not tried are not counted if something else ends the call.
     let mut left_out = endpoints.len().saturating_sub(MOST_ADDRESSES);
     for endpoint in endpoints.into_iter().take(MOST_ADDRESSES) {
         if let Err(error) = limit.map_or(Ok(()), Limit::check) {

@@ -1,4 +1,4 @@
-//! Lookups on threads of their own: a bounded number at once in a process, the others in order behind them.
+//! Runs lookups on their own threads: a bounded number at once per process, the others queued in order.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,7 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::fork::{Locked, Mutex, Process};
 use crate::socket::sys;
 
-/// Of a thread that runs the system's resolver. Given so that the standard library does not read the environment.
+/// The stack size of a thread that runs the system's resolver. It is set so that the standard library does not read the
+/// environment.
 const STACK: usize = 1 << 20;
 
 /// Dropping it must not use the queue: that may happen under the queue's lock.
@@ -27,7 +28,7 @@ struct State {
     waiting: BTreeMap<u64, Job>,
 }
 
-/// The place of a job that waits.
+/// The place of a waiting job in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn(u64);
 
@@ -67,7 +68,7 @@ impl LookupQueue {
     fn run(&self, first: Job) {
         let mut next = Some(first);
         while let Some(job) = next {
-            // A job that panics reports it, and the thread is for others too.
+            // A job that panics reports it itself, and the thread continues with other jobs.
             let _ = catch_unwind(AssertUnwindSafe(job));
             let mut state = self.state();
             next = state.waiting.pop_first().map(|(_, job)| job);

@@ -11,7 +11,7 @@ use crate::socket::sys;
 use crate::status::Status;
 use crate::url;
 
-/// A resolver of the program's own: the addresses of a host, which is in ASCII, for a port, found within so many seconds.
+/// An application-defined resolver: returns the addresses of an ASCII host for a port, within this many seconds.
 pub(crate) type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
 /// Longer than any name that can be resolved (a domain name has at most 253 bytes), shorter than any attack.

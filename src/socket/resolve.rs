@@ -19,7 +19,7 @@ use crate::status::Status;
 /// Asks something for the addresses of a name; it may take as long as it likes.
 type Find = dyn Fn(&Query) -> Result<Vec<SocketAddr>> + Send + Sync;
 
-/// Where addresses come from, and how many lookups run at once; others wait for their turn.
+/// Where addresses come from, and how many lookups run at once; others are queued.
 #[derive(Clone)]
 pub(crate) struct Resolver {
     lookup: Arc<Find>,
@@ -98,7 +98,7 @@ pub(crate) struct Lookup {
     query: Query,
     /// Whose thread it is.
     process: Process,
-    /// Its place in a queue, in which it was at first.
+    /// Its place in the queue, if it had to wait at first.
     waiting: Option<(&'static LookupQueue, Turn)>,
     answer: Arc<Mutex<Answer>>,
     ready_fd: RawFd,
@@ -171,9 +171,9 @@ fn locked(answer: &Mutex<Answer>) -> MutexGuard<'_, Answer> {
     answer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The thread's end of an [`Answer`]. Wakes the one who waits even if the lookup panics, or never runs.
+/// The thread's end of an [`Answer`]. Wakes the waiting thread even if the lookup panics, or never runs.
 struct Reporter {
-    /// A forked child has a copy of those that waited in the parent, and must not wake the parent.
+    /// A forked child has copies of the parent's queued lookups, and must not wake the parent.
     process: Process,
     answer: Weak<Mutex<Answer>>,
 }
@@ -309,7 +309,7 @@ mod tests {
             resolver.resolve(name(), Some(&limit)).unwrap_err().status()
         };
         assert_eq!([tries(), tries(), tries()], [Status::DeadlineExceeded; 3]);
-        // Two that never had their turn leave nothing behind.
+        // Two lookups that never ran leave nothing behind.
         assert_eq!([tries(), tries()], [Status::DeadlineExceeded; 2]);
         assert_eq!((OUT.count(), OUT.waiting()), (3, 0));
         drop(release);

@@ -370,8 +370,8 @@ pub(crate) fn monotonic_seconds() -> f64 {
 
 /* Forks. */
 
-/// A word that is 0 in every forked child, however it was forked: the kernel wipes its page (MADV_WIPEONFORK, Linux 4.14).
-/// `None` where no such page can be had.
+/// A word that is 0 in every forked child, however it was forked: the kernel wipes its page (MADV_WIPEONFORK, Linux
+/// 4.14). `None` if no such page is available.
 pub(crate) fn wiped_by_fork() -> Option<&'static AtomicU64> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: a new private mapping is zeroed, aligned for any integer, and never unmapped, so the reference stays valid for
@@ -395,7 +395,7 @@ pub(crate) fn wiped_by_fork() -> Option<&'static AtomicU64> {
     None
 }
 
-/// What runs around each fork(2) of the process, on the thread that forks.
+/// Handlers that run around each fork(2) of the process, on the thread that forks.
 pub(crate) trait ForkHandler {
     fn before();
     fn in_parent();

@@ -1,8 +1,8 @@
 //! The minimum throughput: so many bytes in each window of waiting. It reads no clock.
 //!
 //! Only time in which the peer is waited for counts, not what the program does between its reads. A window begins with
-//! the first wait; it ends, and the next one begins, as soon as the minimum has come. One that is used up before is a
-//! failure. So silence is noticed within one window, whatever came before it, and a burst is no credit for later.
+//! the first wait; it ends, and the next one begins, as soon as the minimum has come. A window that ends before that is
+//! a failure. So silence is detected within one window, whatever came before it, and a burst gives no credit for later.
 
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};

@@ -48,8 +48,8 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
 
 /// [`wait`] with its answer as a status: OK or TIMEOUT. Who asks does not know yet that the descriptor is not ready, as
 /// those do who have just tried. So it looks first: that costs about half of a poll(2) with a timeout, and no clock.
-/// Inlined into its two callers: where processors are guarded against speculation, each return after a system call
-/// costs.
+/// Inlined into its two callers: with mitigations against speculative execution, each return after a system call is
+/// expensive.
 #[inline(always)]
 pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
     let timeout = timeout::resolve(seconds, "timeout")?;

@@ -1,6 +1,6 @@
-//! The trusted certificates. webpki takes the name, the key and the nameConstraints of a trusted certificate and nothing
-//! else, so that a trusted leaf would be an authority for any name. What else the certificate says about its use is read
-//! once, when a context is made, and kept here; [`super::verify`] applies it to every chain that ends at the certificate.
+//! The trusted certificates. webpki takes the name, the key and the nameConstraints of a trusted certificate and
+//! nothing else, so that a trusted leaf would be an authority for any name. Its other restrictions are read once, when
+//! a context is made, and kept here; [`super::verify`] applies it to every chain that ends at the certificate.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::x509::oid::{self, Oid};
 use super::x509::{Certificate, profile};
 use crate::digest::{self, Digest};
 
-/// The trust anchors of a context, for webpki, and what webpki does not keep of each.
+/// The trust anchors of a context, for webpki, and the data of each that webpki does not keep.
 #[derive(Default)]
 pub(crate) struct Anchors {
     roots: Vec<TrustAnchor<'static>>,
@@ -23,19 +23,19 @@ pub(crate) struct Anchors {
 /// Where an anchor came from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
-    /// It is one of those built into netlib, of which there are no certificates: Mozilla's programme has chosen them as
-    /// authorities for servers.
+    /// A built-in authority, which has no certificate here: Mozilla's root programme has approved it as an authority
+    /// for servers.
     pub(crate) is_built_in: bool,
     /// Several certificates may have one name and one key, such as a root that was renewed. Any of them may be used.
     pub(crate) certificates: Vec<AnchorCertificate>,
 }
 
-/// What a trusted certificate says about its use.
+/// The restrictions in a trusted certificate.
 #[derive(Clone, Debug)]
 pub(crate) struct AnchorCertificate {
     /// SHA-256 of the certificate.
     pub(crate) digest: Digest,
-    /// Why no chain may end at it, if so: it is then trusted as a peer's own certificate only.
+    /// The reason if no chain may end at it: it is then trusted only as a peer's own certificate.
     pub(crate) unfit: Option<Unfit>,
     /// Seconds since 1970; both ends belong to the validity.
     pub(crate) not_before: i64,
@@ -47,7 +47,7 @@ pub(crate) struct AnchorCertificate {
     pub(crate) broken_rule: Option<&'static str>,
 }
 
-/// Why a certificate is not an authority's.
+/// Why a certificate is not an authority.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unfit {
     /// It may not issue certificates, for this reason.
@@ -130,7 +130,7 @@ impl Anchors {
         self.roots.is_empty()
     }
 
-    /// By which a server tells clients the authorities whose certificates it accepts.
+    /// The names by which a server tells clients which authorities it accepts.
     pub(crate) fn subjects(&self) -> Vec<DistinguishedName> {
         self.roots.iter().map(|root| DistinguishedName::in_sequence(&root.subject)).collect()
     }
@@ -164,7 +164,7 @@ pub(crate) enum Unusable {
 impl Collection {
     pub(crate) fn add(&mut self, der: &CertificateDer<'_>) -> Result<(), Unusable> {
         let anchor = webpki::anchor_from_trusted_cert(der).map_err(Unusable::Refused)?.to_owned();
-        // Constraints that cannot be read cannot be respected.
+        // Constraints that cannot be parsed cannot be enforced.
         let certificate = Certificate::parse(der).map_err(|_| Unusable::Unreadable)?;
         let certificate = AnchorCertificate::new(der, &certificate);
         let is_new = self.known.insert(certificate.digest);
@@ -193,7 +193,7 @@ impl Collection {
         &self.anchors
     }
 
-    /// A context keeps them for as long as it lives, so that room for more would be wasted.
+    /// A context keeps them for its whole life, so spare capacity would be wasted.
     pub(crate) fn into_anchors(mut self) -> Anchors {
         self.anchors.origins.iter_mut().for_each(|origin| origin.certificates.shrink_to_fit());
         self.anchors.origins.shrink_to_fit();

@@ -51,7 +51,7 @@ pub(crate) struct Situation<'a> {
     /// Input that rustls has not consumed. Empty if the error is inside the last record.
     pub(crate) unread: &'a [u8],
     pub(crate) received_record: bool,
-    /// A server: the newest version that the client's ClientHello offers, if that could be read.
+    /// On a server: the newest version that the client's ClientHello offers, if that could be parsed.
     pub(crate) newest_offered: Option<u16>,
 }
 
@@ -263,7 +263,7 @@ impl Situation<'_> {
         }
     }
 
-    /// `bytes` stands where a record must begin. The message names only their kind, because they may hold a secret.
+    /// `bytes` is the data at a record boundary. The message names only its kind, because it may contain a secret.
     fn not_tls(&self, bytes: &[u8]) -> Error {
         let looks = if bytes.starts_with(b"HTTP/") {
             "plain HTTP response"

@@ -83,7 +83,7 @@ pub(crate) struct Engine {
     fruitless: usize,
     received_any: bool,
     received_record: bool,
-    /// A server: the newest version of a ClientHello that it refuses.
+    /// On a server: the newest version in a ClientHello that it refuses.
     newest_offered: Option<u16>,
     /// Application data was accepted for sending, early data included, or came from the peer.
     has_application_data: bool,
@@ -278,8 +278,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Gives an error the retry kind that this session knows, on its way to the caller. The engine's own errors have that of
-    /// their status until then: a stream inside this one is judged by its own data alone.
+    /// Sets the retry kind of an error that is returned to the caller, from the state of this session. Until then an
+    /// error has the kind of its status, because a stream inside this one is judged by its own data alone.
     #[cold]
     pub(crate) fn classify(&self, error: Error) -> Error {
         if self.has_application_data { error.after_request_was_sent() } else { error }
@@ -310,7 +310,7 @@ impl Engine {
     /// records of data meet is cold, so that the way of the others lies together.
     fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
         let was_handshaking = self.is_handshaking();
-        // A handshake uses shared keys, random numbers and stores, and leaves notes that are taken below.
+        // A handshake uses shared keys, random numbers and stores, and sets per-thread data that is taken below.
         let _delay = was_handshaking.then(fork::delay);
         if let Some(step) = self.greet()? {
             self.held = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());

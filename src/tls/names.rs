@@ -36,7 +36,7 @@ impl Version {
         }
     }
 
-    /// As a minimum, an older version stands for TLS 1.2: it excludes nothing that netlib speaks.
+    /// As a minimum, an older version means TLS 1.2: it excludes no version that netlib supports.
     pub fn minimum_from_code(code: i32) -> Result<Version> {
         match code {
             0x0300..=0x0302 => Ok(Version::Tls12),

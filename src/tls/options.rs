@@ -373,7 +373,7 @@ impl TlsOptions {
         self.use_environment = on;
     }
 
-    /// Not for client sessions: authorities are needed only if clients are asked for certificates.
+    /// Not for client sessions: authorities are needed only if client certificates are requested.
     pub fn set_server_only(&mut self, on: bool) {
         self.server_only = on;
     }
@@ -394,14 +394,14 @@ impl TlsOptions {
     }
 
     /// Unless set: on whenever a certificate is verified. urllib3 makes contexts that leave it off for OPTIONAL, and
-    /// then compares the name itself; here nobody comes after.
+    /// then compares the name itself; netlib has no such later check.
     pub(crate) fn checks_hostname(&self) -> bool {
         self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
 }
 
-/// Where a name is rather several, and why. RFC 7301 allows any bytes; but no name that is registered has a comma or
-/// begins with its own length, which the names of a list have in OpenSSL's form.
+/// The position and the reason if a name is probably a list of several. RFC 7301 allows any bytes; but no registered
+/// name has a comma or begins with its own length, as the names in OpenSSL's list format do.
 fn several_in(protocol: &[u8]) -> Option<(usize, &'static str)> {
     if let Some(at) = memchr::memchr(b',', protocol) {
         return Some((at, "has a comma"));

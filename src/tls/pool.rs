@@ -33,8 +33,8 @@ pub(crate) struct Pool {
 struct Bytes(Box<[u8; BUFFER_SIZE]>);
 
 impl Drop for Bytes {
-    /// Plaintext is wiped when a buffer is freed, and not each time it comes back: that would cost as much as a copy of each
-    /// record.
+    /// Plaintext is wiped when a buffer is freed, and not each time the buffer returns to the pool: that would cost as
+    /// much as copying each record.
     fn drop(&mut self) {
         memory::wipe(&mut self.0[..]);
     }

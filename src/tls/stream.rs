@@ -77,7 +77,7 @@ impl Io {
 
 /// One thread may read and one may write at the same time.
 pub struct Stream {
-    /// Whose it is: no other process may use its keys, or wait for its lock.
+    /// The process that made it: no other process may use its keys, or wait for its lock.
     process: Process,
     transport: Transport,
     core: Mutex<Core>,
@@ -215,7 +215,7 @@ impl Stream {
         Ok(Stream::new(transport, Engine::server(context)?))
     }
 
-    /// A call on it may run a callback.
+    /// Whether a call on it may run a callback.
     pub fn may_call_back(&self) -> bool {
         self.may_call_back
     }
@@ -334,8 +334,8 @@ impl Stream {
         self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
     }
 
-    /// Every call of the caller that can fail goes through here: its error gets the retry kind that the session knows. The
-    /// stream inside this one goes another way ([`nested`]), so that this one's data do not count for it.
+    /// Every public call that can fail goes through here, so that its error gets the retry kind of the session. A
+    /// stream inside this one uses another path ([`nested`]), so that this stream's data does not count for it.
     #[inline(always)]
     fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))

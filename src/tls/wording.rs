@@ -29,7 +29,7 @@ pub(crate) fn invalid_message(error: &InvalidMessage) -> Cow<'static, str> {
         M::InvalidCertRequest => "a certificate request has a context during the handshake",
         M::InvalidDhParams => "the Diffie-Hellman parameters of the key exchange are invalid",
         M::InvalidEmptyPayload => "a record that must have contents is empty",
-        M::InvalidKeyUpdate => "a key update asks for something else than to update or not",
+        M::InvalidKeyUpdate => "a key update has an invalid value",
         M::InvalidServerName => "the server name is not a host name",
         M::MessageTooLarge => "a record or a field is larger than TLS allows",
         M::MessageTooShort => "a message is too short",
@@ -45,7 +45,7 @@ pub(crate) fn invalid_message(error: &InvalidMessage) -> Cow<'static, str> {
         M::EmptyTicketValue => "a session ticket is empty",
         M::IllegalEmptyList(what) => return format!("{} is empty", part(what)).into(),
         M::IllegalEmptyValue => "a field that must have a value is empty",
-        M::DuplicateExtension(number) => return format!("extension {number} is there twice").into(),
+        M::DuplicateExtension(number) => return format!("extension {number} occurs twice").into(),
         M::PreSharedKeyIsNotFinalExtension => "the pre_shared_key extension is not the last one",
         M::UnknownHelloRetryRequestExtension => "a HelloRetryRequest has an unknown extension",
         M::UnknownCertificateExtension => "a certificate message has an unknown extension",
@@ -123,7 +123,7 @@ pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
         M::CipherSuiteDifferedOnRetry | M::SelectedDifferentCipherSuiteAfterRetry => {
             "changed the cipher suite after a HelloRetryRequest"
         }
-        M::DisallowedEncryptedExtension => "sent an extension among the encrypted ones that belongs elsewhere",
+        M::DisallowedEncryptedExtension => "sent an extension that may not be among the encrypted ones",
         M::DuplicateClientHelloExtensions
         | M::DuplicateEncryptedExtensions
         | M::DuplicateHelloRetryRequestExtensions
@@ -212,7 +212,7 @@ pub(crate) fn peer_misbehaved(error: &PeerMisbehaved) -> &'static str {
         M::UnsolicitedEncryptedExtension | M::UnsolicitedServerHelloExtension => {
             "sent an extension that was not asked for"
         }
-        M::UnsolicitedSctList => "sent certificate timestamps that were not asked for",
+        M::UnsolicitedSctList => "sent certificate timestamps that were not requested",
         M::WrongGroupForKeyShare => "sent a key share of another group",
         M::UnsolicitedEchExtension => "answered an Encrypted Client Hello that was not offered",
         _ => "did what the handshake does not allow",
@@ -282,7 +282,7 @@ pub(crate) fn other(error: &TlsError) -> Cow<'static, str> {
             return format!("the CRL {}", revocation_list(error)).into();
         }
         TlsError::General(why) => return without_identifiers(why).into(),
-        TlsError::FailedToGetCurrentTime => "the system has no time",
+        TlsError::FailedToGetCurrentTime => "the system clock could not be read",
         TlsError::FailedToGetRandomBytes => "the system has no random numbers",
         TlsError::HandshakeNotComplete => "the handshake is not done",
         TlsError::PeerSentOversizedRecord => "a record is larger than TLS allows",

@@ -306,8 +306,8 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
 }
 
 /// Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
-/// because its own retry kind was set, the new error is a read error too. This does not apply if the kind of the new
-/// error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
+/// because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
+/// the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
 ///
 /// @param options the options. May be NULL: nothing happens.
 /// @param cause shared: the options keep their own reference. May be NULL: no cause.

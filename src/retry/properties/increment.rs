@@ -1,4 +1,4 @@
-//! Counting changes nothing but the Retry that it makes.
+//! Counting a failure never changes the original Retry.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::retry::{
 };
 use crate::status::Status;
 
-/// All that can be asked of a Retry, in words.
+/// Everything that the getters of a Retry return, as text.
 fn everything(retry: &Retry) -> String {
     fn listed(names: Option<&NameSet>) -> Option<Vec<&CStr>> {
         names.map(|names| names.iter().collect())
@@ -123,7 +123,7 @@ fn increment_never_changes_the_original() {
             assert!(pairs.filter(|pair| used(*pair)).count() <= 2);
             if let Ok(next) = outcome {
                 made += 1;
-                // What is made of it later does not reach back either.
+                // A Retry that is made from it later does not change it either.
                 let after = everything(&next);
                 let _ = Retry::new(next.to_options()).increment(Some(c"GET"), None, None, None);
                 assert_eq!((everything(&retry), everything(&next)), (before, after));

@@ -1,4 +1,4 @@
-//! One place follows redirects and one makes the headers of the next request, as the sources say.
+//! Checks in the sources that one place follows redirects and one makes the headers of the next request.
 
 /// The sources without their tests and comments.
 fn sources() -> Vec<(String, String)> {
@@ -34,13 +34,13 @@ fn r2_one_place_makes_the_headers_of_the_next_hop() {
         uses.sort();
         uses
     };
-    // Where headers are left out, and who asks for that.
+    // The code that drops headers, and its callers.
     assert_eq!(users(".without("), ["retry/decide.rs"]);
     assert_eq!(
         users("headers_to_drop("),
         ["retry/decide.rs", "retry/decide.rs", "retry/decide.rs", "retry/redirect.rs"]
     );
-    // Where a redirect is followed, and where a chain is told of it.
+    // The code that follows a redirect, and the code that records it in the chain.
     assert_eq!(users("redirect::follow("), ["retry/decide.rs"]);
     assert_eq!(users("chain.after("), ["retry/decide.rs"]);
     assert_eq!(users("resolve(location"), ["retry/redirect.rs"]);

@@ -1,4 +1,4 @@
-//! Redirects never take to another origin what must not go there.
+//! Redirects never send to another origin a header that must not go there.
 
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::retry::{Attempt, Count, Decision, RedirectProfile, Retry, RetryOption
 use crate::status::Status;
 use crate::url::Url;
 
-/// A server by what distinguishes it: scheme, host and port. The hosts' other spellings are names of the same one.
+/// A server, identified by scheme, host and port. Other spellings of the host name the same server.
 struct Origin {
     scheme: &'static str,
     hosts: &'static [&'static str],
@@ -38,13 +38,13 @@ const ORIGINS: &[Origin] = &[
     origin("http", &["b\u{fc}cher.test", "xn--bcher-kva.test", "B\u{dc}CHER.test", "bu\u{308}cher.test"], 80),
     origin("http", &["127.0.0.1"], 80),
     origin("http", &["[::1]"], 80),
-    // A name of its own, whatever a resolver makes of it.
+    // A separate name, whatever it resolves to.
     origin("http", &["a.test."], 80),
     origin("https", &["a.test."], 443),
 ];
 
 impl Origin {
-    /// The root of the origin, spelt in one of its ways.
+    /// The root URL of the origin, in one of its spellings.
     fn spelt(&self, dice: &mut Dice) -> String {
         let default = if self.scheme == "http" { 80 } else { 443 };
         let port = match (self.port == default, dice.below(3)) {
@@ -57,14 +57,14 @@ impl Origin {
     }
 }
 
-/// What a chain has been through, kept beside netlib's own account of it.
+/// The history of a chain, recorded independently of netlib's.
 #[derive(Default)]
 struct Model {
     left: bool,
     body_dropped: bool,
 }
 
-/// A policy and what it says must not go to another origin.
+/// A policy, and the headers that it keeps from other origins.
 struct Rules {
     safe: bool,
     removed: Vec<String>,
@@ -135,7 +135,7 @@ fn decide(retry: &Arc<Retry>, method: &CStr, url: &Url, response: &Response) -> 
     retry.decide(Attempt { method, url, response: Some(response), error: None }, None)
 }
 
-/// One chain; how many hops it took.
+/// Runs one chain and returns its number of hops.
 fn walk(dice: &mut Dice, rules: &Rules) -> usize {
     let mut at = dice.below(ORIGINS.len());
     let mut url = Url::parse((ORIGINS[at].spelt(dice) + "/start").as_bytes()).unwrap();
@@ -188,7 +188,7 @@ fn walk(dice: &mut Dice, rules: &Rules) -> usize {
                 decision
             }
         };
-        // The caller brings what the last request had, or the first request's headers again.
+        // The caller passes the last request's headers, or the first request's headers again.
         let brought = if dice.one_in(2) { &first } else { &carried };
         let sent = decision.headers(brought).unwrap();
         let expected: Vec<String> =
@@ -210,7 +210,7 @@ fn walk(dice: &mut Dice, rules: &Rules) -> usize {
         url = decision.url().clone();
         retry = Arc::clone(decision.retry());
     }
-    // The Retry that the chain began with has served another request and knows nothing of it.
+    // The Retry that the chain began with also serves another request, and is not affected by the chain.
     let start = Arc::new(Url::parse(b"http://a.test/").unwrap());
     let fresh = decide(&rules.retry, c"PUT", &start, &answer(307, Some("/again"))).unwrap();
     assert!(fresh.resend_body());

@@ -49,7 +49,7 @@ struct Race<N: Network> {
     network: N,
     /// In the order in which they have their turn.
     addresses: Vec<Endpoint>,
-    /// How many more there were.
+    /// The number of addresses beyond these.
     left_out: usize,
     /// What was begun: of as many addresses, in the same order.
     attempts: Vec<Attempt<N::Socket>>,
@@ -83,7 +83,7 @@ enum State<S> {
 
 impl<N: Network> Race<N> {
     fn new(network: N, addresses: Vec<Endpoint>, stagger: Duration, timeout: Option<Duration>) -> Race<N> {
-        // Cut when the families alternate, so that none is missing.
+        // Truncated after the families are interleaved, so that no family is missing.
         let mut addresses = order::interleaved(addresses);
         let left_out = addresses.len().saturating_sub(MOST_ADDRESSES);
         addresses.truncate(MOST_ADDRESSES);
@@ -239,7 +239,7 @@ impl<N: Network> Race<N> {
     /// The error of a race that nobody won.
     fn error(&self, target: &str) -> Error {
         let failures: Vec<Tried> = self.failures().collect();
-        // Those without a turn are not counted where something else ended the race.
+        // Addresses that were not tried are not counted if something else ended the race.
         let left_out = if failures.len() == self.addresses.len() { self.left_out } else { 0 };
         attempt::all_failed(target, failures, left_out)
     }

@@ -21,7 +21,7 @@ use crate::tls::stream::Io;
 pub const BACKLOG: usize = 256 * 1024;
 
 pub struct MemoryEngine {
-    /// Whose it is.
+    /// The process that made it.
     process: Process,
     engine: Engine,
     info: OnceBox<SessionInfo>,
@@ -46,7 +46,7 @@ impl MemoryEngine {
         Ok(&mut self.engine)
     }
 
-    /// Every call that can fail goes through here: its error gets the retry kind that the session knows.
+    /// Every call that can fail goes through here, so that its error gets the retry kind of the session.
     fn classified<T>(&mut self, act: impl FnOnce(&mut MemoryEngine) -> Result<T>) -> Result<T> {
         act(self).map_err(|error| self.engine.classify(error))
     }
@@ -87,17 +87,17 @@ impl MemoryEngine {
         self.classified(MemoryEngine::do_handshake)
     }
 
-    /// At least one byte, up to as many as are there.
+    /// Reads at least one byte, up to all that are available.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Io> {
         self.classified(|this| this.do_read(buffer))
     }
 
-    /// As much as the backlog allows.
+    /// Writes as much as the backlog allows.
     pub fn write(&mut self, data: &[u8]) -> Result<Io> {
         self.classified(|this| this.do_write(data))
     }
 
-    /// As much of it as may be sent before the server answers, and as the backlog allows.
+    /// Writes as much as may be sent before the server answers, and as the backlog allows.
     pub fn write_early(&mut self, data: &[u8]) -> Result<Io> {
         self.classified(|this| this.do_write_early(data))
     }

@@ -12,8 +12,8 @@ use crate::tls::record::Failure;
 /// itself and only in a row, and tickets not at all: taken in turns they would keep a read busy for ever.
 const MOST_FRUITLESS: usize = 256 * 1024;
 
-/// Whether netlib sends the alert of its own error instead of the one that rustls queued. rustls makes these errors of a
-/// ClientHello, before there are keys, and sends handshake_failure for both.
+/// Whether netlib sends the alert of its own error instead of the one that rustls queued. rustls reports both errors
+/// for a ClientHello, before there are keys, and sends handshake_failure.
 pub(super) fn replaces_alert(error: &TlsError) -> bool {
     use PeerIncompatible::{KeyShareExtensionRequired, SignatureAlgorithmsExtensionRequired};
     matches!(error, TlsError::PeerIncompatible(KeyShareExtensionRequired | SignatureAlgorithmsExtensionRequired))

@@ -86,7 +86,7 @@ impl Transport {
         }
     }
 
-    /// Callbacks carry the records, here or below.
+    /// Whether callbacks transport the records of this stream or of one below.
     pub(super) fn may_call_back(&self) -> bool {
         match &self.0 {
             Kind::Descriptor(_) => false,

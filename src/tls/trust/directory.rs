@@ -55,7 +55,7 @@ pub(super) fn read(path: &Path, what: &str, harvest: &mut Harvest) -> Result<()>
             harvest.skip(&format!("{name}: no hashed name leads to it, as c_rehash makes them for all the others"));
         }
     }
-    // OpenSSL looks for CRLs under these names, if it is told to check for revocation.
+    // OpenSSL looks for CRLs under these names if it checks revocation.
     for entry in entries.iter().filter(|entry| kind(entry) == Kind::HashedCrl) {
         if regular(path, entry, harvest).is_some() {
             let name = entry.to_string_lossy();
@@ -103,7 +103,7 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 enum Kind {
     /// Of a certificate: eight hex digits, a dot and a number.
     Hashed,
-    /// Of a CRL: the same with an r.
+    /// The name of a CRL: the same with an r.
     HashedCrl,
     Other,
 }

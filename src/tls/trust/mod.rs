@@ -73,7 +73,7 @@ impl Loaded {
 /// The set, and where it came from.
 pub(crate) struct Trust {
     pub(crate) anchors: Anchors,
-    /// The caller's own, whole and sorted.
+    /// The caller's own certificates, whole and sorted.
     pub(crate) custom: Vec<CertificateDer<'static>>,
     pub(crate) sources: i32,
     pub(crate) loaded: Vec<Loaded>,

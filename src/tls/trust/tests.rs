@@ -141,7 +141,7 @@ fn what_is_skipped_is_told_up_to_a_bound() {
     assert_eq!((skipped.len(), skipped[100].to_str().unwrap()), (101, "900 more"));
 }
 
-/// What it says of its use cannot be respected.
+/// Its restrictions cannot be enforced.
 #[test]
 fn a_certificate_that_cannot_be_read_is_not_trusted() {
     let trust = set(&[Source::File(file("verify/odd.pem"))], false, &Environment::default()).unwrap();

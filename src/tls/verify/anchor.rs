@@ -1,5 +1,5 @@
-//! The end of a path that webpki accepts: what the trusted certificate there says about its use, which webpki does not
-//! look at. The rules are those that `openssl verify` applies to the last certificate of a chain.
+//! Checks the trusted certificate at the end of a path that webpki accepts, because webpki ignores its restrictions.
+//! The rules are those that `openssl verify` applies to the last certificate of a chain.
 
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use webpki::VerifiedPath;
@@ -39,7 +39,7 @@ pub(super) fn check(policy: &Policy, asked: &Question<'_>, path: &VerifiedPath<'
     Err(first.unwrap_or_else(|| refused((Problem::Other, "is not known".to_owned()))))
 }
 
-/// What speaks against the end of this path.
+/// The reason why this path may not end here, if any.
 fn objection(
     certificate: &AnchorCertificate,
     asked: &Question<'_>,

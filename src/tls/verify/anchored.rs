@@ -1,4 +1,4 @@
-//! What a trusted certificate allows those below it. The certificates are made here: some share a name and a key.
+//! Tests which chains a trusted certificate allows. The certificates are generated here; some share a name and a key.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ impl Who {
         Who { name, key: KeyPair::generate().unwrap() }
     }
 
-    /// Those of an authority; of a leaf if the name has a dot.
+    /// Parameters of an authority, or of a leaf if the name has a dot.
     fn params(&self) -> CertificateParams {
         let is_leaf = self.name.contains('.');
         let names = if is_leaf { vec![self.name.to_owned()] } else { Vec::new() };
@@ -42,7 +42,7 @@ impl Who {
         params
     }
 
-    /// Issued by `issuer`, its parameters changed.
+    /// A certificate issued by `issuer`, with changed parameters.
     fn by_with(&self, issuer: &Who, change: impl FnOnce(&mut CertificateParams)) -> Der509 {
         let mut params = self.params();
         change(&mut params);
@@ -135,7 +135,7 @@ fn judged(policy: &Policy, sent: &[&Der509], purpose: Purpose) -> Option<Problem
     verify(policy, &question).err().map(|refusal| refusal.problem)
 }
 
-/// The chain is leaf, intermediate, root; of the root each row varies something.
+/// The chain is leaf, intermediate, root; each row varies the root.
 #[test]
 fn r33_a_trusted_certificate_allows_no_more_than_it_says() {
     use KeyUsagePurpose::{CrlSign, DigitalSignature, KeyCertSign};
@@ -187,7 +187,7 @@ fn r33_a_trusted_certificate_allows_no_more_than_it_says() {
     for (what, change, expected) in rows {
         assert_eq!(judge(&root.own_with(change)), expected, "{what}");
     }
-    // policyConstraints, which OpenSSL knows, and what nobody does. A negative pathlen, which allows nothing.
+    // policyConstraints, which OpenSSL knows, and an unknown extension. A negative pathlen, which allows nothing.
     for (oid, content, expected) in [
         (&[2, 5, 29, 36][..], &[0x30, 3, 0x80, 1, 0][..], ca),
         (&[1, 2, 3, 4], &[5, 0], Some(Problem::UnknownCriticalExtension)),
@@ -236,7 +236,7 @@ fn r33_of_several_certificates_and_paths_one_is_enough() {
     ] {
         assert_eq!(judged(&policy(trusted, &[], 0), sent, Purpose::Server), expected, "{what}");
     }
-    // Of those built in there is no certificate; beside one that may not, the other one counts.
+    // Built-in authorities have no certificate; beside a certificate that does not allow the chain, they still count.
     let mut anchors = Collection::default();
     anchors.add(&short).unwrap();
     anchors.add_built_in(webpki::anchor_from_trusted_cert(&own).unwrap().to_owned());
@@ -269,7 +269,7 @@ fn r33_a_trusted_leaf_is_itself_only() {
     }
 }
 
-/// RFC 5280 section 4.2.1.9: of an authority with two keys the certificate of the one by the other does not count.
+/// RFC 5280 section 4.2.1.9: the certificate that an authority issues to its second key with its first does not count.
 #[test]
 fn self_issued_certificates_are_not_below_the_trusted_one() {
     let [old, new, site] = ["root", "root", "a.test"].map(Who::new);
@@ -313,7 +313,7 @@ fn a_missing_issuer_is_unknown_or_left_out() {
     assert_eq!(judged(&trusted, &[&leaf, &by_top], Purpose::Server), unknown);
 }
 
-/// What is sent may have extensions that are critical and not understood, as what is trusted.
+/// Certificates that the peer sends may have unknown critical extensions, like trusted ones.
 #[test]
 fn unknown_critical_extensions_are_named() {
     let [root, int, site] = ["root", "int", "a.test"].map(Who::new);

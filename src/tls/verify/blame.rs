@@ -32,8 +32,8 @@ struct Way<'a> {
     links: Vec<Link<'a>>,
     /// The keys of the trusted authorities that bear the name of the last one's issuer.
     anchors: Vec<&'a [u8]>,
-    /// It ends at a certificate whose issuer is missing, although others were sent that it does not lead to: any if it
-    /// ends at the peer's own certificate, otherwise a root.
+    /// The chain ends at a certificate whose issuer is missing, although the peer sent others that the chain does not
+    /// lead to: any certificate if the chain ends at the peer's own, otherwise a root.
     is_cut_off: bool,
 }
 
@@ -178,7 +178,7 @@ pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> R
         | Error::MaximumSignatureChecksExceeded
         | Error::MaximumNameConstraintComparisonsExceeded => unplaced(
             Problem::TooComplex,
-            format!("is too long or too entangled to be verified: it {}", wording::webpki(error)),
+            format!("is too long or too complex to be verified: it {}", wording::webpki(error)),
         ),
         error => {
             // One that webpki cannot read stands in the way.
@@ -331,7 +331,7 @@ fn path_too_long(way: &Way<'_>) -> Refusal {
     Refusal::new(problem, "has more authorities than one of them allows (pathlen)")
 }
 
-/// The newest of the issuer's that may be used.
+/// The issuer's newest CRL that may be used.
 fn crl_of<'a>(policy: &'a Policy, certificate: &Certificate<'_>) -> Option<&'a Crl> {
     policy.crls.iter().find(|crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content)
 }
@@ -425,7 +425,8 @@ fn signature_of(certificate: &[u8]) -> Option<Signed<'_>> {
     Some(Signed { message, algorithm, signature })
 }
 
-/// Of a certificate or a CRL, whose signatures are in the same place. `key` is the content of a SubjectPublicKeyInfo.
+/// Verifies the signature of a certificate or a CRL, which is at the same place in both. `key` is the content of a
+/// SubjectPublicKeyInfo.
 pub(super) fn is_signed_by(algorithms: &WebPkiSupportedAlgorithms, der: &[u8], key: &[u8]) -> bool {
     let Some(signed) = signature_of(der) else { return false };
     let mut fields = Der::new(key);

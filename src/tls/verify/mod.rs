@@ -123,7 +123,7 @@ fn chain(policy: &Policy, asked: &Question<'_>, leaf: &EndEntityCert<'_>) -> Res
         return Err(blame::explain(policy, asked, &webpki::Error::MaximumPathBuildCallsExceeded));
     }
     let lists: Vec<_> = policy.crls.iter().filter(|crl| crl.is_usable).map(|crl| &crl.list).collect();
-    // Without any list webpki would not ask at all.
+    // Without any CRL webpki would not check revocation at all.
     let lacks_lists = lists.is_empty() && !policy.crls.is_empty();
     let revocation = RevocationOptionsBuilder::new(&lists).ok().map(|builder| {
         let depth = if policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN {

@@ -47,7 +47,7 @@ pub(crate) fn revocation_list(error: &CertRevocationListError) -> Cow<'static, s
         }
         C::InvalidCrlNumber => "has an invalid number",
         C::InvalidRevokedCertSerialNumber => "has an invalid serial number",
-        C::IssuerInvalidForCrl => "is of an issuer that may not sign it",
+        C::IssuerInvalidForCrl => "is from an issuer that may not sign CRLs",
         C::Other(error) => return without_identifiers(&error.to_string()).into(),
         C::ParseError => "is not valid DER",
         C::UnsupportedCrlVersion => "is not of version 2",
@@ -65,7 +65,7 @@ pub(crate) fn webpki(error: &WebpkiError) -> &'static str {
     match error {
         W::BadDer => "is not valid DER",
         W::BadDerTime => "has an invalid time",
-        W::CaUsedAsEndEntity => "is an authority's, not a server's or a client's",
+        W::CaUsedAsEndEntity => "is a CA certificate, not one of a server or a client",
         W::CertDistrusted => "is distrusted",
         W::CertExpired { .. } => "has expired",
         W::CertNotValidForName(_) => "is for other names",
@@ -90,7 +90,7 @@ pub(crate) fn webpki(error: &WebpkiError) -> &'static str {
         W::MaximumPathDepthExceeded => "has too long a chain",
         W::MaximumSignatureChecksExceeded => "has too many signatures to check",
         W::NameConstraintViolation => "is for a name that an authority above it may not certify",
-        W::PathLenConstraintViolated => "is further below an authority than that allows (pathLenConstraint)",
+        W::PathLenConstraintViolated => "is further below an authority than its pathLenConstraint allows",
         W::RequiredEkuNotFoundContext(_) => "is not for this purpose (extendedKeyUsage)",
         W::SignatureAlgorithmMismatch => "names two different signature algorithms",
         W::TrailingData(_) => "has data after its end",

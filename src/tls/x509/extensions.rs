@@ -135,7 +135,7 @@ impl<'a> Extensions<'a> {
                 let mut fields = value.read(tag::SEQUENCE, "authorityKeyIdentifier")?.inside();
                 self.authority_key_id = fields.take(tag::implicit(0)).map(|id| id.content);
             }
-            // It decides nothing, so that one that cannot be read counts as absent.
+            // It decides nothing, so an unreadable one counts as absent.
             oid::AUTHORITY_INFO_ACCESS => {
                 let mut list = value.take(tag::SEQUENCE).map_or(Der::new(&[]), |list| list.inside());
                 while let Some(mut description) = list.take(tag::SEQUENCE).map(|description| description.inside()) {

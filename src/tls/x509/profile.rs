@@ -1,8 +1,8 @@
-//! Rules of RFC 5280 that authorities of the public web keep and older private ones may not.
+//! Rules of RFC 5280 that public web authorities follow and older private ones may not.
 
 use super::Certificate;
 
-/// The first rule that it breaks. `is_leaf`: it is the peer's own certificate.
+/// The first rule that the certificate breaks. `is_leaf`: it is the peer's own certificate.
 pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Option<&'static str> {
     let extensions = &certificate.extensions;
     let rules = [
@@ -16,7 +16,7 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Optio
         ),
         (
             !certificate.subject.content.is_empty() || extensions.subject_alt_name.is_some(),
-            "it names nobody: neither a subject nor a subjectAltName (4.1.2.6)",
+            "it has neither a subject nor a subjectAltName (4.1.2.6)",
         ),
     ];
     let of_authorities = [
