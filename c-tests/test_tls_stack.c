@@ -36,6 +36,9 @@ struct work {
 
 static unsigned char *stack;
 static bool measures;
+/* Fills the stack before each work to see how much was used. An unoptimised library is not held to the stated size,
+ * and valgrind, which runs it, refuses to look at the stack of a thread that has ended. */
+static bool paints;
 
 static void *work_main(void *work) {
     ((const struct work *)work)->run();
@@ -52,13 +55,13 @@ static size_t used(void) {
 static void run_small(const struct work *work, size_t margin) {
     pthread_attr_t attributes;
     pthread_t thread;
-    memset(stack, 0xa5, stack_size);
+    if (paints) memset(stack, 0xa5, stack_size);
     CHECK(pthread_attr_init(&attributes) == 0);
     CHECK(pthread_attr_setstack(&attributes, stack, stack_size) == 0);
     CHECK(pthread_create(&thread, &attributes, work_main, (void *)(uintptr_t)work) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
     pthread_attr_destroy(&attributes);
-    size_t bytes = used();
+    size_t bytes = paints ? used() : 0;
     if (measures) printf("%6zu  %s\n", bytes, work->name);
     bool fits = !is_optimised || bytes + margin <= STATED;
     CHECK(fits);
@@ -311,6 +314,7 @@ int main(int argc, char **argv) {
     };
     measures = argc > 1 && strcmp(argv[1], "--measure") == 0;
     is_optimised = has_optimised_library();
+    paints = is_optimised || measures;
     stack_size = is_optimised ? STATED : 16 * STATED;
     unsigned char *region = mmap(NULL, stack_size + GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (region == MAP_FAILED || mprotect(region + GUARD, stack_size, PROT_READ | PROT_WRITE) != 0) abort();
