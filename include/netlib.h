@@ -84,9 +84,9 @@
  * _Fork, or clone without the handlers of pthread_atfork, streams and engines are refused all the same (on Linux), but
  * a context that another thread was using may stay locked. vfork and posix_spawn are safe.
  *
- * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and one
- * inside 15 other streams 56 KiB. What your callbacks need comes on top, and so does what getaddrinfo(3) needs in a
- * connect without a limit, which runs it on the calling thread.
+ * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and one inside
+ * 15 other streams 56 KiB. Add the stack that your callbacks need. Also add what getaddrinfo(3) needs if you connect
+ * without a limit: it then runs on the calling thread.
  *
  * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
  * otherwise. What arrives in buffers (URLs, response heads, PEM, DER) is a pointer and a length, which may be
@@ -415,8 +415,8 @@ enum netlib_class NETLIB_INT32 {
 };
 
 /**
- * Which counter of a `netlib_retry` a failure consumes. Returned by `netlib_error_retry_kind`, and by
- * `netlib_status_retry_kind` for an error of which no more than the status is known.
+ * The counter of a `netlib_retry` that a failure consumes. `netlib_error_retry_kind` returns it for an error,
+ * `netlib_status_retry_kind` for a status alone.
  */
 enum netlib_retry_kind NETLIB_INT32 {
     /** Not a failure of the request: never retried. `netlib_retry_increment` hands such an error back. */
@@ -449,8 +449,8 @@ enum netlib_certificate_problem NETLIB_INT32 {
     /** Its validity has not begun. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
     /**
-     * No trusted certificate issued the last one of its chain: a private authority that was not added. The advice
-     * names it.
+     * No trusted certificate issued the last certificate of its chain, for example because a private authority was not
+     * added. The advice names the authority.
      */
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
     /** It names other hosts than the one asked for. */
@@ -468,9 +468,9 @@ enum netlib_certificate_problem NETLIB_INT32 {
     /** It is its own issuer, and was not added as trusted. */
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
     /**
-     * The peer did not send the certificate between its own and an authority's. netlib reports this if the issuer's
-     * certificate is missing and something says that the chain goes on: the peer sent others that do not belong to it,
-     * or its certificate says where its issuer's can be downloaded (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
+     * The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
+     * and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
+     * or its certificate names a download location for its issuer's (caIssuers). Otherwise it reports UNKNOWN_ISSUER.
      */
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
     /** An authority's own certificate (CA:TRUE) where a server's or a client's belongs. */
@@ -485,9 +485,9 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
     /** No pin that was set is its own or of its chain: see `netlib_tls_options_add_pin`. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /** It is for a name that an authority above it may not certify (nameConstraints). */
+    /** It has a name that an authority above it may not certify (nameConstraints). */
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
-    /** Its chain has more authorities below one certificate than that one allows (the pathlen of basicConstraints). */
+    /** A certificate of its chain has more authorities below it than its pathlen (basicConstraints) allows. */
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
     /** A certificate of its chain has a critical extension that netlib does not understand. */
     NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
@@ -501,31 +501,30 @@ enum netlib_certificate_problem NETLIB_INT32 {
 };
 
 /**
- * What a callback that decides returns: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 is the failure because many
- * foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception: a filter that
- * raises must not let anything through. Any number that is not listed here is a failure too.
+ * The result of a callback that decides: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure because many
+ * foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception, and a filter
+ * that raises must not let anything through. Any number that is not listed here is a failure too.
  */
 enum netlib_verdict NETLIB_INT32 {
-    /** The callback failed: so does the call, with `NETLIB_CALLBACK_FAILED`. */
+    /** The callback failed. The call fails with `NETLIB_CALLBACK_FAILED`. */
     NETLIB_VERDICT_FAILED = 0,
     /** Go on. */
     NETLIB_VERDICT_ALLOW = 1,
-    /** Do not go on: each callback says what follows. */
+    /** Do not go on. The callback's documentation says what happens then. */
     NETLIB_VERDICT_REFUSE = 2
 };
 
 /**
- * What a callback returns that acts and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 is the failure,
- * for the reason that `netlib_verdict` has. Any number that is not listed here is a failure too.
+ * The result of a callback that performs an action and stores no result: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
+ * means failure, for the same reason as in `netlib_verdict`. Any number that is not listed here is a failure too.
  *
- * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to a
- * value that no callback may leave there, so that a callback that raised before it stored anything has failed as
- * well.
+ * A callback that stores a result through a pointer returns 0 for success instead. netlib presets the result to an
+ * invalid value, so a callback that raised an exception before it stored a result counts as failed too.
  */
 enum netlib_outcome NETLIB_INT32 {
-    /** The callback did not do it. */
+    /** The action failed. */
     NETLIB_OUTCOME_FAILED = 0,
-    /** It is done. */
+    /** The action succeeded. */
     NETLIB_OUTCOME_DONE = 1
 };
 
@@ -537,8 +536,8 @@ enum netlib_outcome NETLIB_INT32 {
 struct netlib_error;
 
 /**
- * What an error of your own may have beside its status and message. **Single**. Without any call to a setter the error
- * has no cause, and its status decides how a Retry counts it.
+ * Optional properties of an error that you make: its cause and its retry kind. **Single**. Without any call to a
+ * setter the error has no cause, and its status determines its retry kind.
  */
 struct netlib_error_options;
 
@@ -555,12 +554,12 @@ typedef int32_t netlib_status;
  * is no callback to go with `ctx`. So give one `ctx` with a `ctx_free` to one call only; to share it between several,
  * count its references, or pass NULL as `ctx_free` and release it yourself.
  *
- * Everything made of options holds their callbacks as well, so that the last holder may be a context, a stream, a
+ * Everything that is made from options also holds their callbacks. So the last holder may be a context, a stream, a
  * `netlib_retry`, a decision, or an error that lends a `netlib_retry`. A later call of the same setter releases the
- * callback it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
+ * callback that it replaces, unless something else holds it. Several callbacks given in one call share one `ctx`.
  *
- * It runs on the thread that drops the last holder, during a call of netlib and under no lock of netlib: it may call
- * netlib. After fork(2) parent and child have a copy of `ctx` each, and each process releases its own.
+ * It runs on the thread that releases the last holder, during a netlib call. netlib holds no lock meanwhile, so it may
+ * call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases its own.
  *
  * A setter of a callback releases a `ctx` after it has changed the options (or the timeout). So `ctx_free` may use and
  * free the handle that the setter was called for. In other calls that may change a handle, a call on the handle fails
@@ -574,7 +573,7 @@ typedef int32_t netlib_status;
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
 /**
- * `NETLIB_NTS` for languages that cannot read macros of C.
+ * `NETLIB_NTS` for languages that cannot read C macros.
  *
  * @return the length that means "up to the NUL".
  * @threads any
@@ -633,8 +632,8 @@ const char *netlib_status_text(netlib_status status);
 enum netlib_class netlib_status_class(netlib_status status);
 
 /**
- * Which retry counter a failure with this status consumes, if nothing more is known of it. An error knows more, for
- * example whether the request was sent before it failed: see `netlib_error_retry_kind`.
+ * The retry counter that a failure with this status consumes if nothing else is known about it. An error records more,
+ * for example whether the request was sent before the failure: see `netlib_error_retry_kind`.
  *
  * @param status any number.
  * @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
@@ -644,7 +643,7 @@ enum netlib_class netlib_status_class(netlib_status status);
 enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
 
 /**
- * Makes options with nothing chosen.
+ * Makes options with the defaults.
  *
  * @return owned: free them with `netlib_error_options_free`. Never NULL.
  * @threads any
@@ -663,9 +662,9 @@ netlib_error_options *netlib_error_options_new(void);
 void netlib_error_options_free(netlib_error_options *options);
 
 /**
- * What led to the error. Default: nothing. A cause that is a read error because application data was sent, or by
- * `netlib_error_options_set_retry_kind`, makes the new error a read error too, unless its status's kind is NEVER or
- * its own kind is chosen.
+ * Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
+ * because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
+ * the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param cause shared: the options keep their own reference. May be NULL: no cause.
@@ -675,10 +674,10 @@ void netlib_error_options_free(netlib_error_options *options);
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
 /**
- * How a Retry counts the error. Default: as `netlib_status_retry_kind` of its status says. Choose
+ * Sets the retry kind: how a Retry counts the error. Default: `netlib_status_retry_kind` of its status. Choose
  * `NETLIB_RETRY_KIND_READ` for every failure after the first byte of the request was passed to a socket or a stream,
- * and for every failure after a response arrived. An error of netlib's has the right kind already, and passes READ on
- * to an error that has it as its cause.
+ * and for every failure after a response arrived. Errors that netlib made already have the right kind, and pass READ
+ * on to an error that has them as its cause.
  *
  * An error with the status `NETLIB_PROXY_FAILED` counts as its cause. If a CONNECT request to a proxy failed, the
  * request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
@@ -695,14 +694,14 @@ void netlib_error_options_set_retry_kind(netlib_error_options *options, enum net
 /**
  * Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
  *
- * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind decides how the
- *        failure is counted, unless `options` say otherwise: for a send or receive that failed take `NETLIB_IO` or
- *        `NETLIB_PROTOCOL`, which are read errors; for a body that ended early `NETLIB_INCOMPLETE_READ`; for silence
- *        `NETLIB_READ_TIMEOUT`.
+ * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. Its retry kind determines how the
+ *        failure is counted, unless `options` set another. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
+ *        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
+ *        `NETLIB_READ_TIMEOUT` for a peer that does not answer in time.
  * @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
- * @param options its cause and how it is counted. Copied. May be NULL: no cause, and the status decides.
+ * @param options the cause and the retry kind. Copied. May be NULL: no cause, and the retry kind of `status`.
  * @param error out, owned: the new error. Not NULL.
- * @param err out, owned: why none could be made. May be NULL.
+ * @param err out, owned: why no error could be made. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
  *         `NETLIB_INVALID_UTF8`.
  * @threads one call at a time on the options
@@ -746,13 +745,13 @@ void netlib_error_free(netlib_error *error);
 netlib_status netlib_error_status(const netlib_error *error);
 
 /**
- * Which retry counter the failure consumes. `netlib_retry_increment` and `netlib_retry_decide` go by it.
+ * The retry counter that the failure consumes. `netlib_retry_increment` and `netlib_retry_decide` use it.
  *
- * It is the kind of the error's status unless more is known. A TLS stream or engine knows whether application data was
- * accepted for sending, early data included, or came from the peer: from then on each failure that would be CONNECT or
- * OTHER is READ. For TLS in TLS only the data of the stream that reports the error count, because the outer streams
- * have carried nothing but its handshake and a proxy's CONNECT. A defect of a response is READ, and a request header
- * that cannot be sent is NEVER.
+ * It is the kind of the error's status unless more is known. Once a TLS stream or engine has accepted application data
+ * for sending, early data included, or has received some from the peer, each failure that would be CONNECT or OTHER is
+ * READ. For TLS in TLS, only the data of the stream that reports the error counts, because the outer streams have
+ * carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot be
+ * sent is NEVER.
  *
  * @param error the error. May be NULL: `NETLIB_RETRY_KIND_NEVER` is returned.
  * @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`.
@@ -773,12 +772,12 @@ enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
 /**
- * The one setting that would change the outcome, for whoever writes the program: "to trust it:
- * netlib_tls_options_add_ca_file". The message does without it, because its reader may be somebody else. It never
+ * Advice for the developer of the application: the one setting that would change the outcome, for example "to trust
+ * it: netlib_tls_options_add_ca_file". It is not part of the message, because end users may read the message. It never
  * recommends switching verification off.
  *
- * For a certificate of an unknown issuer it names the authority to add. For a wrong name it lists the names that the
- * certificate is for, at most eight. Both come from the peer, who may be anybody: neither is a reason to trust it.
+ * For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
+ * at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
  *
  * @param error the error. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -786,7 +785,8 @@ const char *netlib_error_message(const netlib_error *error, size_t *len);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_error_advice(const netlib_error *error, size_t *len);
+const char *netlib_error_advice(const netlib_error *error,
+                                size_t *len);
 
 /**
  * The `errno` of the system call that failed.
@@ -850,8 +850,8 @@ int64_t netlib_error_offset(const netlib_error *error);
 
 /**
  * How many causes an error has: a failed connect has one per address tried, `NETLIB_MAX_RETRY` has its reason (and its
- * history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. A cause
- * with which an error, its causes and theirs would be more than 1,024 is kept without causes of its own.
+ * history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. The tree of
+ * an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept without its own causes.
  *
  * @param error the error. May be NULL: 0 is returned.
  * @return the count.
@@ -1259,13 +1259,13 @@ const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
 /**
- * The whole URL, as "scheme://user:password@host:port/path?query#fragment", of which only what is present. It holds
- * the userinfo: for logs there is `netlib_url_redacted`.
+ * The whole URL, as "scheme://user:password@host:port/path?query#fragment", with only the parts that are present. It
+ * contains the userinfo: in logs use `netlib_url_redacted`.
  *
- * `netlib_parse_url` reads it back as the same URL, for which it is written with a little more where it must be: "/."
- * before a path of two slashes at its start without a host, "//" before userinfo that looks like a scheme. Two are
- * read differently: a host that is empty, as of the text ":", is then absent; and what `netlib_url_resolve` wrote
- * without "//" has to be resolved again.
+ * `netlib_parse_url` parses it back to the same URL. Two additions make this possible: "/." before a path that begins
+ * with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two exceptions:
+ * an empty host, as in the text ":", is absent afterwards; and a result of `netlib_url_resolve` without "//" must be
+ * resolved again.
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -1277,11 +1277,11 @@ const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
 /**
  * The URL for logs: as `netlib_url_to_string` writes it, but with "***" for the userinfo, for each value of the query
- * and for the fragment, which are where credentials and tokens stand. Scheme, host, port, path and the names in the
- * query remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
+ * and for the fragment, because these may contain credentials and tokens. Scheme, host, port, path and the names in
+ * the query remain, as in "example.com/a?id=***&key=***". It is one line of printable ASCII.
  *
- * What has no "=" in the query counts as a value. Without a host, what stands before the last "@" of the path is
- * hidden too, since "user:password@host" has the scheme "user". A path may be a secret by itself; that is not seen.
+ * A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is
+ * hidden too, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
  *
  * @param url the URL. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
@@ -1484,9 +1484,9 @@ struct netlib_timeout;
  * backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
  *
  * @param ctx as given with the function. May be NULL.
- * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It holds NaN before, and
- *        must be stored. Not NULL.
- * @return 0, or anything else when the clock failed. 0 without a stored `seconds` is a failure too.
+ * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
+ *        the callback must store a value. Not NULL.
+ * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` is a failure too.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -1570,7 +1570,7 @@ netlib_status netlib_timeout_set_clock(netlib_timeout *timeout,
  *
  * @param timeout the timeout. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if it has been started already, which it stays;
+ * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
  *         `NETLIB_CALLBACK_FAILED`: it is not started.
  * @threads any
  * @since 0.1.0
@@ -1596,7 +1596,8 @@ netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout,
  * shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
  *
  * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
- * @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when connect is that and there is no total.
+ * @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no
+ *         total.
  * @threads any
  * @since 0.1.0
  */
@@ -1648,7 +1649,7 @@ double netlib_timeout_configured_connect(const netlib_timeout *timeout);
 double netlib_timeout_configured_read(const netlib_timeout *timeout);
 
 /**
- * `NETLIB_TIMEOUT_NONE` for languages that cannot read macros of C.
+ * `NETLIB_TIMEOUT_NONE` for languages that cannot read C macros.
  *
  * @return infinity.
  * @threads any
@@ -1695,10 +1696,10 @@ enum NETLIB_INT32 { NETLIB_RETRY_DEFAULT_TOTAL = 10 };
 /** How redirects are followed. Given to `netlib_retry_options_set_redirect_profile`. */
 enum netlib_redirect_profile NETLIB_INT32 {
     /**
-     * As urllib3: 303 becomes GET (HEAD stays HEAD), every other method stays; any scheme. A redirect from https to
-     * http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped:
-     * Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other origin,
-     * over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
+     * As urllib3: on 303 the method becomes GET (HEAD stays HEAD), otherwise it stays; any scheme. A redirect from
+     * https to http is followed. At another origin only the headers of `remove_headers_on_redirect` are dropped, by
+     * default Authorization. Cookie, X-Api-Key and every other header with a secret, and Host, are sent to the other
+     * origin, over plain http too. `netlib_retry_options_add_sensitive_headers` drops cookies and API keys.
      */
     NETLIB_REDIRECT_URLLIB3 = 0,
     /**
@@ -1710,21 +1711,24 @@ enum netlib_redirect_profile NETLIB_INT32 {
 };
 
 /**
- * The settings of a `netlib_retry`: make them, set what is to differ, and give them to `netlib_retry_new`. After each
- * request `netlib_retry_decide` says what is next. **Single**.
+ * The settings of a `netlib_retry`: make them, set what differs from the defaults, and pass them to
+ * `netlib_retry_new`. After each request, `netlib_retry_decide` decides what to do next. **Single**.
  */
 struct netlib_retry_options;
 
 /**
  * Tells the time of day, for a Retry-After that is a date.
  *
- * For all three callbacks: a Retry hands them on to every Retry made of it, so the last Retry, decision, error or
- * options that has one releases its `ctx`. Threads that share a Retry call them at the same time, on the thread that
- * uses the Retry and without a lock: what is behind `ctx` must then be safe to share.
+ * This applies to all three callbacks: every Retry made from a Retry holds its callbacks too, so `ctx` is released
+ * with the last Retry, decision, error or options that holds one. They run without a lock on the thread that uses the
+ * Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
+ * thread-safe.
  *
  * @param ctx as given to the setter.
- * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It holds NaN before, and must be stored.
- * @return 0; any other number fails the call with `NETLIB_CALLBACK_FAILED`, as 0 without a stored `seconds` does.
+ * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It is preset to NaN, and the callback must store
+ *        a value.
+ * @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
+ *         `NETLIB_CALLBACK_FAILED`.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -1746,8 +1750,9 @@ typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
  * Gives a random number.
  *
  * @param ctx as given to the setter.
- * @param value out: 0 or more and less than 1, each as likely. It holds NaN before, and must be stored.
- * @return 0; any other number fails the call with `NETLIB_CALLBACK_FAILED`, as 0 without a stored `value` does.
+ * @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
+ *        a value.
+ * @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -1755,8 +1760,9 @@ typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
 /**
  * Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
- * to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs use
- * `netlib_retry_options_new_recommended`, which gives the reason and source of the values recommended below.
+ * to every host that a redirect names, over plain http too, and retry 10 times without a wait. New programs should use
+ * `netlib_retry_options_new_recommended`, whose documentation gives the reason and source of the values recommended
+ * below.
  *
  * @return owned: free them with `netlib_retry_options_free`. Never NULL.
  * @threads any
@@ -1775,37 +1781,39 @@ netlib_retry_options *netlib_retry_options_new(void);
 void netlib_retry_options_free(netlib_retry_options *options);
 
 /**
- * How many retries in all, whatever the reasons; it goes before the other counts. Redirects count too, unless
+ * The maximum number of retries for any reason; it takes precedence over the other counts. Redirects count too, unless
  * `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
  * Recommended: 3. 0 fails at the first retry.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
- *        the causing error comes back as it is, a response is returned whatever its status, redirects too, and
- *        nothing is ever `NETLIB_MAX_RETRY`. A negative number is a count that is used up.
+ *        the causing error is returned unchanged, every response is returned whatever its status, redirects too, and
+ *        no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
+void netlib_retry_options_set_total(netlib_retry_options *options,
+                                    int32_t count);
 
 /**
  * How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error comes
- *        back as it is. A negative number is a count that is used up.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
+ *        returned unchanged. A negative number is an exhausted count.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
 void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t count);
 
 /**
- * How many retries after a request, or a part of it, was sent and its answer did not come, or broke off: it may have
- * been processed, so that only a method of `allowed_methods` is repeated. Default: `NETLIB_NONE`.
+ * The maximum number of retries after a request, or a part of it, was sent and its response did not arrive or broke
+ * off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
+ * Default: `NETLIB_NONE`.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error comes
- *        back as it is. A negative number is a count that is used up.
+ * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
+ *        returned unchanged. A negative number is an exhausted count.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1813,12 +1821,12 @@ void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count)
 
 /**
  * How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
- * `NETLIB_NONE`. Recommended: 10. 0 fails at the first.
+ * `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
- *        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is a count that
- *        is used up.
+ *        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted
+ *        count.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1829,20 +1837,21 @@ void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t co
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
- *        is a count that is used up.
+ *        is an exhausted count.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
 void netlib_retry_options_set_status(netlib_retry_options *options, int32_t count);
 
 /**
- * How many retries after failures of any other kind, for example a refused certificate. netlib reports none that may
- * have been processed: those count as read (`netlib_error_retry_kind`). Set it to 0 when `total` is `NETLIB_NONE`, so
- * that no failure is retried for ever. Default: `NETLIB_NONE`. Recommended: 0.
+ * The maximum number of retries after failures of any other kind, for example a refused certificate. Failures after
+ * which the server may have processed the request are not among them: they count as read (`netlib_error_retry_kind`).
+ * Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
+ * Recommended: 0.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
- *        is a count that is used up.
+ *        is an exhausted count.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
@@ -1883,17 +1892,16 @@ void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, const int32_t *codes, size_t count);
 
 /**
- * The factor of the delay between tries: it is `factor * 2^(n - 1)` seconds after n failures in a row. The jitter kind
- * says how randomness changes it, and whether the first retry is immediate, as it is by default. Default: 0, no delay.
- * Recommended: 0.1.
+ * The factor of the delay between attempts: the delay is `factor * 2^(n - 1)` seconds after n failures in a row. The
+ * jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
+ * default. Default: 0, no delay. Recommended: 0.1.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more, finite.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_backoff_factor(netlib_retry_options *options,
-                                             double seconds);
+void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
 
 /**
  * The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a Retry-After.
@@ -1906,8 +1914,8 @@ void netlib_retry_options_set_backoff_factor(netlib_retry_options *options,
 void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
 
 /**
- * How much is added to a backoff at most: a random part of it, so that clients do not come back all at once. It
- * counts with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
+ * The most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It has
+ * an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more, finite.
@@ -2094,7 +2102,7 @@ void netlib_retry_options_set_random(netlib_retry_options *options,
 /**
  * How randomness enters a backoff. Given to `netlib_retry_options_set_jitter_kind`.
  *
- * Clients that failed together come back together unless their waits differ. In the formulas, `delay` is
+ * Clients that failed at the same time retry at the same time unless their waits differ. In the formulas, `delay` is
  * `backoff_factor * 2^(n - 1)`, `n` counts the failures in a row, `random` is 0 or more and less than 1. FULL, EQUAL
  * and DECORRELATED delay the first retry too. Source: AWS Architecture Blog, "Exponential Backoff And Jitter".
  */
@@ -2108,9 +2116,9 @@ enum netlib_jitter_kind NETLIB_INT32 {
     /**
      * `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
      * the previous request; `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
-     * `netlib_retry_decide` draw the random number and keep it in the Retry that they make: each question to one
-     * Retry has one answer, and its next Retry knows the previous delay. A Retry that was not made by them (from
-     * options with a history, for example) draws a number for each question, with `backoff_factor` as `previous`.
+     * `netlib_retry_decide` draw the random number and keep it in the Retry that they make: all functions return the
+     * same delay for one Retry, and the next Retry knows the previous delay. A Retry that was not made by them (from
+     * options with a history, for example) draws a number at each call, with `backoff_factor` as `previous`.
      */
     NETLIB_JITTER_DECORRELATED = 3,
     /** `min(backoff_max, delay)`, and 0 before the first retry. `backoff_jitter` has no effect. */
@@ -2118,11 +2126,11 @@ enum netlib_jitter_kind NETLIB_INT32 {
 };
 
 /**
- * What happens when a Retry-After asks for more than `retry_after_max`. Given to
+ * How a Retry-After that asks for more than `retry_after_max` is handled. Given to
  * `netlib_retry_options_set_long_retry_after`.
  */
 enum netlib_long_retry_after NETLIB_INT32 {
-    /** The wait is `retry_after_max`: the request is sent again before the server wants it. */
+    /** The wait is `retry_after_max`: the request is sent again before the time that the server asks for. */
     NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
     /** The retries end. */
     NETLIB_LONG_RETRY_AFTER_STOP = 1
@@ -2139,8 +2147,8 @@ enum netlib_long_retry_after NETLIB_INT32 {
 void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
 /**
- * Which statuses have their Retry-After header obeyed. A response with one of them and the header is retried even if
- * `status_forcelist` lacks its status. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
+ * The statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is retried
+ * even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
  * `netlib_retry_options_obey_any_retry_after`.
  *
  * The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
@@ -2154,8 +2162,8 @@ void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum ne
 void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options, const int32_t *codes, size_t count);
 
 /**
- * Obeys the Retry-After header of every status that is retried, in place of a list: of those in `status_forcelist`.
- * The header alone then makes no response one to retry. Recommended.
+ * Obeys the Retry-After header of every status that is retried, that is of those in `status_forcelist`, in place of a
+ * separate list. The header alone then does not cause a retry. Recommended.
  *
  * @param options the options. May be NULL: nothing happens.
  * @threads one call at a time on the options
@@ -2164,30 +2172,31 @@ void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
 /**
- * What happens when a Retry-After asks for more than `retry_after_max`. Default: `NETLIB_LONG_RETRY_AFTER_CLAMP`.
+ * How a Retry-After that asks for more than `retry_after_max` is handled. Default: `NETLIB_LONG_RETRY_AFTER_CLAMP`.
  * Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
  * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or returns the response, as `raise_on_status` says
- * (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names what the server
- * asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its counts need not be used up. A
- * decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of its delay of 0, and what the
- * server asked for in `netlib_decision_delay_uncapped`. `netlib_retry_delay`, `netlib_retry_sleep` and
- * `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and
- * `netlib_retry_parse_retry_after` give what the server asked for.
+ * (`raise_on_redirect` for a redirect). The cause of the error is `NETLIB_RESPONSE_STATUS`; it names the wait that the
+ * server asked for and the maximum. `netlib_error_retry` lends the Retry with the history; its counts may not be
+ * exhausted. A decision that returns the response has `NETLIB_DELAY_RETRY_AFTER` as the reason of its delay of 0, and
+ * the wait that the server asked for as its `netlib_decision_delay_uncapped`. `netlib_retry_delay`,
+ * `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
+ * and `netlib_retry_parse_retry_after` return the wait that the server asked for.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param over_max one of `enum netlib_long_retry_after`.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
+void netlib_retry_options_set_long_retry_after(netlib_retry_options *options,
+                                               enum netlib_long_retry_after over_max);
 
 /**
  * Whether a Retry-After that is neither a number nor a date counts as absent, so that the backoff applies. Otherwise
- * it is `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because the server's mistake says nothing
- * about the next request.
+ * the call fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0. Recommended: 1, because a malformed header
+ * says nothing about the next request.
  *
- * `netlib_retry_parse_retry_after`, which is given the value alone, fails in either case.
+ * `netlib_retry_parse_retry_after` fails for a malformed value in either case.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param ignore 0 or 1.
@@ -2208,7 +2217,7 @@ enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
 
 /**
  * Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
- * means nothing.
+ * unused.
  *
  * @param retry the Retry. May be NULL: 0 is returned.
  * @return 1 or 0.
@@ -2239,7 +2248,7 @@ size_t netlib_retry_retry_after_status_count(const netlib_retry *retry);
 int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t index);
 
 /**
- * What happens when a Retry-After asks for more than `retry_after_max`.
+ * How a Retry-After that asks for more than `retry_after_max` is handled.
  *
  * @param retry the Retry. May be NULL: `NETLIB_LONG_RETRY_AFTER_CLAMP` is returned.
  * @return one of `enum netlib_long_retry_after`.
@@ -2269,7 +2278,7 @@ int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
  * - `total` 3, which redirects do not use up: more retries rarely help, and multiply the load of an outage. AWS's
  *   SDKs and Google's services make 3 tries [2, 4]; the specification's default Retry, which is kept here, makes 3
  *   retries.
- * - `other` 0: a refused certificate is as bad the second time.
+ * - `other` 0: a refused certificate is refused the second time too.
  * - `allowed_methods` as by default: a request that may have arrived is repeated only if it is idempotent [3].
  * - `redirect` 10, as Go's net/http [6]: a longer chain is a loop.
  * - `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC 9110 section 15.4).
@@ -2278,8 +2287,8 @@ int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
  * - `backoff_factor` 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together come back together
  *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
  * - `backoff_max` 20 s, as AWS's SDKs [2].
- * - Retry-After is obeyed for every status that is retried: the server knows best when it is back (RFC 9110 section
- *   10.2.3).
+ * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
+ *   section 10.2.3).
  * - `retry_after_max` 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: whether to wait longer is the caller's decision, and
  *   asking earlier than the server wants feeds its overload [4].
  * - A malformed Retry-After is ignored: the backoff is there for servers that say nothing.
@@ -2307,19 +2316,20 @@ netlib_retry_options *netlib_retry_options_new_recommended(void);
 const netlib_retry *netlib_retry_recommended(void);
 
 /**
- * Whether a redirect uses up one of `total`, beside one of `redirect`. Default: 1, as in urllib3. Recommended: 0, so
- * that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in either
- * case.
+ * Whether a redirect consumes one of `total` in addition to one of `redirect`. Default: 1, as in urllib3. Recommended:
+ * 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in
+ * either case.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param counts 0 or 1.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options, int32_t counts);
+void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options,
+                                                     int32_t counts);
 
 /**
- * Whether a redirect uses up one of `total`.
+ * Whether a redirect consumes one of `total`.
  *
  * @param retry the Retry. May be NULL: 1 is returned.
  * @return 1 or 0.
@@ -2426,18 +2436,19 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * Counts one more request that was not the last, and makes the Retry for the next one. `netlib_retry_decide` does this
  * and the rest; call it only where the program decides itself what to send again.
  *
- * The first of these that holds says which count it consumes beside `total`: the error's `netlib_error_retry_kind`,
- * or READ instead of CONNECT and OTHER if there is a response too; a redirect's Location: `redirect`; a response:
- * `status`; nothing: `total` alone. The history gets an entry.
+ * It consumes one of `total` and one of another count, which the first of these determines: an error consumes the
+ * count of its `netlib_error_retry_kind`, with READ instead of CONNECT and OTHER if there is a response too; a
+ * redirect's Location consumes `redirect`; a response consumes `status`. Without any of them it consumes `total`
+ * alone. It also adds an entry to the history.
  *
  * It fails with `NETLIB_MAX_RETRY` when a count is used up, whatever `raise_on_redirect` and `raise_on_status` say:
  * its cause is the reason, and `netlib_error_retry` lends the exhausted Retry with the whole history. It fails with
- * `error` itself, status and all, when that is not to be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of
- * its kind is `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or
- * NULL. A `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further
- * causes, see `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` fails with what would be
- * the cause of `NETLIB_MAX_RETRY`, because no retries are used up where there are none: `NETLIB_TOO_MANY_REDIRECTS`
- * for a redirect, else `NETLIB_RESPONSE_STATUS`.
+ * `error` itself if that error must not be retried: `total` is `NETLIB_RETRY_DISABLED`; the count of its kind is
+ * `NETLIB_RETRY_DISABLED`; its kind is NEVER; or it is a read error and the method is not allowed, or NULL. A
+ * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` gets the outcomes of the requests before it as further causes, see
+ * `netlib_retry_decide`. Without an error, a `total` of `NETLIB_RETRY_DISABLED` never fails with `NETLIB_MAX_RETRY`,
+ * but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
+ * `NETLIB_RESPONSE_STATUS`.
  *
  * @param retry the Retry, which stays as it is. Not NULL.
  * @param method the request's method. May be NULL: unknown.
@@ -2450,7 +2461,7 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
  *         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is
- *         no token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system
+ *         not a token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system
  *         has no random numbers.
  * @threads any
  * @since 0.1.0
@@ -2567,8 +2578,8 @@ netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
  *        is more than a double can hold. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
- *         `NETLIB_MAX_RETRY` if it asks for too much and that ends the retries; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`
- *         if the system has no random numbers.
+ *         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
+ *         `NETLIB_IO` if the system has no random numbers.
  * @threads any
  * @since 0.1.0
  */
@@ -2609,7 +2620,7 @@ netlib_status netlib_retry_sleep(const netlib_retry *retry,
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
  *         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
- *         unless that is ignored; `NETLIB_MAX_RETRY` if it asks for too much and that ends the retries;
+ *         unless that is ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
  * @threads any
  * @since 0.1.0
@@ -2675,12 +2686,12 @@ struct netlib_decision;
  * every response is returned, and an error comes back as it is.
  *
  * The wait before the next request is that of `netlib_retry_delay`; for a redirect it is what Retry-After asks for.
- * Make it with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to
- * it, or ends the retries: `netlib_retry_options_set_long_retry_after`.
+ * Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After above `retry_after_max` is cut to it,
+ * or ends the retries: `netlib_retry_options_set_long_retry_after`.
  *
- * When the limit ends the chain of requests, the error's causes are the outcomes of the requests so far, the oldest
- * first; of a long chain the last 16. A response is `NETLIB_RESPONSE_STATUS` among them. This also holds for an
- * `error` with the status `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, behind the causes of its own.
+ * When the limit ends the chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
+ * first. A response appears as `NETLIB_RESPONSE_STATUS`. An `error` with the status `NETLIB_CANCELLED` or
+ * `NETLIB_DEADLINE_EXCEEDED` gets the same causes, after its own.
  *
  * For a chain of requests, hand on what the decision gives: its Retry, method, URL, and the headers of
  * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep it until the next
@@ -2696,12 +2707,11 @@ struct netlib_decision;
  * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
  * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED`
- *         or `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end
- *         before the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile;
- *         `NETLIB_INVALID_URL` if the Location is none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After
- *         that counts is neither a number nor a date, unless that is ignored; `NETLIB_INVALID_UTF8` for a
- *         Location that is not;
+ * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
+ *         `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end before
+ *         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is
+ *         none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a
+ *         date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8;
  *         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
  * @threads any
@@ -2789,8 +2799,8 @@ double netlib_decision_delay(const netlib_decision *decision);
 enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *decision);
 
 /**
- * What the wait would be without `backoff_max` or `retry_after_max`. When a response is returned because its
- * Retry-After asks for more than `retry_after_max`, what it asks for; `netlib_decision_delay` is 0.
+ * The wait without the caps `backoff_max` and `retry_after_max`. If a response is returned because its Retry-After
+ * asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay` is 0.
  *
  * @param decision the decision. May be NULL: 0 is returned.
  * @return seconds.
@@ -2800,7 +2810,7 @@ enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *dec
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
 
 /**
- * Waits as long as was decided, with the Retry's sleep callback if it has one. When the limit ends the wait, the
+ * Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
  * error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
  *
  * @param decision the decision. Not NULL.
@@ -2816,7 +2826,7 @@ netlib_status netlib_decision_sleep(const netlib_decision *decision, const netli
 
 /**
  * The URL of the next request. For a redirect: the Location, resolved against the request's URL, whose fragment it
- * inherits if it has none (RFC 9110 section 10.2.2). The fragment is no part of the request: `netlib_url_request_uri`
+ * inherits if it has none (RFC 9110 section 10.2.2). The fragment is not part of the request: `netlib_url_request_uri`
  * leaves it out.
  *
  * @param decision the decision. May be NULL: NULL is returned.
@@ -2883,9 +2893,9 @@ size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
 /**
- * Makes the headers of the next request: those of the last one without the headers that must be dropped, which are
- * also those that describe a body when it is not sent again. At another origin Host is dropped with the SAFE profile
- * only: rather than keep it in the list, write it from the URL of each request (`netlib_url_netloc`).
+ * Makes the headers of the next request: those of the last request without the headers that must be dropped. Headers
+ * that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
+ * profile only. So do not keep Host in the list, but write it from the URL of each request (`netlib_url_netloc`).
  *
  * @param decision the decision. Not NULL.
  * @param request_headers the headers of the last request. Not NULL.
@@ -2984,7 +2994,7 @@ double netlib_retry_backoff_factor(const netlib_retry *retry);
 double netlib_retry_backoff_max(const netlib_retry *retry);
 
 /**
- * How much is added to a backoff at most, with `NETLIB_JITTER_ADDITIVE`.
+ * The most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`.
  *
  * @param retry the Retry. May be NULL: 0 is returned.
  * @return seconds.
@@ -3174,7 +3184,7 @@ size_t netlib_retry_history_count(const netlib_retry *retry);
 const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
- * The URL of a request of the history, as it was given: it may hold a user's password. For a log there is
+ * The URL of a request in the history, as it was given. It may contain a password: in logs use
  * `netlib_retry_history_redacted_url`.
  *
  * @param retry the Retry. May be NULL: NULL is returned.
@@ -3188,7 +3198,7 @@ const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, si
 
 /**
  * The URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the userinfo, each
- * value of the query and the fragment. A text that is no URL is "***" as a whole.
+ * value of the query and the fragment. A text that is not a URL becomes "***" as a whole.
  *
  * @param retry the Retry. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -3224,8 +3234,8 @@ const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
 /**
- * Where a request of the history was redirected to: its response's Location, as it was sent. A redirect may carry a
- * token; for a log there is `netlib_retry_history_redacted_redirect_location`.
+ * The Location that a request in the history was redirected to, as the server sent it. It may contain a token: in logs
+ * use `netlib_retry_history_redacted_redirect_location`.
  *
  * @param retry the Retry. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -3234,10 +3244,13 @@ int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_retry_history_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
+const char *netlib_retry_history_redirect_location(const netlib_retry *retry,
+                                                   size_t index,
+                                                   size_t *len);
 
 /**
- * Where a request in the history was redirected to, for logs, redacted as `netlib_retry_history_redacted_url` does it.
+ * The Location that a request in the history was redirected to, for logs: redacted as by
+ * `netlib_retry_history_redacted_url`.
  *
  * @param retry the Retry. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
@@ -3247,9 +3260,7 @@ const char *netlib_retry_history_redirect_location(const netlib_retry *retry, si
  * @threads any
  * @since 0.1.0
  */
-const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *retry,
-                                                            size_t index,
-                                                            size_t *len);
+const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
 /* ---- The defaults of a Retry, and the statuses and headers that it knows. ---- */
 
@@ -3637,10 +3648,9 @@ netlib_status netlib_response_new(const char *request_method,
 /**
  * Reads a response head from the start of what a peer sent: HTTP/1.0 and HTTP/1.1, RFC 9112 sections 4 and 5.
  *
- * While the head is not complete the answer is `NETLIB_WANT_READ`: receive more, append it, and call again with all of
- * it. `state` remembers how far the last call has come, so a head may come in any number of pieces without being read
- * from its start for each. Keep one beside each buffer, 0 at first. After every other answer it is 0 again, ready for
- * the next head.
+ * While the head is incomplete, the result is `NETLIB_WANT_READ`: receive more, append it, and call again with the
+ * whole buffer. `state` records how much of the head the last call parsed, so that the next call does not start over.
+ * Keep one `state` per buffer, initially 0. After every other result it is 0 again, ready for the next head.
  *
  *     uint64_t state = 0;
  *     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -3657,21 +3667,21 @@ netlib_status netlib_response_new(const char *request_method,
  * Accepted: lines that end with LF alone; up to 16 empty lines before the status line; a missing reason; any blanks
  * around values; folded lines, joined with a space. Refused: a CR not followed by LF, NUL, whitespace before a colon
  * or before the first header, a line without a colon, a name that is no token, more than 1000 fields or 2000 lines,
- * more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first of them, without
- * waiting for more.
+ * more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
+ * without waiting for more.
  *
  * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
  * @param head what was received so far. Copied. Not NULL unless `len` is 0.
- * @param len how many bytes that is, or `NETLIB_NTS`, which has the text measured at each call.
- * @param state in/out: 0 for a new head, or what the last call stored for the same bytes, to which more were appended.
- *        The number is opaque. It is stored with `NETLIB_WANT_READ`; every other answer stores 0. May be NULL: each
- *        call reads `head` from its start.
+ * @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
+ * @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
+ *        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
+ *        stores 0. May be NULL: each call parses `head` from its start.
  * @param response out, owned: free it with `netlib_response_free`. Not NULL.
  * @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
  * @param err out, owned; its offset is where `head` is wrong. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` for what is no response head;
- *         `NETLIB_INVALID_ARGUMENT` for a method that is no token, or a `state` that no call has stored for these
- *         bytes. A wrong state that goes unnoticed can delay the response but not change it.
+ * @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response
+ *         head; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for
+ *         these bytes. A wrong state that is not detected can delay the response but not change it.
  * @threads any
  * @since 0.1.0
  */
@@ -3764,8 +3774,8 @@ int32_t netlib_response_minor_version(const netlib_response *response);
  *
  * @param response the response. May be NULL: NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `response`, NUL-terminated; NULL when the status is another, and when the Location is absent
- *         or empty.
+ * @return borrowed from `response`, NUL-terminated; NULL if the status is not one of these, or if the Location is
+ *         absent or empty.
  * @threads any
  * @since 0.1.0
  */
@@ -3774,23 +3784,24 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
 /**
  * How the end of the body is found: RFC 9112 section 6.3.
  *
- * There is no body in answer to HEAD, with a status of 100 to 199, 204 or 304, and with a status of 200 to 299 in
- * answer to CONNECT, after which the connection is a tunnel. Methods are case-sensitive: the answer to "head" is
- * framed as that to any other method. Else a Transfer-Encoding whose last coding is chunked means chunks, and one with
- * another last coding a body until the peer closes. A Content-Length beside a Transfer-Encoding does not count, and
- * the connection must not be used again, nor after a Transfer-Encoding in HTTP/1.0. Else Content-Length decides.
- * Without either the body lasts until the peer closes.
+ * A response has no body if it answers HEAD, or if its status is 100 to 199, 204 or 304. A response to CONNECT with a
+ * status of 200 to 299 has none either: the connection is then a tunnel. Methods are case-sensitive: "head" is not
+ * HEAD. Otherwise a Transfer-Encoding determines the framing: if its last coding is chunked, the body comes in chunks;
+ * with another last coding it lasts until the peer closes. A Content-Length beside a Transfer-Encoding is ignored.
+ * After both together, or after a Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a
+ * Transfer-Encoding, Content-Length determines the framing. Without either, the body lasts until the peer closes.
  *
- * A Transfer-Encoding that is not a list of codings (RFC 9112 section 7) is refused, because another reader on the way
- * may find "chunked" in it: a name that is empty or no token, a parameter without a value, a quote without its end.
+ * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
+ * find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
+ * unterminated quote.
  *
  * @param response the response. Not NULL.
  * @param framing out: one of `enum netlib_body_framing`. Not NULL.
  * @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_PROTOCOL` when lengths differ, when one is no number or does not fit an int64_t, when
- *         Transfer-Encoding is not a list of codings, or when chunked has a parameter or is not the last coding:
- *         nothing more can be read from the connection.
+ * @return `NETLIB_OK`; `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an
+ *         int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the
+ *         last coding. Nothing more can then be read from the connection.
  * @threads any
  * @since 0.1.0
  */
@@ -3801,8 +3812,8 @@ netlib_status netlib_response_framing(const netlib_response *response,
                                       netlib_error **err);
 
 /**
- * Whether the request's method is HEAD, in any case of letters, as urllib3 answers it. To find where the body ends ask
- * `netlib_response_framing`, for which only "HEAD" is HEAD.
+ * Whether the request's method is HEAD, compared case-insensitively as in urllib3. To find the end of the body use
+ * `netlib_response_framing`, which compares methods case-sensitively.
  *
  * @param response the response. May be NULL: 0 is returned.
  * @return 0 or 1.
@@ -3815,10 +3826,10 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
  * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
  * that are not looked at.
  *
- * Defects are a line that is no header, at which reading ends; a continuation line without a header before it; an
+ * Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
  * empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
- * Content-Type without a boundary or with a Content-Transfer-Encoding that it cannot have. A block that has none can
- * still be refused by `netlib_response_parse`, which reads HTTP and not mail.
+ * Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
+ * defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
  *
  * @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
  * @param len how many bytes that is, or `NETLIB_NTS`.
@@ -3843,28 +3854,28 @@ netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib
 struct netlib_body;
 
 /**
- * Reads from a body of the program's own. Called only during `netlib_body_read`, on its thread. A
- * call on the body itself is `NETLIB_BUSY`.
+ * Reads from an application-defined body. Called only during `netlib_body_read`, on its thread. A call on the body
+ * itself is `NETLIB_BUSY`.
  *
  * @param ctx as given to `netlib_body_new`.
  * @param buf where to put bytes; what it holds before is not set.
  * @param len how many bytes fit, at least 1.
- * @param n out: how many bytes were put there, `len` at most; 0 at the body's end. It holds `SIZE_MAX` before, and must
- *        be stored.
- * @return 0; any other number for failure. `netlib_body_read` reports a failure, and 0 without a stored `n`, as
- *         `NETLIB_CALLBACK_FAILED`.
+ * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
+ *        `SIZE_MAX`, and the callback must store a value.
+ * @return 0 on success; any other number on failure. `netlib_body_read` reports a failure, or 0 without a stored `n`,
+ *         as `NETLIB_CALLBACK_FAILED`.
  * @threads as `netlib_body_read` is called
  * @since 0.1.0
  */
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
 /**
- * Tells where a body of the program's own is read next. Called only during `netlib_set_file_position`, on its thread.
- * A call on the body itself is `NETLIB_BUSY`.
+ * Reports the read position of an application-defined body. Called only during `netlib_set_file_position`, on its
+ * thread. A call on the body itself is `NETLIB_BUSY`.
  *
  * @param ctx as given to `netlib_body_new`.
- * @param pos out: bytes from the start, 0 or more. It holds `INT64_MIN` before, and must be stored.
- * @return 0; any other number if the body cannot tell. That, and 0 without a stored `pos`, is recorded as
+ * @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
+ * @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
  *         `NETLIB_POSITION_FAILED`.
  * @threads as `netlib_set_file_position` is called
  * @since 0.1.0
@@ -3872,25 +3883,25 @@ typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t 
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
 /**
- * Moves a body of the program's own. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
+ * Moves an application-defined body. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
  * thread. A call on the body itself is `NETLIB_BUSY`.
  *
  * @param ctx as given to `netlib_body_new`.
  * @param pos where to: bytes from the start, 0 or more.
- * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, for failure, which is reported
- *         as `NETLIB_UNREWINDABLE_BODY`.
+ * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
+ *         reported as `NETLIB_UNREWINDABLE_BODY`.
  * @threads as `netlib_rewind_body` is called
  * @since 0.1.0
  */
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
 /**
- * Tells whether a body of the program's own has been closed. Called only during `netlib_is_fp_closed`, on its thread.
- * A call on the body itself is `NETLIB_BUSY`.
+ * Reports whether an application-defined body has been closed. Called only during `netlib_is_fp_closed`, on its
+ * thread. A call on the body itself is `NETLIB_BUSY`.
  *
  * @param ctx as given to `netlib_body_new`.
- * @param closed out: 1 if it is closed, else 0. It holds -1 before, and must be stored.
- * @return 0; any other number for failure. A failure, and 0 without a stored `closed`, is reported as
+ * @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
+ * @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
  *         `NETLIB_CALLBACK_FAILED`.
  * @threads as `netlib_is_fp_closed` is called
  * @since 0.1.0
@@ -3932,10 +3943,10 @@ netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err
  * @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
  * @param seek moves. May be NULL: the body cannot be moved back.
  * @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
- * @param ctx given to each of them. May be NULL.
+ * @param ctx passed to each of the callbacks. May be NULL.
  * @param ctx_free releases `ctx`, once, when the body is freed, or before this call returns if it fails. May be NULL:
  *        `ctx` must stay usable until the body is freed.
- * @param body out, owned: free it with `netlib_body_free`, which calls none of the functions but `ctx_free`. Not NULL.
+ * @param body out, owned: free it with `netlib_body_free`, which calls no callback but `ctx_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`.
  * @threads any
@@ -4252,7 +4263,10 @@ enum netlib_address_class NETLIB_INT32 {
     NETLIB_ADDRESS_CLASS_UNIX = 2048,
     /** All others. An address of this class has no other. */
     NETLIB_ADDRESS_CLASS_GLOBAL = 4096,
-    /** Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`: what a program refuses that fetches what strangers name. */
+    /**
+     * Every class but `NETLIB_ADDRESS_CLASS_GLOBAL`. An application refuses these if it fetches URLs from untrusted
+     * sources.
+     */
     NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL = 4095
 };
 
@@ -4262,17 +4276,17 @@ enum netlib_address_class NETLIB_INT32 {
  * with these very bytes: nothing is resolved again. An attempt that has to wait for a free descriptor asks again about
  * the same address. Connections with the same options on several threads may call it at once.
  *
- * It may call netlib. A call on the `netlib_connect` that asks it is `NETLIB_BUSY`; to free that, or to change or free
- * the options in use, has no effect on the call under way. It should be quick: nothing interrupts it, and the other
- * attempts wait for it.
+ * It may call netlib. A call on the `netlib_connect` that invoked it is `NETLIB_BUSY`. Freeing that `netlib_connect`,
+ * or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
+ * interrupts it, and the other attempts wait for it.
  *
  * @param ctx as given to the setter. May be NULL.
  * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
  *        Not NULL.
  * @param len its length in bytes.
  * @param classes the bits of `netlib_address_class` that it has.
- * @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to pass it over. Any other number, 0
- *         included, ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
+ * @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
+ *         ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -4282,16 +4296,18 @@ typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address,
  * Refuses addresses by their class. Default: none is refused. Calls add up: a class stays refused.
  *
  * Each address is looked at right before it is connected to, however it was found: a name that means something else
- * than a moment ago (DNS rebinding), or another way to write an address, makes no difference. One that is refused is
- * passed over as one that failed; the source address is not looked at. `NETLIB_ADDRESS_CLASS_LOOPBACK` stands for
- * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, too: 0.0.0.0 and :: lead to this machine.
+ * than a moment ago (DNS rebinding), or another way to write an address, makes no difference. A refused address is
+ * skipped like one that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
+ * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
  *
  * @param options the options. May be NULL: nothing happens.
- * @param classes bits of `netlib_address_class`, such as `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`; others are refused.
+ * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
+ *        are refused.
  * @threads any
  * @since 0.1.0
  */
-void netlib_connect_options_refuse_addresses(netlib_connect_options *options, int32_t classes);
+void netlib_connect_options_refuse_addresses(netlib_connect_options *options,
+                                             int32_t classes);
 
 /**
  * Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
@@ -4352,11 +4368,12 @@ const char *netlib_address_class_name(int32_t classes);
 struct netlib_addresses;
 
 /**
- * Finds the addresses of a host, in place of the system's resolver. It is trusted to be in time: nothing interrupts
- * it. It is called once for each connect, at most.
+ * Finds the addresses of a host, in place of the system's resolver. It must return in time by itself: nothing
+ * interrupts it. Called at most once per connect.
  *
- * It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that asks it is
- * `NETLIB_BUSY`; to free that, or to change or free the options in use, has no effect on the call under way.
+ * It may call netlib, to connect to a name server for instance. A call on the `netlib_connect` that invoked it is
+ * `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
+ * progress.
  *
  * @param ctx as given with the function. May be NULL.
  * @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
@@ -4365,10 +4382,10 @@ struct netlib_addresses;
  * @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
  * @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
  *        call: `netlib_addresses_free` does nothing. Not NULL.
- * @return `NETLIB_OK`, with the addresses added; without an address the connect fails with `NETLIB_NAME_RESOLUTION`. A
- *         netlib status of failure (200 or more), which the connect then fails with, for instance
- *         `NETLIB_NAME_RESOLUTION`, but `NETLIB_CONNECT_FAILED` for `NETLIB_IO`, since nothing was sent yet; any other
- *         number is `NETLIB_CALLBACK_FAILED`.
+ * @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
+ *         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
+ *         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
+ *         sent yet. Any other number is `NETLIB_CALLBACK_FAILED`.
  * @threads called only during a call of netlib, on the thread of that call
  * @since 0.1.0
  */
@@ -4398,8 +4415,7 @@ netlib_addresses *netlib_addresses_new(void);
 void netlib_addresses_free(netlib_addresses *addresses);
 
 /**
- * Adds an address at the end, as `ai_addr` and `ai_addrlen` of getaddrinfo(3) have it. One that is there twice is
- * tried twice.
+ * Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
  *
  * @param addresses the list. Not NULL.
  * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be
@@ -4454,10 +4470,10 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * were.
  *
  * The socket is blocking, has no timeout set on it, and is closed by exec. Resolving and connecting obey `limit`: when
- * it ends, the call returns at once, whatever the resolver or the peer does. A lookup that is given up so ends on a
- * thread of its own, which takes no signals; without a limit the lookup runs on the calling thread. At most 64 such
- * threads run in a process: a lookup beyond them waits for its turn, in order, until the limit ends. A connection of a
- * socket to itself, which TCP allows where nobody listens, counts as refused.
+ * it ends, the call returns at once, whatever the resolver or the peer does. An abandoned lookup finishes on its own
+ * thread, which blocks signals; without a limit the lookup runs on the calling thread. At most 64 such threads run in
+ * a process: further lookups wait in a queue until their limit ends. A connection of a socket to itself, which TCP
+ * allows where nobody listens, counts as refused.
  *
  * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets. Copied. Not NULL.
@@ -4473,8 +4489,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  *         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
  *         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
  *         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
- *         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the
- *         address callback failed; this or another status of the resolve callback.
+ *         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address
+ *         callback or the resolve callback failed; any failure status that the resolve callback returns.
  * @threads any
  * @since 0.1.0
  */
@@ -4498,8 +4514,8 @@ netlib_status netlib_create_connection(const char *host,
  * that is connected wins, and all others are closed. So a network that swallows IPv6 costs a quarter of a second, and
  * a host with one slow address is still reached. In this order only the first 64 addresses have a turn.
  *
- * At most 64 lookups run at once in a process. Those of other connects wait for their turn, in order, within the
- * limit; for an event loop such a lookup looks like one that takes long.
+ * At most 64 lookups run at once in a process. Further lookups wait in a queue until their limit ends. To an event
+ * loop, a queued lookup looks like a slow one.
  *
  * Either `netlib_connect_run` does it all, or an event loop does. This one has room for a limit and 63 attempts, which
  * begin in 16 seconds:
@@ -4579,8 +4595,8 @@ netlib_status netlib_connect_new_addresses(const char *host,
                                            netlib_error **err);
 
 /**
- * Releases a connect, at any time, closes what it has open and gives up a lookup that is under way, without waiting
- * for it. The connection that it gave is yours.
+ * Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
+ * waiting for it. A connection that the connect returned belongs to the caller and stays open.
  *
  * @param connect owned. May be NULL: nothing happens.
  * @threads any
@@ -4589,9 +4605,9 @@ netlib_status netlib_connect_new_addresses(const char *host,
 void netlib_connect_free(netlib_connect *connect);
 
 /**
- * Sets the limit that ends a connect, from the next step on, and keeps a reference to it. Its deadline is one of the
- * times of `netlib_connect_wait_seconds`, and a cancel wakes who waits: one more descriptor to wait for tells of it.
- * The step after that ends everything. Another limit takes its place. Default: none.
+ * Sets the limit that ends a connect, from the next step on, and keeps a reference to it.
+ * `netlib_connect_wait_seconds` includes its deadline. A cancellation wakes the event loop through one more descriptor
+ * to wait for, and the next step then ends the connect. Another limit replaces it. Default: none.
  *
  * Each connect has a descriptor of its own for it, so that those that share a limit can be in the same epoll(7). After
  * fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
@@ -4618,12 +4634,11 @@ netlib_status netlib_connect_set_limit(netlib_connect *connect,
  * @param connect the connect. Not NULL.
  * @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
  *        -1 on failure, and while there is none. Not NULL.
- * @param err out, owned: as `netlib_create_connection` has it, with a cause for each attempt in the order in which
- *        they began. May be NULL.
+ * @param err out, owned: as for `netlib_create_connection`, with one cause for each attempt, in the order in which the
+ *        attempts began. May be NULL.
  * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
- *         `NETLIB_CLOSED`: the connection was given by an earlier call; all the failures of
- *         `netlib_create_connection`, of the attempt that ended last if all have failed, and the same again from
- *         every later step.
+ *         `NETLIB_CLOSED`: an earlier call returned the connection; all failures of `netlib_create_connection`. If all
+ *         attempts failed, the failure is that of the attempt that ended last, and every later step returns it again.
  * @threads any
  * @since 0.1.0
  */
@@ -4693,12 +4708,12 @@ int netlib_connect_wait_fd(const netlib_connect *connect,
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
 /**
- * When to step although no descriptor is ready: an attempt has its turn, or its timeout passes, or the limit's
- * deadline does, or a Unix domain socket whose backlog is full is asked again.
+ * How long to wait at most before the next step, even if no descriptor is ready. At that time the next attempt starts,
+ * an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again.
  *
  * @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
- * @return in how many seconds, 0 if it is time; `NETLIB_TIMEOUT_NONE`: only when a descriptor is ready, or never
- *         again. Round it up to what your loop can wait for.
+ * @return seconds, 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set: step when a descriptor is ready,
+ *         or never if the connect has ended. Round it up to the resolution of your loop's timer.
  * @threads any
  * @since 0.1.0
  */
@@ -4776,9 +4791,9 @@ double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
  *
  * @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
  * @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
- * @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was when another won;
- *         `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy
- *         of the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
+ * @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was under way when another
+ *         won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy of
+ *         the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
  *         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address.
  * @threads any
  * @since 0.1.0
@@ -4813,14 +4828,14 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  * @param options borrowed. May be NULL: the defaults.
  * @param limit ends the call early; borrowed. May be NULL: no limit.
  * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message names the path, an abstract name as "@name", bytes that cannot be shown as
+ * @param err out, owned: its message contains the path; an abstract name is written as "@name", an unprintable byte as
  *        "\xff". May be NULL.
  * @return `NETLIB_OK`; `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
  *         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
  *         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`,
  *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
  *         long, has a NUL in it or is nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an
- *         abstract name where there are none.
+ *         abstract name on a system that has none.
  * @threads any
  * @since 0.1.0
  */
@@ -4863,7 +4878,7 @@ netlib_status netlib_connect_new_unix(const char *path,
  * runs meanwhile does not shorten the wait.
  *
  * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+ * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits for ever.
  * @param limit ends the wait early; borrowed. May be NULL: no limit.
  * @param err out, owned. May be NULL.
@@ -4883,7 +4898,7 @@ netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *l
  * it is connected or has failed.
  *
  * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+ * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits for ever.
  * @param limit ends the wait early; borrowed. May be NULL: no limit.
  * @param err out, owned. May be NULL.
@@ -4944,8 +4959,9 @@ double netlib_current_time(void);
  *     }
  *
  * Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. Only the time in
- * `netlib_throughput_wait_for_read` counts, and after its `NETLIB_TIMED_OUT` the time until it is called again; what
- * the program does with what it has read does not. For a TLS stream: `netlib_tls_stream_set_minimum_throughput`.
+ * `netlib_throughput_wait_for_read` counts, and, after it returned `NETLIB_TIMED_OUT`, the time until it is called
+ * again. The time in which the caller processes data does not count. For a TLS stream:
+ * `netlib_tls_stream_set_minimum_throughput`.
  */
 struct netlib_throughput;
 
@@ -4977,7 +4993,7 @@ void netlib_throughput_free(netlib_throughput *throughput);
  *
  * @param throughput the guard. Not NULL.
  * @param fd the descriptor, borrowed.
- * @param timeout in seconds: 0 looks once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
+ * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits until the minimum is due.
  * @param limit ends the wait early; borrowed. May be NULL: no limit.
  * @param err out, owned. May be NULL.
@@ -5100,8 +5116,8 @@ void netlib_tls_context_free(netlib_tls_context *context);
  *
  * - As an authority it may issue certificates for any name, within its own limits: its validity, pathlen,
  *   extendedKeyUsage, keyUsage and nameConstraints. It is an authority if its basicConstraints say CA:TRUE, if it has
- *   no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is none if its
- *   keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
+ *   no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. It is not an
+ *   authority if its keyUsage lacks keyCertSign, or if it has a critical extension that netlib does not understand.
  * - Any other certificate, such as a server's own, matches only itself, byte for byte. Its holder cannot issue another.
  * - A peer may present a certificate of the file, whoever issued it and also if it says CA:TRUE, as `openssl req -x509`
  *   makes them. It is accepted if its validity, name, purpose and key are right. If revocation lists were added, it is
@@ -5110,7 +5126,7 @@ void netlib_tls_context_free(netlib_tls_context *context);
  *
  * A certificate that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`. So is
  * OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
- * any usable certificate makes `netlib_tls_context_new` fail with the path.
+ * any usable certificate makes `netlib_tls_context_new` fail, with the path in the message.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5
@@ -5128,8 +5144,9 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options,
  * If there are names such as `5ed36f99.0`, which OpenSSL looks for and `c_rehash` makes, only those files are read, so
  * that the same is trusted as by OpenSSL. If there are none, every file is read that is not hidden; subdirectories are
  * not. A file that cannot be used is skipped and listed by `netlib_tls_context_trust_source_skipped`; a directory that
- * cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail with the path. CRLs under
- * hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file` adds CRLs.
+ * cannot be read, or without any usable certificate, makes `netlib_tls_context_new` fail, with the path in the
+ * message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
+ * adds CRLs.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. Copied.
@@ -5167,27 +5184,26 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options,
                                          int32_t on);
 
 /**
- * Whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then client
- * sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client certificates are
- * asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because a client with a certificate looks the same:
- * reading a store of 140 authorities takes a few milliseconds. With 1, `netlib_tls_context_new` without a certificate
- * fails with `NETLIB_INVALID_ARGUMENT`.
+ * Whether the context is for servers only, as Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. Then
+ * client sessions with it are `NETLIB_INVALID_ARGUMENT`, and the system's authorities are read only if client
+ * certificates are asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
+ * with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
+ * authorities. With 1, `netlib_tls_context_new` without a certificate fails with `NETLIB_INVALID_ARGUMENT`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
  * @threads one call at a time on the options
  * @since 0.1.0
  */
-void netlib_tls_options_set_server_only(netlib_tls_options *options,
-                                        int32_t on);
+void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
 /**
  * Whether the authorities of Mozilla's programme that are built into netlib are trusted: the same on every machine,
  * and as old as this library. As Python's package certifi. Default: 0, so that they are trusted only where the system
  * has none. They replace the system's unless `netlib_tls_options_set_system_trust` asks for both.
  *
- * Of each netlib has the name, the key and the nameConstraints, and no certificate. So their validity is not checked,
- * and none of them is accepted as a peer's own.
+ * netlib has the name, the key and the nameConstraints of each of them, but not its certificate. So their validity is
+ * not checked, and none of them is accepted as a peer's own certificate.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param on 0 or 1.
@@ -5289,15 +5305,15 @@ enum netlib_verify_mode NETLIB_INT32 {
 enum netlib_verify_flag NETLIB_INT32 {
     /** Nothing more than a chain to a trusted authority. */
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
-    /** The peer's own certificate must be in no list of revoked ones, and its authority's list must be there. */
+    /** The peer's own certificate must not be revoked, and its issuer's CRL must be present. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 4,
     /** The same for every certificate of the chain but the trusted authority's. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 12,
     /**
-     * Every certificate of the chain, the trusted one too, must keep more rules of RFC 5280: a positive serial
-     * number of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier,
-     * critical basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with
-     * digitalSignature if it has any.
+     * Every certificate of the chain, the trusted one too, must obey more rules of RFC 5280: a positive serial number
+     * of at most 20 bytes, an authorityKeyIdentifier, a name; of authorities also a subjectKeyIdentifier, critical
+     * basicConstraints, and a keyUsage, with keyCertSign as always; of the peer's own, keyUsage with digitalSignature
+     * if it has any.
      */
     NETLIB_VERIFY_FLAG_X509_STRICT = 32,
     /** Proxy certificates (RFC 3820): `NETLIB_UNSUPPORTED`. */
@@ -5414,10 +5430,10 @@ void netlib_tls_options_add_crl_file(netlib_tls_options *options,
 void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
 
 /**
- * What else is asked of certificates, by clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
- * `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once revocation lists were added. A CRL flag
- * without a list makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets
- * it with Python 3.13 or newer.
+ * Additional checks of certificates, for clients and servers. As Python's `ssl.SSLContext.verify_flags`. Default:
+ * `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once CRLs were added. A CRL flag without a CRL
+ * makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
+ * 3.13 or newer.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param flags bits of `enum netlib_verify_flag`.
@@ -5431,11 +5447,11 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
  * The clock by which certificates have expired or are not yet valid, and revocation lists have ended. As OpenSSL's
  * X509_VERIFY_PARAM_set_time. Default: the system's clock.
  *
- * It is asked once a handshake, before that begins, on the thread that makes it, so by several threads at the same
- * time; and as long as a context or options hold it. No lock is held: it may use the stream that it is asked for, but
- * neither shake hands, read nor write on it. A call on an engine that it is asked for is `NETLIB_BUSY`. A resumed
- * session verifies nothing: its certificate was verified when the session was new, which is not resumed for longer than
- * that is good for.
+ * Called once per handshake, before it starts, on the calling thread. It may run on several threads at once, and is
+ * called as long as a context or options hold it. No lock is held: it may use the stream that it is called for, but
+ * not read, write or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`. A resumed session
+ * verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
+ * expires.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
@@ -5458,7 +5474,7 @@ enum netlib_tls_version NETLIB_INT32 {
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
     /** The newest that netlib offers. */
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
-    /** No version is agreed on yet: an answer only, no setting. */
+    /** No version is negotiated yet. This is a result only, not a setting. */
     NETLIB_TLS_VERSION_NONE = 0,
     /** RFC 5246 with AEAD cipher suites only, and the extended master secret of RFC 7627 wherever the peer has it. */
     NETLIB_TLS_VERSION_1_2 = 771,
@@ -5569,8 +5585,8 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
 
 /**
  * Bits of `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`.
- * OpenSSL's other bits are answered alike: accepted if they are always true or make no difference,
- * `NETLIB_UNSUPPORTED` otherwise.
+ * OpenSSL's other bits are accepted too if they always hold or make no difference; otherwise they are
+ * `NETLIB_UNSUPPORTED`.
  */
 enum netlib_tls_option NETLIB_INT32 {
     /** Servers without RFC 5746 are spoken to. Always so: that RFC protects renegotiation, and there is none. */
@@ -5643,18 +5659,19 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options,
                                     const char *ciphers);
 
 /**
- * The groups for the key exchange, the most wanted first. As OpenSSL's SSL_CTX_set1_groups_list, Go's
- * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first
- * resists a quantum computer too.
+ * The groups for the key exchange, in order of preference. As OpenSSL's SSL_CTX_set1_groups_list, Go's
+ * `CurvePreferences`, curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1", of which the first also
+ * resists quantum computers.
  *
- * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them. There
- * are also SecP256r1MLKEM768, MLKEM768 and MLKEM1024; these three and X25519MLKEM768 belong to TLS 1.3, and a version
- * that is left without a group is not offered. A name that does not exist here is `NETLIB_INVALID_ARGUMENT`, unless
- * `?` stands before it: then it is passed over, as in OpenSSL 3.3. A group may be named once.
+ * The names are IANA's or OpenSSL's ("secp256r1", "P-256", "prime256v1"), in any case, with `:` between them.
+ * SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are also available. These three and X25519MLKEM768 require TLS 1.3. A
+ * version for which the list has no group is not offered. An unknown name is `NETLIB_INVALID_ARGUMENT`; with the
+ * prefix `?` it is ignored, as in OpenSSL 3.3. A group may be named once.
  *
- * A client sends a key share of the first group, and with X25519MLKEM768 one of x25519 as well if that is listed,
- * which costs nothing; a server that wants another group asks for it, which takes one more round trip, and is given a
- * share of that one at once the next time. A server takes the client's most wanted group that is in its own list.
+ * A client sends a key share for the first group. If that is X25519MLKEM768, it also sends one for x25519 if that is
+ * listed, at no extra cost. A server that wants another group requests it, which takes one more round trip; the next
+ * handshake with that server sends a share for that group at once. A server selects the client's most preferred group
+ * that is in its own list.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
@@ -5737,8 +5754,8 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
  * A failure of the session is final: every later call answers with it. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`,
  * `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the session: it can go on.
  *
- * A stream belongs to the process that made it. In a forked child every call that reads, writes, shakes hands, shuts
- * down or changes a setting is `NETLIB_CLOSED`, and `netlib_tls_stream_free` releases memory and nothing else.
+ * A stream belongs to the process that made it. In a forked child every call that reads, writes, handshakes, shuts
+ * down or changes a setting is `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases memory.
  */
 struct netlib_tls_stream;
 
@@ -6181,12 +6198,12 @@ int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
  * @param ctx as given to `netlib_tls_wrap_callbacks`.
  * @param buf where to put bytes; what it holds before is not set.
  * @param len how many bytes fit, at least 1.
- * @param n out: how many bytes were put there, `len` at most; 0 when the peer will send no more. It holds `SIZE_MAX`
- *        before, and must be stored.
- * @return `NETLIB_OK`, with `*n` stored; without, the session fails with `NETLIB_CALLBACK_FAILED`.
- *         `NETLIB_END_OF_STREAM`, as with 0 bytes; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` when there is nothing yet,
- *         which the call on the stream then returns. A netlib status of failure (200 or more) fails that call with this
- *         status; any other number with `NETLIB_CALLBACK_FAILED`.
+ * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
+ *        `SIZE_MAX`, and the callback must store a value.
+ * @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`.
+ *         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
+ *         data is available yet; the call on the stream then returns this status. A failure status of netlib (200 or
+ *         more) fails that call with the same status, any other number with `NETLIB_CALLBACK_FAILED`.
  * @threads as the stream is used
  * @since 0.1.0
  */
@@ -6199,11 +6216,11 @@ typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *
  * @param ctx as given to `netlib_tls_wrap_callbacks`.
  * @param buf the bytes.
  * @param len how many, at least 1.
- * @param n out: how many bytes were taken, from 1 to `len`. What is not taken comes again. It holds `SIZE_MAX` before,
- *        and must be stored.
- * @return `NETLIB_OK`, with `*n` stored; without, the session fails with `NETLIB_CALLBACK_FAILED`. Otherwise nothing
- *         was taken: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` when there is no room yet; failures as of
- *         `netlib_tls_read_fn`.
+ * @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
+ *        `SIZE_MAX`, and the callback must store a value.
+ * @return `NETLIB_OK` with `*n` stored; if `*n` is not stored, the session fails with `NETLIB_CALLBACK_FAILED`. With
+ *         any other result nothing was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if there is no room yet;
+ *         failures as in `netlib_tls_read_fn`.
  * @threads as the stream is used
  * @since 0.1.0
  */
@@ -6277,10 +6294,9 @@ netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
  * @param read_fn receives. Not NULL.
  * @param write_fn sends. Not NULL.
  * @param ctx given to both. May be NULL.
- * @param ctx_free releases `ctx`, once the stream and each that runs inside it are freed, or before this call returns
- *        if it fails. May be NULL: `ctx` must stay usable until then.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions
- *        but `ctx_free`. Not NULL.
+ * @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
+ *        it fails. May be NULL: `ctx` must stay usable until then.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls no callback but `ctx_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
  * @threads any
@@ -6303,10 +6319,9 @@ netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
  * @param read_fn receives. Not NULL.
  * @param write_fn sends. Not NULL.
  * @param ctx given to both. May be NULL.
- * @param ctx_free releases `ctx`, once the stream and each that runs inside it are freed, or before this call returns
- *        if it fails. May be NULL: `ctx` must stay usable until then.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls none of the functions
- *        but `ctx_free`. Not NULL.
+ * @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
+ *        it fails. May be NULL: `ctx` must stay usable until then.
+ * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls no callback but `ctx_free`. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
  * @threads any
@@ -6394,7 +6409,7 @@ void netlib_tls_engine_free(netlib_tls_engine *engine);
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
  * @param n out: how many were taken. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, also if nothing was taken; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
+ * @return `NETLIB_OK`, even if no byte was consumed; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
  *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
  * @threads one call at a time on the engine
  * @since 0.1.0
@@ -6425,7 +6440,7 @@ void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
  * @param len the room in bytes.
  * @param n out: how many bytes were given; 0 if there are none. Not NULL.
  * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`, whatever has become of the session; `NETLIB_CLOSED` in a forked child.
+ * @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
@@ -6454,12 +6469,12 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
  *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
- *         context fits; `NETLIB_NOT_TLS` when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer
- *         refuses; `NETLIB_TLS_INCOMPATIBLE` when this side finds nothing in common with it;
+ *         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
+ *         `NETLIB_TLS_INCOMPATIBLE` if this side finds no version, cipher suite or other parameter in common;
  *         `NETLIB_TLS_ECH_REJECTED` (see `netlib_error_ech_retry_configs`); `NETLIB_TLS_PROTOCOL`;
- *         `NETLIB_TLS_HANDSHAKE_EOF` when the transport ends, or the peer closes the session, in the middle;
- *         `NETLIB_CALLBACK_FAILED` of `netlib_tls_options_set_wall_clock` or
- *         `netlib_tls_options_set_servername_callback`.
+ *         `NETLIB_TLS_HANDSHAKE_EOF` if the transport ends or the peer closes the session during the handshake;
+ *         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
+ *         `netlib_tls_options_set_servername_callback` failed.
  * @threads one call at a time on the engine
  * @since 0.1.0
  */
@@ -6632,10 +6647,9 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
  * not bound to a port, an address or a proxy: whoever can resume it is the server that has proved the name, or shares
  * its keys. A stream for which none is set resumes what the context still remembers.
  *
- * A session of TLS 1.3 is a ticket for one connection, so that nobody who watches can tell that two connections are
- * one client's (RFC 8446 appendix C.4). One of TLS 1.2 is good for several. There are no bytes of it to be stored or
- * sent: it does not outlive the process. A forked child has a copy of each session; use a ticket in one of the two
- * processes only.
+ * A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
+ * 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
+ * the process. A forked child has a copy of each session; use a ticket in one of the two processes only.
  */
 struct netlib_tls_session;
 
@@ -6711,9 +6725,9 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  * remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
  *
  * @param stream the stream, a client's. Not NULL.
- * @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server gives none,
- *        none has come yet, another stream has resumed it, the context has forgotten it, or does not resume; or the
- *        stream proves no name. Not NULL.
+ * @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server sends none,
+ *        none has arrived yet, another stream has resumed it, the context has forgotten it or does not resume
+ *        sessions, or the stream verifies no name. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
  * @threads any
@@ -6724,13 +6738,12 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
                                              netlib_error **err);
 
 /**
- * Has a session resumed by this stream, before the handshake. As Python's `wrap_socket(session=…)` and
- * SSL_set_session. Default: one that the context remembers, if there is one; it is dropped when another is set, or
- * none.
+ * Sets the session that this stream resumes. Call it before the handshake. As Python's `wrap_socket(session=…)` and
+ * SSL_set_session. Default: a session that the context remembers, if there is one; setting another session, or none,
+ * drops it.
  *
- * If the server does not want it any more, the handshake is a full one: `netlib_tls_stream_is_resumed` tells. A
- * session of TLS 1.3 is used up when the stream has it, a session of TLS 1.2 when the handshake fails. After a
- * refusal the stream is as it was.
+ * If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
+ * is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
  *
  * @param stream the stream, a client's. Not NULL.
  * @param session the session; the stream keeps its own reference. May be NULL: nothing is resumed, so that nobody can
@@ -7501,7 +7514,7 @@ netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
  * `netlib_tls_context_trust_kinds`.
  */
 enum netlib_trust_kind NETLIB_INT32 {
-    /** No bit: there is no such source, or none at all. */
+    /** No bit is set: there is no such source, or no source at all. */
     NETLIB_TRUST_NONE = 0,
     /** The operating system's store, or what SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
@@ -7527,8 +7540,8 @@ NETLIB_MUST_USE
 netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
 /**
- * How many trusted certificates there are, of authorities and of peers themselves. Those of the same name and key
- * count once, also if several sources have them. As the length of Python's `get_ca_certs()`.
+ * The number of trusted certificates, of authorities and of peers. Certificates with the same name and key count once,
+ * even if several sources have them. As the length of Python's `get_ca_certs()`.
  *
  * @param context the context. May be NULL: 0 is returned.
  * @return the count.
@@ -7575,16 +7588,16 @@ enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_con
  * @param context the context. May be NULL: NULL is returned.
  * @param index 0 to count - 1; beyond, NULL is returned.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`: the path of a file or directory, in the bytes that it has; "CA data"; "system" for
- *         a store that is no file; "embedded".
+ * @return borrowed from `context`: the path of a file or directory, byte for byte; "CA data"; "system" for a store
+ *         that is not a file; "embedded".
  * @threads any
  * @since 0.1.0
  */
 const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
- * How many trusted certificates a source has, those that other sources have too included. Those of the same name and
- * key count once.
+ * The number of trusted certificates in a source, including those that other sources have too. Certificates with the
+ * same name and key count once.
  *
  * @param context the context. May be NULL: 0 is returned.
  * @param index 0 to count - 1; beyond, 0 is returned.
@@ -7916,8 +7929,8 @@ enum netlib_ssl_version NETLIB_INT32 {
  * the context's are not used.
  *
  * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
- * read before it; one that has ended already is told before that. The stream blocks. When the call fails there is no
- * stream; the descriptor stays open, but the peer may have been sent bytes.
+ * read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
+ * call fails, there is no stream; the descriptor stays open, but bytes may have been sent to the peer.
  *
  * @param fd a connected stream socket, borrowed.
  * @param tls_options what to use. May be NULL: all defaults.
@@ -7946,8 +7959,8 @@ netlib_status netlib_ssl_wrap_socket(int fd,
  * module, "CERT_REQUIRED", of its abbreviation, "REQUIRED", or of a decimal number, which is not checked.
  *
  * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
- * @param number out: any number, which `netlib_tls_options_set_verify_mode` checks when it is given
- *        `(enum netlib_verify_mode)number`. Not NULL.
+ * @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
+ *        checks it. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  * @threads any
@@ -7962,8 +7975,8 @@ netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, n
  * a number of `enum netlib_tls_version`.
  *
  * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
- * @param number out: any number, which `netlib_tls_options_set_ssl_version` checks when it is given
- *        `(enum netlib_ssl_version)number`. Not NULL.
+ * @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
+ *        checks it. Not NULL.
  * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  * @threads any
@@ -8145,11 +8158,11 @@ netlib_status netlib_split_first(const char *text,
                                  netlib_error **err);
 
 /**
- * An exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates, as
- * `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do; `NETLIB_SSL_VERSION_TLSv1_2` is TLS 1.2
- * alone. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2`, and
- * as in urllib3 `NETLIB_SSL_VERSION_TLS_SERVER`, are refused together with `netlib_tls_options_set_minimum_version`
- * or `netlib_tls_options_set_maximum_version`.
+ * Sets an exact version, as urllib3's ssl_version. Default: `NETLIB_SSL_VERSION_TLS`, which negotiates the version, as
+ * `NETLIB_SSL_VERSION_TLS_CLIENT` and `NETLIB_SSL_VERSION_TLS_SERVER` do. `NETLIB_SSL_VERSION_TLSv1_2` allows TLS 1.2
+ * only. SSLv2, SSLv3, TLS 1.0 and TLS 1.1 (0, 1, 3, 4) are `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
+ * in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
+ * `netlib_tls_options_set_maximum_version`.
  *
  * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
