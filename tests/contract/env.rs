@@ -68,13 +68,26 @@ impl Env {
     }
 
     /// The project's files under `directory` whose name begins and ends so, sorted.
-    pub fn files(&self, directory: &str, prefix: &str, suffix: &str) -> Vec<PathBuf> {
+    pub fn files(&self, directory: impl AsRef<Path>, prefix: &str, suffix: &str) -> Vec<PathBuf> {
         let mut files: Vec<PathBuf> = fs::read_dir(self.root.join(directory))
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default();
         files.retain(|file| file.is_file() && name(file).starts_with(prefix) && name(file).ends_with(suffix));
         files.sort();
         files
+    }
+
+    /// The C tests: `test_NAME.c` in any folder of c-tests, sorted. Those of c-tests/tsan need ThreadSanitizer.
+    pub fn c_tests(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.root.join("c-tests")];
+        let mut tests = Vec::new();
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+            folders.extend(entries.filter(|path| path.is_dir() && name(path) != "tsan"));
+            tests.extend(self.files(folder, "test_", ".c"));
+        }
+        tests.sort_by(|one, other| name(one).cmp(name(other)));
+        tests
     }
 
     /// A program, run from the project's root.
@@ -96,7 +109,9 @@ impl Env {
     /// `cc` with the project's flags for C11 and its include directories.
     pub fn strict_cc(&self) -> Program {
         let mut cc = self.cc();
-        cc.args(["-std=c11", "-g", "-Iinclude", "-Ic-tests"]).args(STRICT).arg("-Wstrict-prototypes");
+        cc.args(["-std=c11", "-g", "-Iinclude", "-Ic-tests", "-Ic-tests/support"])
+            .args(STRICT)
+            .arg("-Wstrict-prototypes");
         cc
     }
 

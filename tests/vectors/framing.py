@@ -2,7 +2,7 @@
 
     PYTHONPATH=<folder with h11 0.16.0> python3 tests/vectors/framing.py
 
-writes `parsers/framing.txt`. It needs `node`, whose release must be that of LLHTTP below. c-tests/test_response_framing.c
+writes `parsers/framing.txt`. It needs `node`, whose release must be that of LLHTTP below. c-tests/response/test_response_framing.c
 compares, and has the reasons for which netlib may differ.
 """
 

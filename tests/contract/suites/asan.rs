@@ -20,7 +20,7 @@ pub fn run(env: &Env, report: &mut Report) {
         Ok(build) => build,
         Err(text) => return report.fail(text),
     };
-    let sources = env.files("c-tests", "test_", ".c");
+    let sources = env.c_tests();
     for one in parallel(&sources, |source| test(env, &build, source, &scratch)) {
         report.merge(one);
     }

@@ -27,7 +27,7 @@ pub const VALGRIND: &[&str] = &[
 pub fn run(env: &Env, report: &mut Report) {
     let library = env.library();
     let scratch = env.scratch("c");
-    let sources = env.files("c-tests", "test_", ".c");
+    let sources = env.c_tests();
     report.check(!sources.is_empty(), "there are C tests");
     for one in parallel(&sources, |source| test(env, source, &scratch, library, &[])) {
         report.merge(one);
@@ -49,8 +49,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
         return report.skip("valgrind is not installed");
     }
     let (library, scratch) = (env.unoptimised_library(), env.scratch("valgrind"));
-    for one in parallel(&env.files("c-tests", "test_", ".c"), |source| valgrind_test(env, source, &scratch, &library))
-    {
+    for one in parallel(&env.c_tests(), |source| valgrind_test(env, source, &scratch, &library)) {
         report.merge(one);
     }
 }

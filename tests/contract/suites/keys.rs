@@ -86,10 +86,10 @@ pub fn run(env: &Env, report: &mut Report) {
     load(env, &scratch, &file, report);
 }
 
-/// Loads the identities of a list: c-tests/keys.c says how one is written.
+/// Loads the identities of a list: c-tests/tls/credentials/keys.c says how one is written.
 pub fn load(env: &Env, scratch: &Path, list: &Path, report: &mut Report) {
     let program = scratch.join("keys");
-    match env.compile(&env.root.join("c-tests/keys.c"), &program, env.library()) {
+    match env.compile(&env.root.join("c-tests/tls/credentials/keys.c"), &program, env.library()) {
         Ok(()) => {
             let ran = env.command(&program).arg(list).load_from(env.library()).run(SECONDS);
             take_counts("keys", &ran, report);

@@ -73,7 +73,7 @@ pub const ALL: &[Suite] = &[
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
     suite("install", "make install, moved; programs built from there only", install::run),
     suite("examples", "examples-c compile, and end cleanly", examples::run),
-    suite("c", "c-tests/test_*.c against the library that users get", c_tests::run),
+    suite("c", "c-tests/**/test_*.c against the library that users get", c_tests::run),
     suite("valgrind", "the same, with no leak and no memory error", c_tests::valgrind),
     suite("corpus", "the fuzz targets with the inputs of fuzz/seeds", corpus::run),
     suite("keys", "private keys as the openssl command writes them, every combination", keys::run),

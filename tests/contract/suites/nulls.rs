@@ -2,7 +2,7 @@
 //! time and the other arguments valid. What must come of it is what the documentation says of that parameter. And it
 //! calls every function on a thread that is to be canceled, which must not happen in it.
 //!
-//! Valid arguments come from c-tests/null_makers.h, whose first comment says how they are found. A parameter for which
+//! Valid arguments come from c-tests/support/null_makers.h, whose first comment says how they are found. A parameter for which
 //! there is none fails the suite.
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use crate::suites::docs::{self, Null, is_handle};
 
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("nulls");
-    let makers = env.read("c-tests/null_makers.h");
+    let makers = env.read("c-tests/support/null_makers.h");
     check(env, &env.header(), &makers, "", env.library(), &scratch, report);
 }
 

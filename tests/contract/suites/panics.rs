@@ -49,7 +49,7 @@ pub fn check(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
         return report.fail(text);
     }
     let mut cc = env.strict_cc();
-    cc.arg("c-tests/panic.c").arg(&localised).args(["-lm", "-ldl", "-pthread", "-o"]).arg(&program);
+    cc.arg("c-tests/basics/panic.c").arg(&localised).args(["-lm", "-ldl", "-pthread", "-o"]).arg(&program);
     match cc.run(300).or_text() {
         Ok(()) => run_counted(env, &program, env.library(), &[], report),
         Err(text) => report.fail(format!("panic.c does not compile\n{text}")),

@@ -157,7 +157,7 @@ struct Tests(BTreeMap<String, String>);
 impl Tests {
     fn of(env: &Env) -> Tests {
         let mut tests = BTreeMap::new();
-        for file in env.files("c-tests", "test_", ".c") {
+        for file in env.c_tests() {
             tests.insert(name(&file).to_owned(), fs::read_to_string(&file).unwrap_or_default());
         }
         for file in env.files("c-tests/netns", "", ".c") {

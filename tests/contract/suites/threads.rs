@@ -24,7 +24,7 @@ pub fn shared_handles(env: &Env, scratch: &Path) -> Program {
     fs::write(scratch.join("have.h"), have(&env.header())).expect("target is writable");
     let mut cc = env.strict_cc();
     cc.arg("-include").arg(scratch.join("have.h"));
-    cc.arg(format!("-DTEST_DIRECTORY=\"{}\"", scratch.display())).arg("c-tests/threads.c");
+    cc.arg(format!("-DTEST_DIRECTORY=\"{}\"", scratch.display())).arg("c-tests/basics/threads.c");
     cc
 }
 
@@ -33,7 +33,7 @@ pub fn dlopen(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let program = scratch.join("dlopen");
     let mut cc = env.strict_cc();
     cc.arg("-rdynamic").arg(format!("-DLIBRARY=\"{}\"", library.display())).args([
-        "c-tests/dlopen.c",
+        "c-tests/basics/dlopen.c",
         "-pthread",
         "-ldl",
         "-o",

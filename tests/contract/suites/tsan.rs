@@ -37,9 +37,9 @@ pub fn run(env: &Env, report: &mut Report) {
     races(env, &build, &scratch, report);
 }
 
-/// The programs of c-tests/tsan, and those of c-tests that start threads themselves or by a header of c-tests.
+/// The programs of c-tests/tsan, and the C tests that start threads, themselves or in a header they include.
 fn programs(env: &Env) -> Vec<PathBuf> {
-    let mut sources = env.files("c-tests", "test_", ".c");
+    let mut sources = env.c_tests();
     sources.retain(|source| starts_threads(env, source, &mut BTreeSet::new()));
     sources.extend(env.files("c-tests/tsan", "test_", ".c"));
     sources
@@ -48,9 +48,10 @@ fn programs(env: &Env) -> Vec<PathBuf> {
 fn starts_threads(env: &Env, file: &Path, seen: &mut BTreeSet<PathBuf>) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     let included = text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+    let folders = [file.parent().unwrap_or(file), &env.root.join("c-tests/support"), &env.root.join("c-tests")];
     text.contains("pthread_create(")
         || included
-            .map(|header| env.root.join("c-tests").join(header))
+            .filter_map(|header| folders.iter().map(|folder| folder.join(header)).find(|path| path.is_file()))
             .any(|header| seen.insert(header.clone()) && starts_threads(env, &header, seen))
 }
 

@@ -132,7 +132,7 @@ fn judged(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(String, i32)
     let list = scratch.join("list");
     fs::write(&list, cases.iter().map(line).collect::<String>()).expect("target is writable");
     let program = scratch.join("chains");
-    env.compile(&env.root.join("c-tests/chains.c"), &program, env.library())?;
+    env.compile(&env.root.join("c-tests/tls/verify/chains.c"), &program, env.library())?;
     let ran = env.command(&program).arg(&list).load_from(env.library()).run(SECONDS);
     if !ran.ok {
         return Err(ran.text);

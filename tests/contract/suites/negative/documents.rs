@@ -121,15 +121,15 @@ pub(super) fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
         finds(report, "incidents", &[&complaint], |inner| incidents::check(env, &without, inner));
     }
     for (row, complaint) in [
-        ("| R1 | x | `c-tests/test_url.c`: `nowhere` |", "R1: no test nowhere runs in c-tests/test_url.c"),
+        ("| R1 | x | `c-tests/url/test_url.c`: `nowhere` |", "R1: no test nowhere runs in c-tests/url/test_url.c"),
         ("| R1 | x | `src/url/tests.rs`: `fields` |", "R1: no test fields runs in src/url/tests.rs"),
         ("| R1 | x | `src/nowhere.rs`: `a_test` |", "R1: there is no src/nowhere.rs"),
         ("| R1 | x | `parsing` |", "R1: parsing is in no file"),
         ("| R1 | x | — |", "R1: it names no test"),
-        ("| R1 |  | `c-tests/test_url.c`: `parsing` |", "R1: it has no rule"),
-        ("| R1 | `c-tests/test_url.c`: `parsing` |", "not a row, a rule and tests"),
-        ("| R0x | x | `c-tests/test_url.c`: `parsing` |", "R0x: a number, once"),
-        ("| R2 | x | `c-tests/test_url.c`: `parsing` |", "R2: a number, once"),
+        ("| R1 |  | `c-tests/url/test_url.c`: `parsing` |", "R1: it has no rule"),
+        ("| R1 | `c-tests/url/test_url.c`: `parsing` |", "not a row, a rule and tests"),
+        ("| R0x | x | `c-tests/url/test_url.c`: `parsing` |", "R0x: a number, once"),
+        ("| R2 | x | `c-tests/url/test_url.c`: `parsing` |", "R2: a number, once"),
     ] {
         let first = table.lines().find(|line| line.starts_with("| R1 ")).expect("R1 is there");
         let broken = table.replacen(first, row, 1);

@@ -19,7 +19,7 @@ pub(super) fn unit_tests(_: &Env, _: &Path, report: &mut Report) {
 }
 
 pub(super) fn null_sweep(env: &Env, scratch: &Path, report: &mut Report) {
-    let makers = env.read("c-tests/null_makers.h");
+    let makers = env.read("c-tests/support/null_makers.h");
     // Functions as C would have them, each broken in its way.
     let function = |name: &str, second: &str, second_doc: &str| {
         format!(
