@@ -37,7 +37,7 @@ impl Count {
     }
 
     /// What is left after one use. False counts as 0: a use of what is disabled is one too many.
-    pub(super) fn used_once(self) -> Count {
+    pub(super) fn decremented(self) -> Count {
         match self {
             Count::None => Count::None,
             Count::False => Count::Number(-1),
@@ -46,7 +46,7 @@ impl Count {
     }
 
     /// More was used than was allowed.
-    pub(super) fn is_spent(self) -> bool {
+    pub(super) fn is_exhausted(self) -> bool {
         matches!(self, Count::Number(number) if number < 0)
     }
 
@@ -78,11 +78,11 @@ mod tests {
 
     #[test]
     fn counting_down_never_wraps() {
-        assert_eq!(Count::Number(0).used_once(), Count::Number(-1));
-        assert_eq!(Count::False.used_once(), Count::Number(-1));
-        assert_eq!(Count::None.used_once(), Count::None);
+        assert_eq!(Count::Number(0).decremented(), Count::Number(-1));
+        assert_eq!(Count::False.decremented(), Count::Number(-1));
+        assert_eq!(Count::None.decremented(), Count::None);
         let lowest = Count::Number(LOWEST);
-        assert_eq!(lowest.used_once(), lowest);
-        assert!(lowest.is_spent());
+        assert_eq!(lowest.decremented(), lowest);
+        assert!(lowest.is_exhausted());
     }
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::headers::Headers;
 use crate::limit::Limit;
 use crate::response::Response;
-use crate::retry::increment::{Counter, consumed_counter, redirect_location};
+use crate::retry::outcome::{Counter, Outcome, Request, RequestUrl};
 use crate::retry::redirect::{self, Dropped, Hop};
 use crate::retry::{Delay, Retry, names};
 use crate::status::Status;
@@ -97,23 +97,32 @@ pub struct Attempt<'a> {
     pub error: Option<&'a Arc<Error>>,
 }
 
+impl<'a> Attempt<'a> {
+    fn request(&self) -> Request<'a> {
+        Request { method: Some(self.method), url: Some(RequestUrl::Parsed(self.url)) }
+    }
+}
+
 impl Retry {
-    /// Fails with `MaxRetry` or the attempt's own error when that is the end of it, with `UnsafeRedirect` when the
-    /// profile refuses the redirect, and with `Cancelled` or `DeadlineExceeded` when the limit leaves no time for it.
+    /// Fails with `MaxRetry` or the attempt's own error if the retries end, with `UnsafeRedirect` if the profile refuses
+    /// the redirect, and with `Cancelled` or `DeadlineExceeded` if the limit leaves no time for the delay.
     pub fn decide(self: &Arc<Retry>, attempt: Attempt<'_>, limit: Option<&Limit>) -> Result<Decision> {
         names::check_token("method", attempt.method)?;
-        let decision = match (attempt.error, attempt.response) {
-            (Some(_), _) => {
-                let next = self.count(&attempt)?;
-                let delay = next.delay(None)?;
-                self.send_again(&attempt, next, delay)?
-            }
-            (None, Some(response)) => self.decide_response(&attempt, response)?,
-            (None, None) => {
+        let outcome = Outcome::new(attempt.response, attempt.error);
+        let decision = match outcome {
+            Outcome::Unknown => {
                 return Err(Error::new(
                     Status::InvalidArgument,
                     "response and error are both NULL: there is nothing to decide",
                 ));
+            }
+            Outcome::Failed(_) => {
+                let next = self.count(&attempt.request(), &outcome)?;
+                let delay = next.delay(None)?;
+                next.resend(&attempt, outcome.counter(), delay)?
+            }
+            Outcome::Redirect(response, _) | Outcome::Answered(response) => {
+                self.decide_response(&attempt, &outcome, response)?
             }
         };
         if decision.action != Action::ReturnResponse {
@@ -122,22 +131,28 @@ impl Retry {
         Ok(decision)
     }
 
-    fn decide_response(self: &Arc<Retry>, attempt: &Attempt<'_>, response: &Response) -> Result<Decision> {
-        let status = response.status();
-        let location = redirect_location(response);
-        let (counter, raises) = if location.is_some() {
-            (Counter::Redirect, self.raise_on_redirect())
-        } else if self.is_retry(attempt.method, i32::from(status), self.has_retry_after(response)?)? {
-            (Counter::Status, self.raise_on_status())
+    fn decide_response(
+        self: &Arc<Retry>,
+        attempt: &Attempt<'_>,
+        outcome: &Outcome<'_>,
+        response: &Response,
+    ) -> Result<Decision> {
+        let (status, location) = (response.status(), outcome.location());
+        let raises = if location.is_some() {
+            self.raise_on_redirect()
+        } else if self.is_retryable(attempt.method, i32::from(status), self.has_retry_after(response)?) {
+            self.raise_on_status()
         } else {
-            return self.give_back(attempt, Counter::None, Delay::NONE);
+            return self.return_response(attempt, Counter::None, Delay::NONE);
         };
+        let counter = outcome.counter();
         if self.is_disabled() {
-            return self.give_back(attempt, counter, Delay::NONE);
+            return self.return_response(attempt, counter, Delay::NONE);
         }
-        let next = match self.count(attempt) {
+        let request = attempt.request();
+        let next = match self.count(&request, outcome) {
             Err(error) if error.status() == Status::MaxRetry && !raises => {
-                return self.give_back(attempt, counter, Delay::NONE);
+                return self.return_response(attempt, counter, Delay::NONE);
             }
             next => next?,
         };
@@ -150,21 +165,14 @@ impl Retry {
             None => next.planned_delay(Some(response))?,
         };
         match (delay, hop) {
-            (Err(wait), _) if raises => {
-                let (method, url) = (Some(attempt.method), Some(attempt.url.url()?));
-                Err(next.over_max_error(method, url, Some(response), &wait))
-            }
-            (Err(wait), _) => self.give_back(attempt, counter, Delay::refused(&wait)),
-            (Ok(delay), Some(hop)) => self.go_on(next, hop, delay),
-            (Ok(delay), None) => self.send_again(attempt, next, delay),
+            (Err(wait), _) if raises => Err(next.over_max_error(&request, Some(response), &wait)),
+            (Err(wait), _) => self.return_response(attempt, counter, Delay::refused(&wait)),
+            (Ok(delay), Some(hop)) => next.follow(hop, delay),
+            (Ok(delay), None) => next.resend(attempt, counter, delay),
         }
     }
 
-    fn count(&self, attempt: &Attempt<'_>) -> Result<Retry> {
-        self.increment(Some(attempt.method), Some(attempt.url.url()?), attempt.response, attempt.error)
-    }
-
-    fn give_back(self: &Arc<Retry>, attempt: &Attempt<'_>, counter: Counter, delay: Delay) -> Result<Decision> {
+    fn return_response(self: &Arc<Retry>, attempt: &Attempt<'_>, counter: Counter, delay: Delay) -> Result<Decision> {
         Ok(Decision {
             action: Action::ReturnResponse,
             retry: Arc::clone(self),
@@ -177,30 +185,32 @@ impl Retry {
         })
     }
 
-    fn send_again(&self, attempt: &Attempt<'_>, next: Retry, delay: Delay) -> Result<Decision> {
+    /// The decision to send the same request again. `self` is the Retry for it.
+    fn resend(self, attempt: &Attempt<'_>, counter: Counter, delay: Delay) -> Result<Decision> {
         Ok(Decision {
             action: Action::Retry,
-            counter: consumed_counter(attempt.response, attempt.error),
+            counter,
             delay,
             url: attempt.url.clone(),
             method: names::copy(attempt.method)?,
-            resend_body: next.chain.resends_body(),
-            dropped_headers: next.headers_to_drop(None)?,
-            retry: Arc::new(next),
+            resend_body: self.chain.resends_body(),
+            dropped_headers: self.headers_to_drop(None)?,
+            retry: Arc::new(self),
         })
     }
 
-    fn go_on(&self, mut next: Retry, hop: Hop, delay: Delay) -> Result<Decision> {
-        next.chain = next.chain.after(&hop);
+    /// The decision to follow a redirect. `self` is the Retry for the next request.
+    fn follow(mut self, hop: Hop, delay: Delay) -> Result<Decision> {
+        self.chain = self.chain.after(&hop);
         Ok(Decision {
             action: Action::Redirect,
             counter: Counter::Redirect,
             delay,
-            dropped_headers: next.headers_to_drop(Some(&hop))?,
-            resend_body: next.chain.resends_body(),
+            dropped_headers: self.headers_to_drop(Some(&hop))?,
+            resend_body: self.chain.resends_body(),
             url: hop.url,
             method: hop.method,
-            retry: Arc::new(next),
+            retry: Arc::new(self),
         })
     }
 }

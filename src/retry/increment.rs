@@ -1,4 +1,4 @@
-//! Counting a failure: which counter it consumes, what the history keeps of it, and when enough is enough.
+//! Counting one outcome: decrements its counters, records it in the history, and fails once a counter is below zero.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -6,28 +6,16 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::response::Response;
 use crate::retry::history::HistoryEntry;
-use crate::retry::{Count, Counts, Retry, names};
+use crate::retry::outcome::{Outcome, Request, RequestUrl};
+use crate::retry::{Count, Counter, Counts, Retry, names};
 use crate::status::{RetryKind, Status};
-use crate::url::Url;
-
-/// The counter that an event consumes beside `total`.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counter {
-    None = 0,
-    Connect = 1,
-    Read = 2,
-    Redirect = 3,
-    Status = 4,
-    Other = 5,
-}
 
 impl Retry {
-    /// The Retry after one more request that was not the last: it failed with `error`, or was answered with
-    /// `response`, or neither is known. If there are both, the error came after the response.
+    /// Returns the Retry after one more request, which failed with `error` or was answered with `response`. With both,
+    /// the error came after the response; with neither, the outcome is unknown.
     ///
-    /// Fails with `MaxRetry` when a count is used up, with `error` itself when that must not be retried, and, when
-    /// retries are disabled, with what is wrong: none were used up.
+    /// Fails with `MaxRetry` if a count is used up, with `error` itself if the policy does not retry it, and, if retries
+    /// are disabled, with an error for the outcome, because no count was used up.
     pub fn increment(
         &self,
         method: Option<&CStr>,
@@ -38,24 +26,24 @@ impl Retry {
         if let Some(method) = method {
             names::check_token("method", method)?;
         }
-        let sent =
-            error.filter(|_| response.is_some()).map(|error| Arc::new(Error::clone(error).after_request_was_sent()));
-        let error = sent.as_ref().or(error);
-        let counter = consumed_counter(response, error);
-        if let Some(error) = error
-            && (self.is_disabled() || !self.may_count(error, counter, method))
+        let request = Request { method, url: url.map(RequestUrl::Text) };
+        self.count(&request, &Outcome::new(response, error))
+    }
+
+    /// Does what [`Retry::increment`] does for an outcome that is already determined.
+    pub(super) fn count(&self, request: &Request<'_>, outcome: &Outcome<'_>) -> Result<Retry> {
+        let counter = outcome.counter();
+        if let Outcome::Failed(error) = outcome
+            && (self.is_disabled() || !self.may_count(error, counter, request.method))
         {
-            return Err(self.history.explain((**error).clone()));
+            return Err(self.history.explain(Error::clone(error)));
         }
         if self.is_disabled() {
-            return Err(reason_of(response, ": retries are disabled"));
+            return Err(Arc::unwrap_or_clone(outcome.to_error(": retries are disabled")));
         }
-
-        // A request that failed has no response worth recording, whatever came with it.
-        let response = response.filter(|_| error.is_none());
-        let location = response.and_then(redirect_location);
-        let status = response.map(Response::status);
-        let entry = HistoryEntry::new(method, url, error, status, location)?;
+        let location = outcome.location();
+        let entry =
+            HistoryEntry::new(request.method, request.url_text()?, outcome.error(), outcome.status(), location)?;
         let mut next = Retry {
             counts: self.counts.after(counter, self.policy.total_counts_redirects),
             policy: Arc::clone(&self.policy),
@@ -64,11 +52,7 @@ impl Retry {
             backoff_draw: None,
         };
         if next.is_exhausted() {
-            let reason = match error {
-                Some(error) => Arc::clone(error),
-                None => Arc::new(reason_of(response, "")),
-            };
-            return Err(ended("the retries are used up", method, url, reason, next));
+            return Err(next.into_max_retry_error("the retries are used up", request, outcome.to_error("")));
         }
         // A redirect ends a series of failures.
         if location.is_none() {
@@ -78,7 +62,7 @@ impl Retry {
         Ok(next)
     }
 
-    /// Whether the policy counts this error at all, or hands it back.
+    /// Returns whether the policy counts this error; otherwise the caller gets the error back.
     fn may_count(&self, error: &Error, counter: Counter, method: Option<&CStr>) -> bool {
         if error.retry_kind() == RetryKind::Never {
             return false;
@@ -91,10 +75,20 @@ impl Retry {
             _ => true,
         }
     }
+
+    /// The `MaxRetry` error that lends this Retry. Its message says `how` the retries ended, for which request, and the
+    /// reason, which is also its cause.
+    pub(super) fn into_max_retry_error(self, how: &str, request: &Request<'_>, reason: Arc<Error>) -> Error {
+        let message = request.describe_end(how, reason.message());
+        // An outer retry policy must know that any of the attempts may have reached the server.
+        let was_sent = reason.retry_kind() == RetryKind::Read || self.history.iter().any(HistoryEntry::was_sent);
+        let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(self));
+        if was_sent { error.after_request_was_sent() } else { error }
+    }
 }
 
 impl Counts {
-    /// The counts after the counter was decremented, and `total` too unless it does not count redirects.
+    /// The counts with the counter decremented, and `total` too unless it does not count redirects.
     fn after(mut self, counter: Counter, total_counts_redirects: bool) -> Counts {
         let used = match counter {
             Counter::None => None,
@@ -105,105 +99,13 @@ impl Counts {
             Counter::Other => Some(&mut self.other),
         };
         if let Some(count) = used {
-            *count = count.used_once();
+            *count = count.decremented();
         }
         if counter != Counter::Redirect || total_counts_redirects {
-            self.total = self.total.used_once();
+            self.total = self.total.decremented();
         }
         self
     }
-}
-
-/// An error takes precedence over a response. A response proves that the request was sent, so that the error is at
-/// least a read error.
-pub(super) fn consumed_counter(response: Option<&Response>, error: Option<&Arc<Error>>) -> Counter {
-    match (error, response) {
-        (Some(error), _) => match error.retry_kind() {
-            RetryKind::Never => Counter::Other,
-            RetryKind::Read => Counter::Read,
-            _ if response.is_some() => Counter::Read,
-            RetryKind::Connect => Counter::Connect,
-            RetryKind::Other | RetryKind::ByCause => Counter::Other,
-        },
-        (None, Some(response)) if redirect_location(response).is_some() => Counter::Redirect,
-        (None, Some(_)) => Counter::Status,
-        (None, None) => Counter::None,
-    }
-}
-
-/// Where the response redirects to; an empty Location leads nowhere.
-pub(super) fn redirect_location(response: &Response) -> Option<&CStr> {
-    response.redirect_location().filter(|location| !location.is_empty())
-}
-
-/// What is wrong with the last response, as an error. `why` ends the sentence.
-fn reason_of(response: Option<&Response>, why: &str) -> Error {
-    match response {
-        Some(response) if redirect_location(response).is_some() => {
-            Error::new(Status::TooManyRedirects, format!("too many redirects{why}"))
-        }
-        Some(response) => {
-            Error::new(Status::ResponseStatus, format!("the server answered {}{why}", response.status()))
-        }
-        None => Error::new(Status::ResponseStatus, format!("the request failed{why}")),
-    }
-}
-
-/// A `MaxRetry` error: `how` the retries ended, for which request, and why. It lends the Retry with the history.
-pub(super) fn ended(how: &str, method: Option<&CStr>, url: Option<&CStr>, reason: Arc<Error>, retry: Retry) -> Error {
-    let mut message = String::from(how);
-    let method = method.map(text_of);
-    let url = url.and_then(|url| shown(url.to_bytes()));
-    if method.is_some() || url.is_some() {
-        message.push_str(" for");
-    }
-    for part in [method, url.as_deref()].into_iter().flatten() {
-        message.push(' ');
-        push_start(&mut message, part);
-    }
-    message.push_str(": ");
-    push_start(&mut message, reason.message());
-    // An outer retry policy must know that any of the attempts may have reached the server.
-    let was_sent = reason.retry_kind() == RetryKind::Read || retry.history.iter().any(HistoryEntry::was_sent);
-    let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(retry));
-    if was_sent { error.after_request_was_sent() } else { error }
-}
-
-/// Adds the text, or its start if it is long: a failure that is reported again and again must not grow each time.
-fn push_start(message: &mut String, text: &str) {
-    const ENOUGH: usize = 256;
-    match text.char_indices().nth(ENOUGH) {
-        None => message.push_str(text),
-        Some((end, _)) => {
-            message.push_str(text.get(..end).unwrap_or_default());
-            message.push('…');
-        }
-    }
-}
-
-/// A URL as messages may show it: neither user and password nor the query, where keys travel too. What is neither an
-/// absolute URL nor a path is not shown, because what is a password in it cannot be told.
-fn shown(text: &[u8]) -> Option<String> {
-    let url = Url::parse(text).ok()?;
-    let mut shown = String::new();
-    match (url.scheme(), url.host()) {
-        (Some(scheme), Some(host)) => {
-            push_start(&mut shown, text_of(scheme));
-            shown.push_str("://");
-            push_start(&mut shown, text_of(host));
-            if let Some(port) = url.port() {
-                shown.push_str(&format!(":{port}"));
-            }
-        }
-        (None, None) if text.starts_with(b"/") => {}
-        _ => return None,
-    }
-    push_start(&mut shown, url.path().map_or("", text_of));
-    Some(shown)
-}
-
-fn text_of(text: &CStr) -> &str {
-    text.to_str().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -277,25 +179,5 @@ mod tests {
         let spent = retry.increment(None, None, None, Some(&refused)).unwrap_err();
         let counts = spent.retry().unwrap().counts();
         assert_eq!((counts.total, counts.connect), (Count::Number(lowest), Count::Number(lowest)));
-    }
-
-    #[test]
-    fn urls_in_messages_hold_no_secrets() {
-        for (url, expected) in [
-            ("http://user:pw@h:8080/p?key=k#f", Some("http://h:8080/p")),
-            ("/path?key=k", Some("/path")),
-            ("user:pw@h/p", None),
-            ("//user:pw@h/p", None),
-            ("http://user:p/w@h/p", None),
-            ("http://u:p@[bad/", None),
-            ("", None),
-        ] {
-            let shown = shown(url.as_bytes());
-            assert_eq!(shown.as_deref(), expected, "{url}");
-        }
-        let error = policy(|o| o.set_total(Count::Number(0)))
-            .increment(Some(c"PUT"), Some(c"/p"), None, Some(&Arc::new(Error::new(Status::ConnectFailed, "refused"))))
-            .unwrap_err();
-        assert_eq!(error.message(), "the retries are used up for PUT /p: refused");
     }
 }

@@ -10,6 +10,7 @@ mod history;
 mod http_date;
 mod increment;
 mod names;
+mod outcome;
 mod policy;
 mod preset;
 #[cfg(test)]
@@ -30,8 +31,8 @@ pub use constants::{
 pub use count::Count;
 pub use decide::{Action, Attempt, Decision};
 pub use history::{History, HistoryEntry};
-pub use increment::Counter;
 pub use names::NameSet;
+pub use outcome::Counter;
 pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
 pub use retry_after::{LongRetryAfter, RetryAfterStatuses};
 pub use sleep::{Delay, DelayReason};
@@ -92,11 +93,16 @@ impl Retry {
     /// Whether a response is one to ask again for. `has_retry_after`: it has a Retry-After header.
     pub fn is_retry(&self, method: &CStr, status: i32, has_retry_after: bool) -> Result<bool> {
         names::check_token("method", method)?;
-        if !self.policy.methods.allow(method) {
-            return Ok(false);
-        }
-        Ok(self.policy.status_forcelist.binary_search(&status).is_ok()
-            || (self.counts.total.is_nonzero() && has_retry_after && self.policy.retry_after.make_retryable(status)))
+        Ok(self.is_retryable(method, status, has_retry_after))
+    }
+
+    /// Does what [`Retry::is_retry`] does for a method that is known to be a token.
+    fn is_retryable(&self, method: &CStr, status: i32, has_retry_after: bool) -> bool {
+        self.policy.methods.allow(method)
+            && (self.policy.status_forcelist.binary_search(&status).is_ok()
+                || (self.counts.total.is_nonzero()
+                    && has_retry_after
+                    && self.policy.retry_after.make_retryable(status)))
     }
 
     /// Whether it has a callback.
@@ -112,7 +118,7 @@ impl Retry {
 
     /// More retries were made than one of the counts allows.
     pub fn is_exhausted(&self) -> bool {
-        self.counts.all().into_iter().any(Count::is_spent)
+        self.counts.all().into_iter().any(Count::is_exhausted)
     }
 
     pub fn counts(&self) -> &Counts {

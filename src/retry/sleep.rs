@@ -1,6 +1,5 @@
 //! How long to wait before the next request, and waiting that long.
 
-use std::ffi::CStr;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -8,7 +7,7 @@ use crate::limit::{self, Limit};
 use crate::memory;
 use crate::response::Response;
 use crate::retry::backoff::BackoffTime;
-use crate::retry::increment::ended;
+use crate::retry::outcome::Request;
 use crate::retry::{LongRetryAfter, Retry, retry_after};
 use crate::socket::wait::pause;
 use crate::status::Status;
@@ -64,7 +63,7 @@ impl Retry {
 
     /// How long [`Retry::sleep`] would sleep, and why. A Retry-After that asks for no wait leaves the backoff.
     pub fn delay(&self, response: Option<&Response>) -> Result<Delay> {
-        self.planned_delay(response)?.map_err(|wait| self.over_max_error(None, None, response, &wait))
+        self.planned_delay(response)?.map_err(|wait| self.over_max_error(&Request::default(), response, &wait))
     }
 
     /// As [`Retry::delay`], but a Retry-After that ends the retries is a separate result.
@@ -99,8 +98,7 @@ impl Retry {
     /// The `MaxRetry` error if a Retry-After ends the retries. It lends this Retry.
     pub(super) fn over_max_error(
         &self,
-        method: Option<&CStr>,
-        url: Option<&CStr>,
+        request: &Request<'_>,
         response: Option<&Response>,
         wait: &OverMaxWait,
     ) -> Error {
@@ -112,7 +110,7 @@ impl Retry {
             self.retry_after_max(),
         );
         let reason = Arc::new(Error::new(Status::ResponseStatus, reason));
-        ended("the retries end", method, url, reason, self.clone())
+        self.clone().into_max_retry_error("the retries end", request, reason)
     }
 
     /// Whether the response has a Retry-After; an ignored malformed one does not count. It is parsed only if it decides
@@ -132,7 +130,7 @@ impl Retry {
     /// Sleeps as long as Retry-After asks; says whether it asked for any wait.
     pub fn sleep_for_retry(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<bool> {
         let delay = response.map_or(Ok(Ok(Delay::NONE)), |response| self.retry_after_delay(response))?;
-        let delay = delay.map_err(|wait| self.over_max_error(None, None, response, &wait))?;
+        let delay = delay.map_err(|wait| self.over_max_error(&Request::default(), response, &wait))?;
         self.wait(delay, limit)?;
         Ok(delay.reason == DelayReason::RetryAfter)
     }
