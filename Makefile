@@ -19,7 +19,7 @@ all: lib ## the library, into target/netlib
 lib: ## the shared and the static library, as users get them
 	@scripts/build-lib
 
-header: ## writes what is generated from the sources: netlib.h, its list of exports, docs/status.md
+header: ## writes what is generated from the sources: netlib.h, its list of exports, pages of docs/reference
 	@$(CARGO) test --quiet --test contract -- bless
 
 demo: ## HTTPS downloads: through a reset, a 503 and a redirect with the trace of every decision; by TLS in TLS through a proxy
@@ -52,9 +52,6 @@ bench: ## what it costs beside ada, the url crate, uriparser and libcurl; BENCH=
 suites: ## the names of the test suites
 	@$(CARGO) test --quiet --test contract -- list
 
-spec-map: ## rows of docs/spec-map.md that could be marked as done; FLIP=1 marks them
-	@$(CARGO) test --quiet --test contract -- flip $(if $(FLIP),write)
-
 install: lib ## DESTDIR= PREFIX=/usr/local LIBDIR=: library, links, header, netlib.pc
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" scripts/install
 
@@ -72,4 +69,4 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: spec-map all lib header demo test test-all test-rest asan tsan audit fuzz bench suites install clean fmt lint help
+.PHONY: all lib header demo test test-all test-rest asan tsan audit fuzz bench suites install clean fmt lint help

@@ -1,5 +1,5 @@
 //! The status table: the one list from which the Rust enum, the C constants, the classes, names, texts,
-//! retry kinds and `docs/status.md` are made. A number is never reused and never changes.
+//! retry kinds and `docs/reference/statuses.md` are made. A number is never reused and never changes.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! What netlib costs beside others. `make bench` runs it; docs/benchmarks.md says how to read what it prints.
+//! What netlib costs beside others. `make bench` runs it; docs/contributing/benchmarks.md says how to read what it prints.
 //!
 //! A *group* is a list of operations to be compared. Two programs measure the same groups: `time`, and `count`, which
 //! counts allocations, apart so that counting costs the times nothing.

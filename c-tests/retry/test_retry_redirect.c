@@ -1,4 +1,4 @@
-/* Redirects, against what has gone wrong in other libraries: docs/incidents.md names the rows. */
+/* Redirects, against what has gone wrong in other libraries: docs/reference/incidents.md names the rows. */
 #include "retry_makers.h"
 
 static netlib_url *url_of(const char *text) {

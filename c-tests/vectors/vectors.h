@@ -2,7 +2,7 @@
  * Compares netlib with what two versions of urllib3 answered: tests/vectors, whose common.py has the syntax.
  *
  * A program has a function that asks netlib one case and writes netlib's answer as the files write answers, and a main that
- * calls vectors_main. That prints counts for each version, and for each class of docs/differences.md how many cases it covers.
+ * calls vectors_main. That prints counts for each version, and for each class of docs/reference/differences.md how many cases it covers.
  * A case may differ only where tests/vectors/differences has netlib's very answer and its class; from 1.26.20 also where
  * 2.8.0 differs from it. With a number as its argument a program takes every so many cases only; the second argument is
  * another folder of vectors.

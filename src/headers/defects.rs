@@ -3,7 +3,7 @@
 //! The reference reads a block as a mail message's and complains about what the mail parser noted or left unread.
 //! The same complaints are found here in one pass over the lines. The block is everything up to its empty line.
 //! One difference: what stands after a bare CR that ends the headers early is always told, and never searched for the
-//! parts of a multipart body (docs/differences.md, bare-cr).
+//! parts of a multipart body (docs/reference/differences.md, bare-cr).
 
 use std::sync::Arc;
 

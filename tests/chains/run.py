@@ -3,7 +3,7 @@
     python3 tests/chains/run.py target/netlib/libnetlib.so pkits FOLDER     NIST's PKITS: certs/ and crls/ in FOLDER
     python3 tests/chains/run.py target/netlib/libnetlib.so limbo FILE       x509-limbo's limbo.json, BetterTLS' cases included
 
-It prints how many verdicts of each category agree, then each that does not, with what netlib says. docs/chains.md has the
+It prints how many verdicts of each category agree, then each that does not, with what netlib says. docs/reference/chains.md has the
 results and the reasons. The suites are not part of netlib: PKITS is on NIST's site, and in the Python package
 cryptography_vectors; limbo.json in the repository C2SP/x509-limbo.
 """

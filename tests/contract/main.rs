@@ -5,15 +5,16 @@
 //!     cargo test --test contract -- rest          the long suites only
 //!     cargo test --test contract -- nulls c       the suites named
 //!     cargo test --test contract -- list          their names
-//!     cargo test --test contract -- flip [write]  rows of docs/spec-map.md that could be marked as done
-//!     cargo test --test contract -- bless         writes what is generated: netlib.h, netlib.exports, status.md
+//!     cargo test --test contract -- bless         writes what is generated: netlib.h, netlib.exports, pages of docs/reference
 //!
 //! A suite is a file of `suites`, prints one line with its counts, and each failure with its reason. The last line is
-//! the total. See docs/testing.md.
+//! the total. See docs/contributing/testing.md.
 
+mod data;
 mod env;
 mod header;
 mod model;
+mod pages;
 mod report;
 mod suites;
 
@@ -28,7 +29,6 @@ fn main() -> ExitCode {
             suites::ALL.iter().for_each(|suite| println!("{:10} {}", suite.name, suite.what));
             return ExitCode::SUCCESS;
         }
-        Some("flip") => return suites::spec_map::flip(&env, args.get(1).is_some_and(|arg| arg == "write")),
         _ => {}
     }
     let all = args.iter().any(|arg| arg == "all");

@@ -1,7 +1,7 @@
 """What the areas share: how texts and numbers are written, and what the answers' files look like.
 
 A file has blocks, one a case: lines with "> " say what is asked, lines with "< " what is answered; in the files of
-`differences`, a line with "= " before the answer names the classes of docs/differences.md. Words stand between single
+`differences`, a line with "= " before the answer names the classes of docs/reference/differences.md. Words stand between single
 spaces. In a text, every byte that is not printable ASCII is \\xHH, a space \\s, a backslash \\x5c; \\e is the empty text,
 "-" is none, \\x2d a text that is one hyphen. \\? is what the version cannot be asked.
 """

@@ -4,7 +4,7 @@
     PYTHONPATH=<folder with urllib3 1.26.20 and idna> python3 tests/vectors/make.py [area ...]
 
 An area is a module beside this one: its cases come from a fixed seed. The first run writes `urllib3-2.8.0/AREA.txt`, and
-`differences/AREA.txt`: for each case that a class of docs/differences.md covers, the class and netlib's answer, which is
+`differences/AREA.txt`: for each case that a class of docs/reference/differences.md covers, the class and netlib's answer, which is
 worked out from the reference's answers and the rule of the class, never from netlib's. The second run writes
 `urllib3-1.26.20/AREA.txt` with those answers alone that are not those of 2.8.0. common.py has the syntax.
 """

@@ -50,7 +50,7 @@ ERRORS = {
 }
 
 
-# These have classes of docs/differences.md.
+# These have classes of docs/reference/differences.md.
 MORE_ERRORS = {
     "INCOMPLETE_READ": lambda: exceptions.IncompleteRead(1, 2),
     "PROXY_FAILED/PROXY_FAILED/CONNECT_FAILED": lambda: exceptions.ProxyError("x", ERRORS["PROXY_FAILED/CONNECT_FAILED"]()),

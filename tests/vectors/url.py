@@ -1,7 +1,7 @@
 """parse_url: every field and property.
 
 A case is a text. What differs on purpose is asked again of the reference in the form that netlib reads the text as:
-`expected` has one paragraph for each class of docs/differences.md.
+`expected` has one paragraph for each class of docs/reference/differences.md.
 """
 
 import ipaddress

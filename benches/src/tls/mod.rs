@@ -1,5 +1,5 @@
 //! TLS 1.3 beside OpenSSL and rustls-ffi, each as a shared library, and beside rustls itself. All clients do the same
-//! work against one server in another process on the other processor. docs/benchmarks.md says how.
+//! work against one server in another process on the other processor. docs/contributing/benchmarks.md says how.
 
 mod netlib;
 mod openssl;

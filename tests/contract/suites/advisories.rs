@@ -1,15 +1,14 @@
-//! The locked versions of the dependencies: none below the version that mends a known advisory, none from elsewhere than
-//! crates.io, one each of what TLS is made of, and no licence that deny.toml does not allow. Without a network: the list
-//! of advisories is docs/advisories.md, and `make audit` asks the database.
+//! The locked versions of the dependencies: none below the version that fixes a known advisory, all from crates.io, one
+//! version of each crate that TLS is made of, and only licences that deny.toml allows. Needs no network: the advisories
+//! are in a table, and `make audit` asks the database.
 
 use std::collections::BTreeSet;
 
+use crate::data::Table;
 use crate::env::Env;
 use crate::report::Report;
 
-const TABLE: &str = "docs/advisories.md";
-
-/// Of which two versions would be two states, or two verdicts.
+/// Two versions of one of these would mean two states or two verdicts.
 const ONE_VERSION: &[&str] =
     &["rustls", "rustls-webpki", "rustls-pki-types", "aws-lc-rs", "aws-lc-sys", "webpki-roots"];
 
@@ -21,13 +20,15 @@ pub fn run(env: &Env, report: &mut Report) {
 }
 
 fn r25_no_locked_version_has_a_known_advisory(env: &Env, report: &mut Report) {
-    let table = env.read(TABLE);
+    let table = Table::load(env, "advisories");
     let advisories = advisories(&table);
-    report.check(advisories.len() == table.matches("\n| RUSTSEC-").count(), format!("{TABLE}: each row can be read"));
+    for advisory in &advisories {
+        report.check(numbers(advisory.fixed).is_some(), format!("{}: the version can be read", advisory.id));
+    }
     let ids: BTreeSet<&str> = advisories.iter().map(|advisory| advisory.id).collect();
-    report.check(ids.len() == advisories.len(), format!("{TABLE}: each id stands once"));
+    report.check(ids.len() == advisories.len(), "each advisory has one row");
     for needed in ["RUSTSEC-2026-0049", "RUSTSEC-2026-0098", "RUSTSEC-2026-0099", "RUSTSEC-2026-0104"] {
-        report.check(ids.contains(needed), format!("{TABLE} has no {needed}"));
+        report.check(ids.contains(needed), format!("{needed} is missing"));
     }
     for lock in ["Cargo.lock", "benches/Cargo.lock", "fuzz/Cargo.lock"] {
         if env.root.join(lock).is_file() {
@@ -38,17 +39,17 @@ fn r25_no_locked_version_has_a_known_advisory(env: &Env, report: &mut Report) {
 }
 
 /// Holds one lock file against the table.
-pub fn check_lock(lock: &str, text: &str, table: &str, report: &mut Report) {
+pub fn check_lock(lock: &str, text: &str, table: &Table, report: &mut Report) {
     let packages = packages(text);
     let advisories = advisories(table);
     report.check(!packages.is_empty(), format!("{lock}: it has packages"));
     for package in &packages {
         let Package { name, version, .. } = package;
         let known = advisories.iter().filter(|advisory| advisory.package == *name);
-        let open = known.filter(|advisory| is_below(version, advisory.mended));
+        let open = known.filter(|advisory| is_below(version, advisory.fixed));
         report.problems(
             lock,
-            open.map(|a| format!("{name} {version} has {}, mended in {}: {}", a.id, a.mended, a.what)).collect(),
+            open.map(|a| format!("{name} {version} has {}, fixed in {}: {}", a.id, a.fixed, a.summary)).collect(),
         );
         let is_ours = package.source.is_none() && name.starts_with("netlib");
         let from_registry = package.source == Some(CRATES_IO) && package.has_checksum;
@@ -65,18 +66,13 @@ pub fn check_lock(lock: &str, text: &str, table: &str, report: &mut Report) {
 struct Advisory<'a> {
     id: &'a str,
     package: &'a str,
-    mended: &'a str,
-    what: &'a str,
+    fixed: &'a str,
+    summary: &'a str,
 }
 
-fn advisories(table: &str) -> Vec<Advisory<'_>> {
-    let rows = table.lines().filter(|line| line.starts_with("| RUSTSEC-"));
-    rows.filter_map(|row| {
-        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
-        let &[id, package, mended, what] = cells.as_slice() else { return None };
-        numbers(mended).map(|_| Advisory { id, package, mended, what })
-    })
-    .collect()
+fn advisories(table: &Table) -> Vec<Advisory<'_>> {
+    let rows = table.rows.iter();
+    rows.map(|row| Advisory { id: &row[0], package: &row[1], fixed: &row[2], summary: &row[3] }).collect()
 }
 
 struct Package<'a> {
@@ -102,9 +98,9 @@ fn packages(lock: &str) -> Vec<Package<'_>> {
 }
 
 /// A version that cannot be read, or comes before a release, counts as below.
-fn is_below(version: &str, mended: &str) -> bool {
-    match (numbers(version), numbers(mended)) {
-        (Some(version), Some(mended)) => version < mended,
+fn is_below(version: &str, fixed: &str) -> bool {
+    match (numbers(version), numbers(fixed)) {
+        (Some(version), Some(fixed)) => version < fixed,
         _ => true,
     }
 }

@@ -17,11 +17,6 @@ pub fn run(env: &Env, report: &mut Report) {
     for one in parallel(&targets, |target| replay(env, target, &scratch, library)) {
         report.merge(one);
     }
-    let documented = env.read("docs/testing.md");
-    for target in &targets {
-        let row = format!("| {} |", stem(target));
-        report.check(documented.contains(&row), format!("docs/testing.md has no row \"{row}\""));
-    }
 }
 
 fn replay(env: &Env, target: &Path, scratch: &Path, library: &Path) -> Report {

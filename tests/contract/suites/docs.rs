@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::data::Table;
 use crate::env::Env;
 use crate::header::BEST_EFFORT;
 use crate::model::{Doc, Function, Header, Item, Param};
@@ -21,8 +22,8 @@ pub fn run(env: &Env, report: &mut Report) {
     let header = env.header();
     check(&header, report);
     check_width(&env.header_text(), report);
-    for page in ["docs/tls.md", "docs/url.md"] {
-        check_page(&header, page, &env.read(page), report);
+    for row in Table::load(env, "tls-names").rows {
+        check_names(&header, &row[1], &row[2], report);
     }
 }
 
@@ -36,10 +37,10 @@ pub fn check_width(header: &str, report: &mut Report) {
     report.problems("netlib.h", problems.collect());
 }
 
-/// A page that maps names to those of netlib.h goes out of date when one is changed.
-pub fn check_page(header: &Header, page: &str, text: &str, report: &mut Report) {
+/// The table of TLS names must follow netlib.h when a function is renamed.
+pub fn check_names(header: &Header, what: &str, text: &str, report: &mut Report) {
     let unknown = words(text).filter(|name| !header.declares(name) && !is_family(header, name));
-    report.problems(page, unknown.map(|name| format!("it speaks of {name}, which netlib.h does not have")).collect());
+    report.problems(what, unknown.map(|name| format!("it speaks of {name}, which netlib.h does not have")).collect());
 }
 
 pub fn check(header: &Header, report: &mut Report) {

@@ -6,14 +6,19 @@ use std::process::ExitCode;
 use crate::env::Env;
 use crate::header;
 use crate::model::Header;
+use crate::pages;
 use crate::report::Report;
+use crate::suites::named_tests::files_below;
 use crate::suites::statuses;
 
 /// Each generated file and its text.
 fn files(env: &Env) -> Vec<(&'static str, String)> {
     let text = header::generate(&env.root);
     let exports = exports(&Header::parse(&text));
-    vec![("include/netlib.h", text), ("include/netlib.exports", exports), ("docs/status.md", statuses::page())]
+    let mut files = vec![("include/netlib.h", text), ("include/netlib.exports", exports)];
+    files.push(("docs/reference/statuses.md", statuses::page()));
+    files.extend(pages::all(env));
+    files
 }
 
 /// The functions of the header, sorted: what the libraries export.
@@ -50,16 +55,13 @@ pub fn run(env: &Env, report: &mut Report) {
 /// The programs that teach: the one that netlib.h opens with, and those of the pages.
 fn programs(env: &Env, report: &mut Report) {
     let scratch = env.scratch("header");
-    let mut programs = vec![("the program of netlib.h", program_of_header(&env.header_text()))];
-    for (file, what) in [
-        ("README.md", "a program of README.md"),
-        ("docs/url.md", "a program of docs/url.md"),
-        ("docs/tls.md", "a program of docs/tls.md"),
-    ] {
-        match fs::read_to_string(env.root.join(file)) {
-            Ok(page) => programs.extend(programs_of_markdown(&page).into_iter().map(|text| (what, text))),
-            Err(_) => report.skip(format!("there is no {file}")),
-        }
+    let mut programs = vec![("the program of netlib.h".to_owned(), program_of_header(&env.header_text()))];
+    let mut pages = vec![env.root.join("README.md")];
+    pages.extend(files_below(&env.root.join("docs"), "md"));
+    for page in &pages {
+        let text = fs::read_to_string(page).unwrap_or_default();
+        let what = format!("a program of {}", page.strip_prefix(&env.root).unwrap_or(page).display());
+        programs.extend(programs_of_markdown(&text).into_iter().map(|text| (what.clone(), text)));
     }
     for (i, (what, text)) in programs.iter().enumerate() {
         let (source, program) = (scratch.join(format!("program_{i}.c")), scratch.join(format!("program_{i}")));

@@ -20,7 +20,9 @@ pub mod instrumented;
 pub mod interop;
 pub mod keys;
 pub mod library;
+pub mod links;
 pub mod matrix;
+pub mod named_tests;
 pub mod negative;
 pub mod netns;
 pub mod nulls;
@@ -61,8 +63,9 @@ pub const ALL: &[Suite] = &[
     suite("nulls", "every function with every pointer NULL, one at a time", nulls::run),
     suite("statuses", "every status from C equals the table", statuses::run),
     suite("panic", "a panic inside the library is a status", panics::run),
-    suite("spec-map", "docs/spec-map.md has every row, and what it says is so", spec_map::run),
-    suite("incidents", "docs/incidents.md has every incident, with tests that run", incidents::run),
+    suite("spec-map", "every row of the specification has C names and tests that run", spec_map::run),
+    suite("incidents", "every known incident has tests that run", incidents::run),
+    suite("links", "every link and every path of a document leads to a file", links::run),
     suite(
         "advisories",
         "no locked version has a known advisory, another source or a licence that is refused",
@@ -78,7 +81,7 @@ pub const ALL: &[Suite] = &[
     suite("corpus", "the fuzz targets with the inputs of fuzz/seeds", corpus::run),
     suite("keys", "private keys as the openssl command writes them, every combination", keys::run),
     suite("chains", "chains of certificates, beside the verdict of the openssl command", chains::run),
-    suite("vectors", "what urllib3 answered, through the C ABI; docs/differences.md", vectors::run),
+    suite("vectors", "what urllib3 answered, through the C ABI", vectors::run),
     suite("vectors-leaks", "some of them under valgrind", vectors::valgrind),
     suite("negative", "each of these suites fails on what it is there to find", negative::run),
     suite("fetch", "examples-c/fetch against a server that misbehaves", fetch::run),

@@ -85,13 +85,13 @@ pub fn program(rows: &[Row]) -> String {
     text
 }
 
-/// The text of docs/status.md.
+/// The text of docs/reference/statuses.md.
 pub fn page() -> String {
     let mut text = String::from(
-        "# Statuses\n\nGenerated from the table in `src/status.rs`: change that, then run `make header`.\n\n\
-         A number is never reused and never changes; its hundreds are its class. New numbers may come with a release: \
-         switch on\n`netlib_status_class` to be ready for them. The retry kind is the counter of a `netlib_retry` that \
-         the failure consumes.\n\n",
+        "# Statuses\n\n<!-- Generated from the table in src/status.rs: edit that file, then run `make header`. -->\n\n\
+         A number is never reused and never changes; its hundreds are its class. A release may add numbers: switch on\n\
+         `netlib_status_class` to handle them. The retry kind is the counter of a `netlib_retry` that the failure \
+         consumes.\n\n",
     );
     text.push_str("| number | constant | class | retry kind | meaning |\n|---|---|---|---|---|\n");
     for row in rows() {

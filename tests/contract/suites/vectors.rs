@@ -1,21 +1,18 @@
-//! What urllib3 answered, compared through the C ABI: the programs of c-tests/vectors. And docs/differences.md, which must
-//! have the classes of the cases that differ, and no other.
+//! What urllib3 answered, compared through the C ABI: the programs of c-tests/vectors. Every case that differs belongs to
+//! a class of the table `differences`, and every class has a case.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::data::Table;
 use crate::env::{Env, Ran, has, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::{VALGRIND, take_counts};
+use crate::suites::named_tests::NamedTests;
 
-const FILE: &str = "docs/differences.md";
 const SECONDS: u64 = 300;
-/// The title behind which no class has cases.
-const WITHOUT_VECTORS: &str = "\n# Differences without vectors\n";
 /// How many classes with cases there may be.
 const CLASSES: usize = 27;
-/// What each class says of itself, at the beginnings of lines.
-const SAYS: [&str; 4] = ["- netlib: ", "- urllib3: ", "- Reason: ", "- Tests: "];
 
 /// How many cases each class covers.
 pub type Hits = BTreeMap<String, usize>;
@@ -32,7 +29,7 @@ pub fn run(env: &Env, report: &mut Report) {
             Err(text) => report.fail(format!("{} does not compile\n{text}", source.display())),
         }
     }
-    check(env, &env.read(FILE), &hits, report);
+    check(env, &Table::load(env, "differences"), &hits, report);
 }
 
 /// One case of many: what is looked for are the programs' ways, not the answers.
@@ -82,46 +79,33 @@ pub fn take(what: &str, ran: &Ran, hits: &mut Hits, report: &mut Report) {
     }
 }
 
-/// The classes of a part of the document, by name, each item in one line.
-fn classes_in(part: &str) -> BTreeMap<&str, String> {
-    let sections = part.split("\n## ").skip(1);
-    let named = sections.map(|section| section.split_once('\n').unwrap_or((section, "")));
-    named.map(|(name, text)| (name.trim(), text.replace("\n  ", " "))).collect()
-}
-
-/// The document against what the programs met.
-pub fn check(env: &Env, document: &str, hits: &Hits, report: &mut Report) {
-    let (with_vectors, without) = document.split_once(WITHOUT_VECTORS).unwrap_or((document, ""));
-    let (classes, others) = (classes_in(with_vectors), classes_in(without));
-    report.check(
-        classes.len() <= CLASSES,
-        format!("{FILE} has {} classes; {CLASSES} are all there may be", classes.len()),
-    );
-    for class in classes.keys() {
-        report.check(hits.contains_key(*class), format!("{FILE}: no case of the vectors is of the class {class}"));
-    }
-    for (class, text) in classes.iter().chain(&others) {
-        for says in SAYS {
-            report
-                .check(text.lines().any(|line| line.starts_with(says)), format!("{FILE}: {class} has no \"{says}\""));
+/// The table against what the programs found.
+pub fn check(env: &Env, table: &Table, hits: &Hits, report: &mut Report) {
+    let tests = NamedTests::of(env);
+    let mut counts = BTreeMap::new();
+    for row in &table.rows {
+        let [class, compared_by, _, _, reason, named] = row.as_slice() else {
+            unreachable!("the table has six columns")
+        };
+        match compared_by.as_str() {
+            "vectors" => {
+                let count = hits.get(class).copied().unwrap_or(0);
+                report.check(count > 0, format!("no case of the vectors is of the class {class}"));
+                counts.insert(class.as_str(), count);
+            }
+            "tests" => {}
+            other => report.fail(format!("{class} is compared by \"{other}\", neither vectors nor tests")),
         }
-        let said = |says: &str| text.lines().find_map(|line| line.strip_prefix(says)).unwrap_or_default();
-        let reason = said("- Reason: ");
         report.check(
             ["specification ", "settled", "RFC "].iter().any(|source| reason.contains(source)),
-            format!("{FILE}: the reason of {class} is neither the specification, nor settled, nor an RFC"),
+            format!("the reason of {class} is neither the specification, nor settled, nor an RFC"),
         );
-        for test in said("- Tests: ").split(' ') {
-            report.check(env.root.join(test).is_file(), format!("{FILE}: {class} has no test \"{test}\""));
-        }
+        report.problems(class, tests.missing(named));
     }
-    for (class, count) in hits {
-        report.check(
-            classes.contains_key(class.as_str()),
-            format!("{FILE} has no class {class}, of which there are {count} cases"),
-        );
+    report.check(counts.len() <= CLASSES, format!("{} classes with cases, more than {CLASSES}", counts.len()));
+    for (class, count) in hits.iter().filter(|(class, _)| !counts.contains_key(class.as_str())) {
+        report.fail(format!("no class {class} in the table, but {count} cases"));
     }
-    let cases = |class: &&str| hits.get(*class).map_or(0, |count| *count);
-    let counted: Vec<String> = classes.keys().map(|class| format!("{class} {}", cases(class))).collect();
+    let counted: Vec<String> = counts.iter().map(|(class, count)| format!("{class} {count}")).collect();
     report.note(format!("cases that differ, by class: {}", counted.join(", ")));
 }

@@ -1,5 +1,5 @@
 //! Chains of certificates of every kind, each judged by netlib_tls_context_verify_chain and by `openssl verify`: the same
-//! verdict for the same reason, or a difference that docs/chains.md explains. Its tables have the counts.
+//! verdict for the same reason, or a difference that the table `chains` explains. The table has the counts.
 
 mod cases;
 mod roots;
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::data::Table;
 use crate::env::{Env, has, parallel};
 use crate::report::Report;
 
 const SECONDS: u64 = 120;
 /// 2026-01-01 00:00:00 UTC.
 const NOW: i64 = 1_767_225_600;
-const DOCUMENT: &str = "docs/chains.md";
 
 /// One question: files, and what they are to prove.
 pub struct Case {
@@ -53,7 +53,7 @@ fn problems(openssl: i32) -> &'static [i32] {
     }
 }
 
-/// The rows of docs/chains.md: why the verdict is another on purpose, or both refuse and name another reason.
+/// The differences of the table: why the verdict is another on purpose, or both refuse and name another reason.
 fn difference(case: &Case, openssl: i32, netlib: i32) -> Option<&'static str> {
     let says = |text: &str| case.what.contains(text);
     match (case.axis, openssl, netlib) {
@@ -107,18 +107,12 @@ pub fn run(env: &Env, report: &mut Report) {
             *counts.entry(class.unwrap_or_default()).or_insert(0) += 1;
         }
     }
-    let document = env.read(DOCUMENT);
-    for (class, count) in &counts {
-        let row = format!("| {class} | {count} |");
-        report.check(document.contains(&row), format!("{DOCUMENT} has no row \"{row}\""));
+    for row in Table::load(env, "chains").rows {
+        let (class, expected) = (row[0].as_str(), &row[2]);
+        let count = counts.remove(class).unwrap_or(0);
+        report.check(*expected == count.to_string(), format!("{class}: {expected} cases in the table, {count} here"));
     }
-    let rows =
-        document.lines().filter(|line| line.starts_with("| ") && line.split(" | ").nth(1).is_some_and(is_count));
-    report.check(rows.count() == counts.len(), format!("{DOCUMENT} has rows that no case has"));
-}
-
-fn is_count(text: &str) -> bool {
-    text.parse::<usize>().is_ok()
+    report.problems("every class is in the table", counts.keys().map(|class| class.to_string()).collect());
 }
 
 /// What netlib says of each: the status's name and the problem.

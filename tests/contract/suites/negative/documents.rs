@@ -1,12 +1,14 @@
-//! What is written: the header, its documentation, the map of the specification, the incidents, the sources.
+//! The suites that read text: the header, its documentation, the tables, links, the sources.
 
 use std::path::Path;
 
 use super::finds;
+use crate::data::Table;
 use crate::env::Env;
 use crate::model::Header;
 use crate::report::Report;
-use crate::suites::{advisories, docs, generated, guards, incidents, spec_map, unsafe_code};
+use crate::suites::named_tests::body_of_test;
+use crate::suites::{advisories, docs, generated, guards, incidents, links, spec_map, unsafe_code};
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
     let generated = env.header_text();
@@ -75,80 +77,78 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
         docs::check_width(&format!("{}\n{}\n", "…".repeat(120), "x".repeat(121)), inner);
     });
     finds(report, "docs", &["page: it speaks of netlib_missing"], |inner| {
-        docs::check_page(&Header::parse(good), "page", "`netlib_say`, \"netlib_missing\", `NETLIB_OK`", inner);
+        docs::check_names(&Header::parse(good), "page", "`netlib_say`, \"netlib_missing\", `NETLIB_OK`", inner);
     });
+}
+
+/// A table with its first row replaced.
+fn with_first(table: &str, row: &str) -> Table {
+    let at = table.lines().position(|line| !line.starts_with('#')).expect("a table has columns") + 1;
+    let mut lines: Vec<&str> = table.lines().collect();
+    lines[at] = row;
+    Table::parse("a table", &lines.join("\n"))
 }
 
 pub(super) fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report) {
-    let map = env.read("docs/spec-map.md");
+    let table = env.read("tests/contract/data/specification.tsv");
     let header = env.header();
-    let row = map.lines().find(|line| line.ends_with("| done |")).expect("something is done");
-    let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
-    let with = |names: &str, tests: &str, state: &str| format!("|{} | {names} | {tests} | {state} |", cells[0]);
-    for (broken, complaint) in [
-        (with("`netlib_nowhere`", "test_basics.c", "done"), "netlib.h has no netlib_nowhere"),
-        (with("`netlib_version`", "test_nowhere.c", "done"), "no test test_nowhere.c runs"),
-        (with("`netlib_error_tls_alert`", "src/status.rs", "done"), "none of its tests uses netlib_error_tls_alert"),
-        (with("`netlib_version`", "test_basics.c:nowhere", "done"), "no test test_basics.c:nowhere runs"),
-        (
-            with("`netlib_url_path`", "test_url.c:parsing test_url.c:origins", "done"),
-            "test_url.c:origins uses none of its names",
-        ),
-        (with("`netlib_version`", "—", "done"), "without a name or without a test"),
-        (with("`netlib_version`", "test_basics.c test_url.c", "done"), "test_url.c uses none of its names"),
-        (with("`netlib_version`", "test_basics.c", "almost"), "its state is none of the three"),
-        (with("—", "—", "no C meaning: "), "its state is none of the three"),
-        (String::new(), "rows in the specification"),
+    for (row, complaint) in [
+        ("1\tx\tnetlib_nowhere\ttest_basics.c", "netlib.h has no netlib_nowhere"),
+        ("1\tx\tnetlib_version\ttest_nowhere.c", "no test test_nowhere.c runs"),
+        ("1\tx\tnetlib_error_tls_alert\tsrc/status.rs", "none of its tests uses netlib_error_tls_alert"),
+        ("1\tx\tnetlib_version\ttest_basics.c:nowhere", "no test test_basics.c:nowhere runs"),
+        ("1\tx\tnetlib_url_path\ttest_url.c:parsing test_url.c:origins", "test_url.c:origins uses none of its names"),
+        ("1\tx\tnetlib_version\ttest_basics.c test_url.c", "test_url.c uses none of its names"),
+        ("1\tx\t-\tno C meaning", "neither names nor"),
     ] {
-        let map = map.replacen(row, &broken, 1);
-        finds(report, "spec-map", &[complaint], |inner| spec_map::check(env, &map, &header, None, inner));
+        finds(report, "spec-map", &[complaint], |inner| {
+            spec_map::check(env, &with_first(&table, row), &header, inner)
+        });
     }
-    let spec = "# 1. What\n\n| a | b |\n|---|---|\n| another row | b |\n";
-    finds(report, "spec-map", &["the specification has \"1 another row\""], |inner| {
-        spec_map::check(env, &map, &header, Some(spec), inner);
-    });
+    let mut shorter = Table::parse("a table", &table);
+    shorter.rows.pop();
+    finds(report, "spec-map", &["172 rows instead of 173"], |inner| spec_map::check(env, &shorter, &header, inner));
 }
 
 pub(super) fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
-    let table = env.read("docs/incidents.md");
-    for row in ["R1", "R15", "R29"] {
-        let without: String = table
-            .lines()
-            .filter(|line| !line.starts_with(&format!("| {row} ")))
-            .map(|line| format!("{line}\n"))
-            .collect();
-        let complaint = format!("docs/incidents.md has no {row}");
-        finds(report, "incidents", &[&complaint], |inner| incidents::check(env, &without, inner));
-    }
+    let table = env.read("tests/contract/data/incidents.tsv");
     for (row, complaint) in [
-        ("| R1 | x | `c-tests/url/test_url.c`: `nowhere` |", "R1: no test nowhere runs in c-tests/url/test_url.c"),
-        ("| R1 | x | `src/url/tests.rs`: `fields` |", "R1: no test fields runs in src/url/tests.rs"),
-        ("| R1 | x | `src/nowhere.rs`: `a_test` |", "R1: there is no src/nowhere.rs"),
-        ("| R1 | x | `parsing` |", "R1: parsing is in no file"),
-        ("| R1 | x | — |", "R1: it names no test"),
-        ("| R1 |  | `c-tests/url/test_url.c`: `parsing` |", "R1: it has no rule"),
-        ("| R1 | `c-tests/url/test_url.c`: `parsing` |", "not a row, a rule and tests"),
-        ("| R0x | x | `c-tests/url/test_url.c`: `parsing` |", "R0x: a number, once"),
-        ("| R2 | x | `c-tests/url/test_url.c`: `parsing` |", "R2: a number, once"),
+        ("R1\tx\ttest_url.c:nowhere", "R1: no test test_url.c:nowhere runs"),
+        ("R1\tx\tsrc/url/tests.rs:fields", "R1: no test src/url/tests.rs:fields runs"),
+        ("R1\tx\tsrc/nowhere.rs:a_test", "R1: no test src/nowhere.rs:a_test runs"),
+        ("R2\tx\ttest_url.c:parsing", "incident R2 stands where R1 belongs"),
     ] {
-        let first = table.lines().find(|line| line.starts_with("| R1 ")).expect("R1 is there");
-        let broken = table.replacen(first, row, 1);
-        finds(report, "incidents", &[complaint], |inner| incidents::check(env, &broken, inner));
+        finds(report, "incidents", &[complaint], |inner| incidents::check(env, &with_first(&table, row), inner));
     }
+    let mut shorter = Table::parse("a table", &table);
+    shorter.rows.pop();
+    finds(report, "incidents", &["only 37 of 38 incidents"], |inner| incidents::check(env, &shorter, inner));
     // A test that nothing calls does not run.
     let uncalled = "static void r1(void) {\n    CHECK(1);\n}\n\nint main(void) {\n    return 0;\n}\n";
     let called = uncalled.replace("    return 0;", "    r1();\n    return 0;");
-    report.check(incidents::body_of_test("a.c", uncalled, "r1").is_none(), "a test that is not called does not run");
-    report.check(incidents::body_of_test("a.c", &called, "r1").is_some(), "a test that is called runs");
+    report.check(body_of_test("a.c", uncalled, "r1").is_none(), "a test that is not called does not run");
+    report.check(body_of_test("a.c", &called, "r1").is_some(), "a test that is called runs");
     let story = uncalled.replace("r1(void)", "r1(int tun)");
     for (row, runs) in
         [("{\"r1\", r1, RUN},", true), ("{\"a r1, r1\", r2, RUN},", false), ("/* {\"r1\", r1}, */", false)]
     {
         let program =
             story.replace("    return 0;", &format!("    const struct story stories[] = {{\n        {row}\n    }};"));
-        let found = incidents::body_of_test("a.c", &program, "r1").is_some();
+        let found = body_of_test("a.c", &program, "r1").is_some();
         report.check(found == runs, format!("whether a test runs that stands in the row {row}: {runs}"));
     }
+}
+
+pub(super) fn dead_links(env: &Env, _: &Path, report: &mut Report) {
+    for (text, complaint) in [
+        ("[a](../nowhere.md#b)", "docs/README.md: the link ../nowhere.md leads nowhere"),
+        (concat!("see docs/", "nowhere.md."), concat!("there is no docs/", "nowhere.md")),
+    ] {
+        finds(report, "links", &[complaint], |inner| links::check(env, "docs/README.md", text, inner));
+    }
+    let mut inner = Report::default();
+    links::check(env, "docs/README.md", "[a](../README.md#b) [b](https://example.com/) [c](#d) (e)", &mut inner);
+    report.check(inner.failed() == 0, format!("the gate accepts these links: {:?}", inner.failures));
 }
 
 pub(super) fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {
@@ -205,7 +205,7 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
 }
 
 pub(super) fn locked_versions(env: &Env, _: &Path, report: &mut Report) {
-    let (lock, table) = (env.read("Cargo.lock"), env.read("docs/advisories.md"));
+    let (lock, table) = (env.read("Cargo.lock"), Table::load(env, "advisories"));
     let locked = |name: &str| {
         let block = lock.split("[[package]]").find(|block| block.contains(&format!("name = \"{name}\"\n")));
         block.expect("it is locked").to_owned()

@@ -21,6 +21,7 @@ pub fn run(env: &Env, report: &mut Report) {
         library::panic_guard,
         documents::map_of_the_specification,
         documents::named_incidents,
+        documents::dead_links,
         documents::locked_versions,
         documents::unguarded_functions,
         documents::unsafe_sources,

@@ -1,0 +1,110 @@
+//! The pages of docs/reference that are generated from the tables of `tests/contract/data`.
+
+use std::fmt::Write as _;
+
+use crate::data::Table;
+use crate::env::Env;
+
+/// Path and text of each page.
+pub fn all(env: &Env) -> Vec<(&'static str, String)> {
+    vec![
+        ("docs/reference/specification.md", specification(&Table::load(env, "specification"))),
+        ("docs/reference/incidents.md", incidents(&Table::load(env, "incidents"))),
+        ("docs/reference/differences.md", differences(&Table::load(env, "differences"))),
+        ("docs/reference/chains.md", chains(&Table::load(env, "chains"))),
+        ("docs/reference/tls-names.md", tls_names(&Table::load(env, "tls-names"))),
+    ]
+}
+
+fn specification(table: &Table) -> String {
+    let mut page = start(table, "specification");
+    for (section, rows) in groups(table) {
+        let cells = |row: &&Vec<String>| [row[1].clone(), code(&row[2]), row[3].clone()];
+        let rows: Vec<[String; 3]> = rows.iter().map(cells).collect();
+        section_of(&mut page, &format!("Section {section}"), ["row", "C names", "tests"], &rows);
+    }
+    page
+}
+
+fn incidents(table: &Table) -> String {
+    let mut page = start(table, "incidents") + "\n";
+    let cells = |row: &Vec<String>| [row[0].clone(), row[1].clone(), code(&row[2])];
+    rows_of(&mut page, ["incident", "rule", "tests"], &table.rows.iter().map(cells).collect::<Vec<_>>());
+    page
+}
+
+fn differences(table: &Table) -> String {
+    let mut page = start(table, "differences");
+    for row in &table.rows {
+        let [class, compared_by, netlib, urllib3, reason, tests] = row.as_slice() else {
+            unreachable!("the table has six columns")
+        };
+        let _ = write!(
+            page,
+            "\n## {class}\n\n- netlib: {netlib}\n- urllib3: {urllib3}\n- Reason: {reason}\n- Compared by {compared_by}: {}\n",
+            code(tests)
+        );
+    }
+    page
+}
+
+fn chains(table: &Table) -> String {
+    let mut page = start(table, "chains");
+    for (kind, title, columns) in [
+        ("axis", "Agreement", ["axis", "cases", "varies"]),
+        ("difference", "Differences", ["difference", "cases", "behaviour of openssl and netlib"]),
+    ] {
+        let of_kind = table.rows.iter().filter(|row| row[1] == kind);
+        let rows: Vec<[String; 3]> = of_kind.map(|row| [row[0].clone(), row[2].clone(), row[3].clone()]).collect();
+        section_of(&mut page, title, columns, &rows);
+    }
+    page
+}
+
+fn tls_names(table: &Table) -> String {
+    let mut page = start(table, "tls-names");
+    for (group, rows) in groups(table) {
+        let rows: Vec<[String; 2]> = rows.iter().map(|row| [row[1].clone(), row[2].clone()]).collect();
+        section_of(&mut page, group, ["elsewhere", "netlib"], &rows);
+    }
+    page
+}
+
+fn start(table: &Table, name: &str) -> String {
+    format!(
+        "# {}\n\n<!-- Generated from tests/contract/data/{name}.tsv: edit that file, then run `make header`. -->\n\n{}\n",
+        table.title, table.introduction
+    )
+}
+
+/// Rows with the same first cell, which stand together.
+fn groups(table: &Table) -> Vec<(&str, Vec<&Vec<String>>)> {
+    let mut groups: Vec<(&str, Vec<&Vec<String>>)> = Vec::new();
+    for row in &table.rows {
+        match groups.last_mut() {
+            Some((name, rows)) if *name == row[0] => rows.push(row),
+            _ => groups.push((&row[0], vec![row])),
+        }
+    }
+    groups
+}
+
+fn section_of<const N: usize>(page: &mut String, title: &str, columns: [&str; N], rows: &[[String; N]]) {
+    let _ = write!(page, "\n## {title}\n\n");
+    rows_of(page, columns, rows);
+}
+
+fn rows_of<const N: usize>(page: &mut String, columns: [&str; N], rows: &[[String; N]]) {
+    let _ = writeln!(page, "| {} |\n|{}", columns.join(" | "), "---|".repeat(N));
+    for row in rows {
+        let _ = writeln!(page, "| {} |", row.join(" | "));
+    }
+}
+
+/// Each word as code; "-" for none.
+fn code(words: &str) -> String {
+    if words == "-" {
+        return "–".to_owned();
+    }
+    words.split(' ').map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" ")
+}
