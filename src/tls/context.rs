@@ -12,27 +12,30 @@ use rustls::crypto::aws_lc_rs;
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ServerConfig};
 
-use super::asked::Asked;
-use super::ciphers::{self, Selection};
-use super::diagnose::Narrowed;
-use super::early::Allowances;
-use super::ech::Ech;
-use super::engine::greeting::ServerNameCallback;
-use super::keylog::{self, KeylogFile};
-use super::names::{self, Version};
-use super::options::{Offer, TlsOptions, VerifyMode, bits, setter};
-use super::pins::Pins;
-use super::pool::Pool;
-use super::sessions::Sessions;
-use super::trust::{self, Environment};
 use super::verify::Policy;
-use super::verify::anchor::crl_signer;
-use super::verify::peer::{Means, Notes, ServerVerifier, Times};
-use super::{crl, groups, identity, suites};
 use crate::callback::WallClock;
 use crate::error::{Error, Result};
 use crate::fork;
 use crate::status::Status;
+use crate::tls::config::ciphers::{self, Selection};
+use crate::tls::config::code_points::{self, Version};
+use crate::tls::config::ech::Ech;
+use crate::tls::config::groups;
+use crate::tls::config::keylog::{self, KeylogFile};
+use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits, setter};
+use crate::tls::credentials::identity;
+use crate::tls::session::diagnose::Narrowed;
+use crate::tls::session::early_data_limit::Allowances;
+use crate::tls::session::engine::client_hello::ServerNameCallback;
+use crate::tls::session::peer_request::Asked;
+use crate::tls::session::pool::Pool;
+use crate::tls::session::store::Sessions;
+use crate::tls::session::suites;
+use crate::tls::verify::anchor_constraints::crl_signer;
+use crate::tls::verify::crl;
+use crate::tls::verify::peer_verifier::{Means, Notes, ServerVerifier, Times};
+use crate::tls::verify::pins::Pins;
+use crate::tls::verify::trust::{self, Environment};
 use configs::{Parts, nobody_trusted};
 
 /// Immutable and shared by its streams. A clone has the same configurations, sessions and buffers.
@@ -259,7 +262,7 @@ impl Context {
 
     /// A suite's name in the IANA registry.
     pub fn cipher(&self, index: usize) -> Option<&'static CStr> {
-        self.offer.suites.get(index).and_then(|suite| names::cipher_suite(suite.suite()))
+        self.offer.suites.get(index).and_then(|suite| code_points::cipher_suite(suite.suite()))
     }
 
     pub fn cipher_openssl_name(&self, index: usize) -> Option<&'static CStr> {

@@ -1,6 +1,6 @@
 //! A session on a transport: waiting, limits, and two threads at once.
 //!
-//! The session's state is behind one mutex that is held for computing only, never while the transport is at work ([`Call`], [`straight`]):
+//! The session's state is behind one mutex that is held for computing only, never while the transport is at work ([`Call`], [`fast_path`]):
 //! - Whoever reads takes the input buffer out of the engine, receives into it, and gives it back.
 //! - Whoever sends takes the next piece of output out and is *the* sender until it is sent or given back to the front of
 //!   the queue, so that records leave whole and in the order in which they were made.
@@ -14,15 +14,15 @@
 
 mod call;
 mod callbacks;
-mod closing;
+mod shutdown;
 mod dropped;
-mod early;
+mod early_data;
 mod exchange;
 mod gather;
-mod guarded;
+mod minimum_throughput;
 mod handshake;
-mod nested;
-mod straight;
+mod tls_over_tls;
+mod fast_path;
 mod transfer;
 mod transport;
 
@@ -33,16 +33,16 @@ use std::time::{Duration, Instant};
 use once_cell::race::OnceBox;
 
 use super::context::Context;
-use super::ech::EchStatus;
-use super::engine::Engine;
-use super::info::{Agreed, SessionInfo};
-use super::sessions::SavedSession;
-use super::thread::ThreadMark;
 use crate::error::{Error, Result};
 use crate::fork::Process;
 use crate::limit::Limit;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
+use crate::tls::config::ech::EchStatus;
+use crate::tls::session::engine::Engine;
+use crate::tls::session::negotiated::{Agreed, SessionInfo};
+use crate::tls::session::per_thread::ThreadMark;
+use crate::tls::session::store::SavedSession;
 
 use call::{Call, Role};
 pub use callbacks::Callbacks;
@@ -335,7 +335,7 @@ impl Stream {
     }
 
     /// Every public call that can fail goes through here, so that its error gets the retry kind of the session. A
-    /// stream inside this one uses another path ([`nested`]), so that this stream's data does not count for it.
+    /// stream inside this one uses another path ([`tls_over_tls`]), so that this stream's data does not count for it.
     #[inline(always)]
     fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))

@@ -1,5 +1,5 @@
 /* Encrypted Client Hello: lists, what is seen on the wire, servers that know nothing of it, and what they must not learn.
- * Servers that accept, or have another list, are played in src/tls/ech/tests.rs and by suite ech. */
+ * Servers that accept, or have another list, are played in src/tls/config/ech/tests.rs and by suite ech. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"

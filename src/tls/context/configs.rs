@@ -11,14 +11,14 @@ use rustls::{ClientConfig, KeyLog, ServerConfig};
 use crate::error::{Error, Result};
 use crate::fork;
 use crate::status::Status;
-use crate::tls::asked::{self, Asked};
-use crate::tls::early::{Allowances, Watched};
-use crate::tls::keylog::KeylogFile;
-use crate::tls::options::{Offer, TlsOptions, VerifyMode, bits, setter};
-use crate::tls::sessions::{Sessions, Store};
+use crate::tls::config::keylog::KeylogFile;
+use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits, setter};
+use crate::tls::error_text;
+use crate::tls::session::early_data_limit::{Allowances, Watched};
+use crate::tls::session::peer_request::{self, Asked};
+use crate::tls::session::store::{Sessions, Store};
 use crate::tls::verify::Policy;
-use crate::tls::verify::peer::{ClientVerifier, Means, ServerVerifier};
-use crate::tls::wording;
+use crate::tls::verify::peer_verifier::{ClientVerifier, Means, ServerVerifier};
 
 /// What the configurations are made of.
 pub(super) struct Parts<'a> {
@@ -56,7 +56,7 @@ impl Parts<'_> {
     }
 
     pub(super) fn client(&self, verifier: Arc<ServerVerifier>, asked: &Arc<Asked>) -> Result<ClientConfig> {
-        let identity = asked::Identity { key: self.identity.clone(), asked: Arc::clone(asked) };
+        let identity = peer_request::Identity { key: self.identity.clone(), asked: Arc::clone(asked) };
         let builder = ClientConfig::builder_with_provider(Arc::clone(&self.provider));
         let builder = match self.options.ech.mode()? {
             Some(mode) => builder.with_ech(mode),
@@ -92,7 +92,7 @@ impl Parts<'_> {
                 builder.with_client_cert_verifier(Arc::new(verifier))
             }
         };
-        let identity = asked::Identity { key: Some(Arc::clone(identity)), asked: Arc::clone(asked) };
+        let identity = peer_request::Identity { key: Some(Arc::clone(identity)), asked: Arc::clone(asked) };
         let mut config = builder.with_cert_resolver(Arc::new(identity));
         config.alpn_protocols.clone_from(&self.options.alpn);
         config.ignore_client_order = self.options.bits & bits::CIPHER_SERVER_PREFERENCE != 0;
@@ -148,5 +148,5 @@ pub(super) fn nobody_trusted(options: &TlsOptions, what: &str) -> Error {
 }
 
 pub(super) fn internal(what: &str, error: &rustls::Error) -> Error {
-    Error::new(Status::Internal, format!("{what} could not be made: {}", wording::other(error)))
+    Error::new(Status::Internal, format!("{what} could not be made: {}", error_text::other(error)))
 }

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::fork;
 use crate::status::Status;
 use crate::tls::TlsOptions;
-use crate::tls::ech::{self, ConfigList};
-use crate::tls::options::setter;
+use crate::tls::config::ech::{self, ConfigList};
+use crate::tls::config::options::setter;
 
 /// What urllib3 offers, whatever the context offers.
 const HTTP: &[u8] = b"http/1.1";

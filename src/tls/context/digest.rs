@@ -10,7 +10,7 @@ use crate::digest::{Digest, Settings};
 use crate::error::Result;
 use crate::fork;
 use crate::tls::TlsOptions;
-use crate::tls::anchors::Origin;
+use crate::tls::verify::anchors::Origin;
 
 impl Context {
     /// Lower hex, worked out when it is first asked for.
@@ -70,7 +70,7 @@ impl Context {
             .with_set("certificates", certificates.map(|certificate| certificate.digest))?
             .with_set("pinned authorities", policy.pins.anchors())?
             .with_set("crls", policy.crls.iter().map(|crl| crl.digest))?
-            .with_set("pins", self.options.pins.iter().map(crate::tls::pins::Pin::digest))?
+            .with_set("pins", self.options.pins.iter().map(crate::tls::verify::pins::Pin::digest))?
             .with_number("pins replace chain", i32::from(*pins_replace_chain))
             .with_number("client mode", self.options.client_mode() as i32)
             .with_number("server mode", self.options.server_mode() as i32)

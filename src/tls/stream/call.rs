@@ -7,7 +7,7 @@ use super::transport::Transport;
 use super::{Core, Settings, Stream, Terms, poisoned};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::thread::ThreadMark;
+use crate::tls::session::per_thread::ThreadMark;
 
 /// How often a thread that waits for another's work looks at its limit.
 const GLANCE: Duration = Duration::from_millis(10);

@@ -4,8 +4,8 @@ use super::call::{Call, Role};
 use super::{Settings, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::engine::Read;
-use crate::tls::pool::BUFFER_SIZE;
+use crate::tls::session::engine::Read;
+use crate::tls::session::pool::BUFFER_SIZE;
 
 /// More than this of records without data is not what an idle peer sends: two tickets are some hundred bytes.
 const MOST_IDLE: u64 = BUFFER_SIZE as u64;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::call::{Call, Role};
-use super::guarded::too_slow;
+use super::minimum_throughput::too_slow;
 use super::transport::{Fault, Outcome, Waiting};
 use super::{Core, Io, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::engine::Engine;
-use crate::tls::pool::Filled;
+use crate::tls::session::engine::Engine;
+use crate::tls::session::pool::Filled;
 
 impl Call<'_> {
     /// Brings in bytes, or the news that there will be no more. `Some`: not without waiting, which is not wanted.

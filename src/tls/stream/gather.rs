@@ -1,8 +1,8 @@
 //! The plaintext of one write, in pieces: many small ones leave in as few records as one of their length would.
 
 use crate::error::Result;
-use crate::tls::pool::{Filled, fill};
-use crate::tls::record::{RECORD_SIZE, WRITE_SIZE};
+use crate::tls::session::pool::{Filled, fill};
+use crate::tls::session::record::{RECORD_SIZE, WRITE_SIZE};
 
 /// What is left of a write.
 #[derive(Clone, Copy)]
@@ -83,7 +83,7 @@ impl<'a> Pieces<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tls::pool::Pool;
+    use crate::tls::session::pool::Pool;
 
     /// The sizes of what is encrypted at once, and whether each was copied.
     fn chunks(lengths: &[usize]) -> Vec<(usize, bool)> {

@@ -8,8 +8,8 @@ use super::transport::{Outcome, Waiting};
 use super::{Io, Terms};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::engine::Read;
-use crate::tls::pool::Filled;
+use crate::tls::session::engine::Read;
+use crate::tls::session::pool::Filled;
 
 impl Call<'_> {
     pub(super) fn read(&mut self, buffer: &mut [u8], terms: Terms<'_>) -> Result<Io> {

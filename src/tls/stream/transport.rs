@@ -10,7 +10,7 @@ use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use super::callbacks::Callbacks;
-use super::nested::Outer;
+use super::tls_over_tls::Outer;
 use super::{Io, Stream, Terms};
 use crate::error::{Error, Result};
 use crate::socket::sys;

@@ -8,11 +8,11 @@ use webpki::EndEntityCert;
 use super::Purpose;
 use crate::error::{CertificateProblem as Problem, Error, shown};
 use crate::status::Status;
-use crate::tls::pins;
+use crate::tls::verify::pins;
 use crate::tls::x509::Certificate;
 use crate::tls::x509::der::Malformed;
 use crate::tls::x509::extensions::ExtendedKeyUsage;
-use crate::tls::x509::key::{Curve, PublicKey};
+use crate::tls::x509::public_key::{Curve, PublicKey};
 use crate::tls::x509::time::utc;
 
 /// The setting that would change the outcome. Never one that switches a check off: programs would follow the advice for
@@ -96,7 +96,7 @@ impl Refusal {
     }
 
     /// What makes rustls tell the peer by the alert of RFC 8446 section 6.2. The facts go another way: see
-    /// [`super::peer::Notes`].
+    /// [`super::peer_verifier::Notes`].
     pub(crate) fn for_rustls(&self) -> CertificateError {
         match self.problem {
             // certificate_expired: "has expired or is not currently valid"

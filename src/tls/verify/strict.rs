@@ -7,7 +7,7 @@ use super::refusal::{self, Refusal};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::x509::{Certificate, profile};
 
-/// All certificates of a path but the anchor's, which [`super::anchor`] checks.
+/// All certificates of a path but the anchor's, which [`super::anchor_constraints`] checks.
 pub(super) fn check(asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     let issuers = path.intermediate_certificates().map(|issuer| issuer.der());
     for der in std::iter::once(path.end_entity().der()).chain(issuers) {

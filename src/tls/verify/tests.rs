@@ -1,11 +1,15 @@
+mod anchors;
+mod pins;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use rustls::crypto::aws_lc_rs;
 
-use super::super::anchors::Collection;
-use super::super::{crl, pem, server_name};
 use super::*;
+use super::{crl, server_name};
+use crate::tls::credentials::pem;
+use crate::tls::verify::anchors::Collection;
 
 /// 2026-01-01 00:00:00 UTC.
 const NOW: u64 = 1_767_225_600;
@@ -24,7 +28,7 @@ fn policy(trusted: &[&str], lists: &[&str], flags: i32) -> Policy {
     let anchors = anchors.into_anchors();
     let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms;
     let sources: Vec<_> = lists.iter().map(|name| crl::Source::File(path(name))).collect();
-    let find_signer = |issuer: &[u8], der: &[u8]| anchor::crl_signer(&anchors, &algorithms, issuer, der);
+    let find_signer = |issuer: &[u8], der: &[u8]| anchor_constraints::crl_signer(&anchors, &algorithms, issuer, der);
     let crls = crl::load(&sources, &find_signer).unwrap();
     let flags = crl::effective_flags(Some(flags), !crls.is_empty()).unwrap();
     let pins = Pins::default();

@@ -4,9 +4,9 @@
 use webpki::Error;
 
 use super::refusal::{self, Refusal};
-use super::{Policy, Question, blame, strict};
+use super::{Policy, Question, explain, strict};
 use crate::error::CertificateProblem as Problem;
-use crate::tls::crl::{Crl, flag};
+use crate::tls::verify::crl::{Crl, flag};
 use crate::tls::x509::Certificate;
 
 /// The peer's own certificate is one of the trusted ones.
@@ -37,7 +37,7 @@ fn revocation(policy: &Policy, asked: &Question<'_>, certificate: &Certificate<'
     let has_issued = |at: usize| {
         let root = policy.anchors.roots().get(at);
         root.is_some_and(|root| {
-            blame::is_signed_by(&policy.algorithms, asked.end_entity, &root.subject_public_key_info)
+            explain::is_signed_by(&policy.algorithms, asked.end_entity, &root.subject_public_key_info)
         })
     };
     let is_issuers = |crl: &&Crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content;
@@ -64,5 +64,5 @@ fn revocation(policy: &Policy, asked: &Question<'_>, certificate: &Certificate<'
         return Err(refusal::revocation_unknown(&why));
     }
     let alone = Question { others: &[], ..*asked };
-    Err(blame::explain(policy, &alone, &Error::UnknownRevocationStatus))
+    Err(explain::explain(policy, &alone, &Error::UnknownRevocationStatus))
 }

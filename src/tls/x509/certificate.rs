@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::der::{Der, Malformed, tag};
 use super::extensions::Extensions;
 use super::general_name::GeneralName;
-use super::key::{PublicKey, SignatureAlgorithm};
 use super::name::Name;
+use super::public_key::{PublicKey, SignatureAlgorithm};
 use super::time;
 
 /// The fields of RFC 5280, borrowed from the DER.

@@ -5,9 +5,10 @@ use sha2::{Digest, Sha256};
 use super::certificate::Certificate;
 use super::der::Malformed;
 use super::general_name::GeneralName;
-use super::key::{Hash, SignatureAlgorithm};
+use super::public_key::{Hash, SignatureAlgorithm};
 use super::time;
-use crate::tls::{pem, pins};
+use crate::tls::credentials::pem;
+use crate::tls::verify::pins;
 
 macro_rules! shapes {
     ($($name:literal)*) => {

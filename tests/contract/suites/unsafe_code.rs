@@ -17,7 +17,7 @@ const LOCKING: &[(&str, &str)] = &[
     ("src/socket/resolve.rs", "a lookup's answer: a child asks `Lookup::is_lost` before it locks"),
     ("src/tls/context.rs", "cells that only `fork::get_or_init` fills"),
     ("src/tls/context/derive.rs", "as src/tls/context.rs"),
-    ("src/tls/hkdf.rs", "try_lock only"),
+    ("src/tls/session/hkdf.rs", "try_lock only"),
     ("src/tls/stream.rs", "`check_owner` refuses a child before the lock"),
     ("src/tls/stream/call.rs", "the guard of the lock in src/tls/stream.rs"),
 ];

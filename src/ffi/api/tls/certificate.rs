@@ -9,7 +9,8 @@ use crate::ffi::enums::enum_netlib_certificate_name_kind;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
-use crate::tls::{Certificate, fingerprint};
+use crate::tls::Certificate;
+use crate::tls::x509::fingerprint;
 
 /// What a certificate says, as text. **Immutable**: share it between threads. Nothing is verified by reading it. For
 /// what a peer sent, give `netlib_certificate_parse` the bytes of `netlib_tls_stream_peer_certificate`.

@@ -9,7 +9,7 @@ use crate::ffi::enums::{enum_netlib_tls_version, enum_netlib_trust_kind, enum_ne
 use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Options, handle};
 use crate::tls::Context;
-use crate::tls::trust::Loaded;
+use crate::tls::verify::trust::Loaded;
 
 /// Kinds of sources of trust: one of them for `netlib_tls_context_trust_source_kind`, bits for
 /// `netlib_tls_context_trust_kinds`.

@@ -12,7 +12,8 @@ use crate::ffi::enums::enum_netlib_ssl_version;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{guard, options as builder};
-use crate::tls::{Stream, TlsOptions, resolve};
+use crate::tls::config::python_names;
+use crate::tls::{Stream, TlsOptions};
 
 /// Protocol methods: the numbers of `netlib_resolve_ssl_version`, which are Python's.
 #[repr(C)]
@@ -106,7 +107,7 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
 ) -> netlib_status {
     guard::status(err, || {
         let number = outs!(number);
-        number.set(resolve::cert_reqs(arg_str_opt!(candidate))?);
+        number.set(python_names::cert_reqs(arg_str_opt!(candidate))?);
         Ok(())
     })
 }
@@ -130,7 +131,7 @@ pub unsafe extern "C" fn netlib_resolve_ssl_version(
 ) -> netlib_status {
     guard::status(err, || {
         let number = outs!(number);
-        number.set(resolve::ssl_version(arg_str_opt!(candidate))?);
+        number.set(python_names::ssl_version(arg_str_opt!(candidate))?);
         Ok(())
     })
 }

@@ -1,0 +1,10 @@
+//! Settings of a context: options, versions, cipher suites, groups, the key log and Encrypted Client Hello.
+
+pub mod options;
+pub mod python_names;
+
+pub(crate) mod ciphers;
+pub(crate) mod code_points;
+pub(crate) mod ech;
+pub(crate) mod groups;
+pub(crate) mod keylog;

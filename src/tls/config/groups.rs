@@ -1,0 +1,153 @@
+//! Which groups keys are exchanged with, and which of them is the most wanted: OpenSSL's list of names.
+
+use std::ffi::CStr;
+
+use rustls::NamedGroup;
+use rustls::crypto::{SupportedKxGroup, aws_lc_rs::kx_group};
+
+use super::code_points;
+use crate::error::{Error, Result, shown};
+use crate::status::Status;
+
+/// All names together have less than 100 bytes; the rest is for those that are passed over.
+const MAX_STRING: usize = 4096;
+
+pub(crate) type Group = &'static dyn SupportedKxGroup;
+
+/// What there is, and the other names that OpenSSL has for it. Those of IANA are [`code_points::key_exchange_group`]'s.
+const KNOWN: [(Group, &[&str]); 7] = [
+    (kx_group::X25519MLKEM768, &[]),
+    (kx_group::X25519, &[]),
+    (kx_group::SECP256R1, &["P-256", "prime256v1"]),
+    (kx_group::SECP384R1, &["P-384"]),
+    (kx_group::SECP256R1MLKEM768, &[]),
+    (kx_group::MLKEM768, &[]),
+    (kx_group::MLKEM1024, &[]),
+];
+
+/// The first four: the post-quantum hybrid, whose second half goes along as a key share of its own, and what all the
+/// world has.
+pub(crate) fn usual() -> Vec<Group> {
+    KNOWN.iter().take(4).map(|(group, _)| *group).collect()
+}
+
+pub(crate) fn name(group: Group) -> Option<&'static CStr> {
+    code_points::key_exchange_group(group.name())
+}
+
+/// Reads a list, the most wanted first.
+pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
+    if list.len() > MAX_STRING {
+        let message = format!("groups must have at most {MAX_STRING} bytes; it has {}", list.len());
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    let mut groups: Vec<Group> = Vec::new();
+    let mut at = 0;
+    for item in list.split(|byte| *byte == b':') {
+        let (word, may_be_unknown) = item.strip_prefix(b"?").map_or((item, false), |word| (word, true));
+        let refused =
+            |message: String| Error::new(Status::InvalidArgument, format!("groups {message} at byte {at}")).at(at);
+        if word.is_empty() {
+            return Err(refused("has no name".to_owned()));
+        }
+        match KNOWN.iter().find(|(group, others)| is_called(group.name(), others, word)) {
+            Some((group, _)) if groups.iter().any(|other| other.name() == group.name()) => {
+                let name = name(*group).unwrap_or_default().to_string_lossy();
+                return Err(refused(format!("names {name} for the second time")));
+            }
+            Some((group, _)) => groups.push(*group),
+            None if may_be_unknown => {}
+            None => {
+                let word = word.escape_ascii().to_string();
+                let error = refused(format!("has \"{}\", which is none of {},", shown(&word), existing()));
+                let advice = if item.iter().any(|byte| b", ;".contains(byte)) {
+                    "names stand with \":\" between them"
+                } else {
+                    "to pass over names that are not known: \"?\" before them"
+                };
+                return Err(error.with_advice(Some(advice)));
+            }
+        }
+        at += item.len() + 1;
+    }
+    if groups.is_empty() {
+        let message = format!("groups selects none of {}", existing());
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    Ok(groups)
+}
+
+fn is_called(group: NamedGroup, others: &[&str], word: &[u8]) -> bool {
+    code_points::key_exchange_group(group).is_some_and(|name| name.to_bytes().eq_ignore_ascii_case(word))
+        || others.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word))
+}
+
+fn existing() -> String {
+    let names = KNOWN.iter().filter_map(|(group, _)| name(*group)).map(CStr::to_string_lossy);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::crypto::aws_lc_rs::{ALL_KX_GROUPS, DEFAULT_KX_GROUPS};
+
+    use super::*;
+
+    fn joined(groups: &[Group]) -> String {
+        groups.iter().map(|group| name(*group).unwrap().to_str().unwrap()).collect::<Vec<_>>().join(":")
+    }
+
+    #[test]
+    fn what_the_provider_has_is_known_and_the_usual_is_its_default() {
+        for group in ALL_KX_GROUPS {
+            assert!(KNOWN.iter().any(|(known, _)| known.name() == group.name()), "{group:?}");
+        }
+        assert_eq!(KNOWN.len(), ALL_KX_GROUPS.len());
+        assert_eq!(joined(&usual()), "X25519MLKEM768:x25519:secp256r1:secp384r1");
+        assert_eq!(joined(&usual()), joined(DEFAULT_KX_GROUPS));
+    }
+
+    #[test]
+    fn lists_are_read_in_their_order() {
+        const ALL: &str = "X25519MLKEM768, x25519, secp256r1, secp384r1, SecP256r1MLKEM768, MLKEM768, MLKEM1024";
+        let none = format!("groups selects none of {ALL}");
+        let unknown = |word: &str, at: usize| format!("groups has \"{word}\", which is none of {ALL}, at byte {at}");
+        let long = "?".repeat(MAX_STRING + 1);
+        for (list, expected) in [
+            ("x25519", Ok("x25519")),
+            ("X25519MLKEM768:x25519:secp256r1:secp384r1", Ok("X25519MLKEM768:x25519:secp256r1:secp384r1")),
+            ("P-384:prime256v1:X25519", Ok("secp384r1:secp256r1:x25519")),
+            ("p-256:PRIME256V1", Err((Some(6), "groups names secp256r1 for the second time at byte 6".to_owned()))),
+            ("secp256R1:mlkem1024", Ok("secp256r1:MLKEM1024")),
+            ("?x448:secp256r1mlkem768:?x25519", Ok("SecP256r1MLKEM768:x25519")),
+            ("x25519:x448", Err((Some(7), unknown("x448", 7)))),
+            ("P-521", Err((Some(0), unknown("P-521", 0)))),
+            (" x25519", Err((Some(0), unknown(" x25519", 0)))),
+            ("x25519:\n", Err((Some(7), unknown("\\n", 7)))),
+            ("", Err((Some(0), "groups has no name at byte 0".to_owned()))),
+            ("x25519::P-256", Err((Some(7), "groups has no name at byte 7".to_owned()))),
+            ("x25519:", Err((Some(7), "groups has no name at byte 7".to_owned()))),
+            ("x25519:?", Err((Some(7), "groups has no name at byte 7".to_owned()))),
+            ("?x448:?P-521", Err((None, none))),
+            (long.as_str(), Err((None, "groups must have at most 4096 bytes; it has 4097".to_owned()))),
+        ] {
+            match (parse(list.as_bytes()), expected) {
+                (Ok(groups), Ok(expected)) => assert_eq!(joined(&groups), expected, "{list}"),
+                (Err(error), Err((offset, message))) => assert_eq!(
+                    (error.status(), error.offset(), error.message()),
+                    (Status::InvalidArgument, offset, message.as_str())
+                ),
+                (result, _) => panic!("{list}: {result:?}"),
+            }
+        }
+        assert!(parse(b"\xff\xfe").is_err());
+        for (list, advice) in [
+            ("x448", "to pass over names that are not known: \"?\" before them"),
+            ("P-256,P-384", "names stand with \":\" between them"),
+            ("x25519:P-256 P-384", "names stand with \":\" between them"),
+        ] {
+            let error = parse(list.as_bytes()).unwrap_err();
+            assert_eq!(error.advice().unwrap().to_str(), Ok(advice), "{list}");
+        }
+    }
+}

@@ -1,0 +1,500 @@
+//! What a context is made from.
+
+pub(crate) mod bits;
+mod versions;
+
+use std::mem;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
+use crate::tls::session::engine::client_hello::ServerNameCallback;
+pub(crate) use versions::Offer;
+
+use super::ciphers::Selection;
+use super::code_points::Version;
+use super::ech::{ConfigList, Ech};
+use super::groups::{self, Group};
+use crate::callback::{CallbackId, WallClock};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::status::Status;
+use crate::tls::credentials::key::Password;
+use crate::tls::credentials::{identity, pem};
+use crate::tls::verify::pins::Pin;
+use crate::tls::verify::{crl, trust};
+
+/// What fits beside everything else into the first message of a handshake, whose lengths have 16 bits.
+const MAX_ALPN: usize = 8192;
+
+/// What is asked of the peer's certificate, with the numbers of Python's `ssl` module.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyMode {
+    None = 0,
+    Optional = 1,
+    Required = 2,
+}
+
+/// The setters of netlib.h, for errors that are found only when a context is made.
+pub(crate) mod setter {
+    pub(crate) const CA_FILE: &str = "netlib_tls_options_add_ca_file";
+    pub(crate) const CA_DIR: &str = "netlib_tls_options_add_ca_dir";
+    pub(crate) const CA_DATA: &str = "netlib_tls_options_add_ca_data";
+    pub(crate) const CRL_FILE: &str = "netlib_tls_options_add_crl_file";
+    pub(crate) const CRL_DATA: &str = "netlib_tls_options_add_crl_data";
+    pub(crate) const VERIFY_FLAGS: &str = "netlib_tls_options_set_verify_flags";
+    pub(crate) const ADD_PIN: &str = "netlib_tls_options_add_pin";
+    pub(crate) const PINS_REPLACE_CHAIN: &str = "netlib_tls_options_set_pins_replace_chain";
+    pub(crate) const SYSTEM_TRUST: &str = "netlib_tls_options_set_system_trust";
+    pub(crate) const MINIMUM_VERSION: &str = "netlib_tls_options_set_minimum_version";
+    pub(crate) const SERVER_ONLY: &str = "netlib_tls_options_set_server_only";
+    pub(crate) const SSL_VERSION: &str = "netlib_tls_options_set_ssl_version";
+    pub(crate) const OPTIONS: &str = "netlib_tls_options_set_option_bits";
+    pub(crate) const CIPHERS: &str = "netlib_tls_options_set_ciphers";
+    pub(crate) const GROUPS: &str = "netlib_tls_options_set_key_exchange_groups";
+    pub(crate) const EARLY_DATA: &str = "netlib_tls_options_set_early_data";
+    pub(crate) const ECH_CONFIG_LIST: &str = "netlib_tls_options_set_ech_config_list";
+    pub(crate) const ECH_GREASE: &str = "netlib_tls_options_set_ech_grease";
+    pub(crate) const KEYLOG_FILE: &str = "netlib_tls_options_set_keylog_file";
+    pub(crate) const IDENTITY: &str = "netlib_tls_options_set_identity";
+    pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
+}
+
+/// Where a key log is written.
+#[derive(Clone, Debug)]
+pub(crate) enum KeylogSetting {
+    /// To what SSLKEYLOGFILE names, if it is set and the environment is used.
+    Environment,
+    Nowhere,
+    To(PathBuf),
+}
+
+#[derive(Clone)]
+pub struct TlsOptions {
+    pub(crate) custom_trust: Vec<trust::Source>,
+    pub(crate) system_trust: Option<bool>,
+    pub(crate) crls: Vec<crl::Source>,
+    pub(crate) embedded_trust: bool,
+    pub(crate) verify_mode: Option<VerifyMode>,
+    /// Bits of [`crl::flag`].
+    pub(crate) verify_flags: Option<i32>,
+    pub(crate) wall_clock: Option<WallClock>,
+    pub(crate) wall_clock_id: CallbackId,
+    pub(crate) check_hostname: Option<bool>,
+    pub(crate) pins: Vec<Pin>,
+    pub(crate) pins_replace_chain: bool,
+    pub(crate) minimum_version: Version,
+    pub(crate) maximum_version: Version,
+    /// A minimum or a maximum was asked for.
+    pub(crate) range_asked: bool,
+    pub(crate) ssl_version: Option<versions::Method>,
+    /// OpenSSL's bits, as they were asked for.
+    pub(crate) bits: i64,
+    pub(crate) resumption: bool,
+    pub(crate) early_data: bool,
+    pub(crate) ciphers: Option<Selection>,
+    /// Not empty.
+    pub(crate) groups: Option<Vec<Group>>,
+    pub(crate) ech: Ech,
+    pub(crate) keylog: KeylogSetting,
+    pub(crate) alpn: Vec<Vec<u8>>,
+    pub(crate) identity: Option<identity::Source>,
+    pub(crate) key_password: Option<Password>,
+    pub(crate) server_name_callback: Option<ServerNameCallback>,
+    pub(crate) server_name_id: CallbackId,
+    pub(crate) use_environment: bool,
+    pub(crate) server_only: bool,
+}
+
+impl Default for TlsOptions {
+    fn default() -> TlsOptions {
+        TlsOptions {
+            custom_trust: Vec::new(),
+            system_trust: None,
+            crls: Vec::new(),
+            embedded_trust: false,
+            verify_mode: None,
+            verify_flags: None,
+            wall_clock: None,
+            wall_clock_id: CallbackId::default(),
+            check_hostname: None,
+            pins: Vec::new(),
+            pins_replace_chain: false,
+            minimum_version: Version::Tls12,
+            maximum_version: Version::Tls13,
+            range_asked: false,
+            ssl_version: None,
+            bits: bits::DEFAULT,
+            resumption: true,
+            early_data: false,
+            ciphers: None,
+            groups: None,
+            ech: Ech::default(),
+            keylog: KeylogSetting::Environment,
+            alpn: Vec::new(),
+            identity: None,
+            key_password: None,
+            server_name_callback: None,
+            server_name_id: CallbackId::default(),
+            use_environment: true,
+            server_only: false,
+        }
+    }
+}
+
+impl TlsOptions {
+    pub fn add_ca_file(&mut self, path: PathBuf) {
+        self.custom_trust.push(trust::Source::File(path));
+    }
+
+    pub fn add_ca_dir(&mut self, path: PathBuf) {
+        self.custom_trust.push(trust::Source::Directory(path));
+    }
+
+    pub fn add_ca_data(&mut self, bytes: &[u8]) -> Result<()> {
+        let data = copied(bytes, "data")?;
+        memory::push(&mut self.custom_trust, trust::Source::Data(data.into()), "CA data")
+    }
+
+    pub fn add_crl_file(&mut self, path: PathBuf) {
+        self.crls.push(crl::Source::File(path));
+    }
+
+    pub fn add_crl_data(&mut self, bytes: &[u8]) -> Result<()> {
+        let data = copied(bytes, "data")?;
+        memory::push(&mut self.crls, crl::Source::Data(data.into()), "CRL data")
+    }
+
+    pub fn set_verify_flags(&mut self, flags: i32) -> Result<()> {
+        self.verify_flags = Some(crl::checked_flags(flags)?);
+        Ok(())
+    }
+
+    /// Returns the clock that was set before, for the caller to drop.
+    pub fn set_wall_clock(&mut self, clock: Option<WallClock>) -> Option<WallClock> {
+        mem::replace(&mut self.wall_clock, clock)
+    }
+
+    pub fn set_system_trust(&mut self, on: bool) {
+        self.system_trust = Some(on);
+    }
+
+    pub fn set_embedded_trust(&mut self, on: bool) {
+        self.embedded_trust = on;
+    }
+
+    /// Unless set: exactly when nothing else is chosen and there is something to verify.
+    pub(crate) fn trusts_system(&self) -> bool {
+        let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
+        let verifies_nobody = self.server_only && self.server_mode() == VerifyMode::None;
+        self.system_trust.unwrap_or(!is_chosen && self.verifies_chain() && !verifies_nobody)
+    }
+
+    /// Python's tie between the two settings: NONE is refused once names are to be checked.
+    pub fn set_verify_mode(&mut self, code: i32) -> Result<()> {
+        let mode = match code {
+            0 => VerifyMode::None,
+            1 => VerifyMode::Optional,
+            2 => VerifyMode::Required,
+            _ => {
+                let message = format!("mode must be one of enum netlib_verify_mode; it is {code}");
+                return Err(Error::new(Status::InvalidArgument, message));
+            }
+        };
+        if mode == VerifyMode::None && self.check_hostname == Some(true) {
+            let message = "NETLIB_CERT_NONE needs check_hostname to be turned off before";
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        self.verify_mode = Some(mode);
+        Ok(())
+    }
+
+    /// The other half of the tie: a name can only be checked on a certificate that is.
+    pub fn set_check_hostname(&mut self, on: bool) {
+        self.check_hostname = Some(on);
+        if on && self.verify_mode == Some(VerifyMode::None) {
+            self.verify_mode = Some(VerifyMode::Required);
+        }
+    }
+
+    pub fn add_pin(&mut self, text: &[u8]) -> Result<()> {
+        memory::push(&mut self.pins, Pin::parse(text)?, "pins")
+    }
+
+    pub fn set_pins_replace_chain(&mut self, on: bool) {
+        self.pins_replace_chain = on;
+    }
+
+    pub fn set_minimum_version(&mut self, code: i32) -> Result<()> {
+        self.minimum_version = Version::minimum_from_code(code)?;
+        self.range_asked = true;
+        Ok(())
+    }
+
+    pub fn set_maximum_version(&mut self, code: i32) -> Result<()> {
+        self.maximum_version = Version::from_code(code)?;
+        self.range_asked = true;
+        Ok(())
+    }
+
+    /// Python's PROTOCOL_… numbers.
+    pub fn set_ssl_version(&mut self, code: i32) -> Result<()> {
+        self.ssl_version = Some(versions::Method::from_code(code)?);
+        Ok(())
+    }
+
+    /// All of OpenSSL's bits at once.
+    pub fn set_options(&mut self, bits: i64) -> Result<()> {
+        bits::check(bits)?;
+        self.bits = bits;
+        Ok(())
+    }
+
+    /// The bit OP_NO_TICKET, the other way round.
+    pub fn set_session_tickets(&mut self, on: bool) {
+        self.bits = if on { self.bits & !bits::NO_TICKET } else { self.bits | bits::NO_TICKET };
+    }
+
+    pub fn set_resumption(&mut self, on: bool) {
+        self.resumption = on;
+    }
+
+    pub fn set_early_data(&mut self, on: bool) {
+        self.early_data = on;
+    }
+
+    /// Early data is written before a protocol is agreed on, so it must be certain which one that is.
+    pub(crate) fn check_early_data(&self) -> Result<()> {
+        let refused = |message: &str, advice| {
+            let error = Error::new(Status::InvalidArgument, message).prefixed(setter::EARLY_DATA);
+            Err(error.with_advice(Some(advice)))
+        };
+        if self.early_data && self.alpn.len() > 1 {
+            let message =
+                "early data is written before an application protocol is agreed on, and several are offered";
+            return refused(message, "to offer one alone: netlib_tls_options_add_alpn_protocol, called once");
+        }
+        if self.early_data && !self.resumption {
+            let message = "early data is part of resumption, which is off";
+            return refused(message, "to turn it on: netlib_tls_options_set_resumption with 1");
+        }
+        Ok(())
+    }
+
+    /// `None` and the empty string: the default suites, as urllib3.
+    pub fn set_ciphers(&mut self, string: Option<&[u8]>) -> Result<()> {
+        let string = string.filter(|string| !string.is_empty());
+        self.ciphers = string.map(Selection::parse).transpose()?;
+        Ok(())
+    }
+
+    /// `None` and the empty string: the default groups.
+    pub fn set_key_exchange_groups(&mut self, list: Option<&[u8]>) -> Result<()> {
+        self.groups = list.filter(|list| !list.is_empty()).map(groups::parse).transpose()?;
+        Ok(())
+    }
+
+    /// `None`: none.
+    pub fn set_ech_config_list(&mut self, list: Option<&[u8]>) -> Result<()> {
+        self.ech.list = list.map(ConfigList::parse).transpose()?.map(Arc::new);
+        Ok(())
+    }
+
+    pub fn set_ech_grease(&mut self, on: bool) {
+        self.ech.grease = on;
+    }
+
+    /// `None`: nowhere, whatever SSLKEYLOGFILE says.
+    pub fn set_keylog_file(&mut self, path: Option<PathBuf>) {
+        self.keylog = path.map_or(KeylogSetting::Nowhere, KeylogSetting::To);
+    }
+
+    /// NPN was never standardised and is gone from every library; no protocols ask for nothing.
+    pub fn set_npn_protocols(&mut self, count: usize) -> Result<()> {
+        if count == 0 {
+            return Ok(());
+        }
+        let message = "NPN was replaced by ALPN (RFC 7301): netlib_tls_options_add_alpn_protocol";
+        Err(Error::new(Status::Unsupported, message))
+    }
+
+    pub fn set_hostname_checks_common_name(&mut self, on: bool) -> Result<()> {
+        unless(on, "names are looked for among the subject alternative names only (RFC 9525)")
+    }
+
+    pub fn set_post_handshake_auth(&mut self, on: bool) -> Result<()> {
+        unless(on, "a client shows its certificate in the handshake only")
+    }
+
+    pub fn add_alpn_protocol(&mut self, protocol: &[u8]) -> Result<()> {
+        if protocol.is_empty() || protocol.len() > 255 {
+            let message = format!("protocol must have 1 to 255 bytes; it has {}", protocol.len());
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        if let Some((at, why)) = several_in(protocol) {
+            let message = format!("protocol {why} (at byte {at}): it must be the name of one");
+            let advice = "to offer several: netlib_tls_options_add_alpn_protocol for each";
+            return Err(Error::new(Status::InvalidArgument, message).at(at).with_advice(Some(advice)));
+        }
+        let offered: usize = self.alpn.iter().map(|protocol| protocol.len() + 1).sum();
+        if offered + protocol.len() + 1 > MAX_ALPN {
+            let message =
+                format!("all protocols together must have at most {MAX_ALPN} bytes, one more for each included");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        self.alpn.push(protocol.to_vec());
+        Ok(())
+    }
+
+    pub fn set_identity(&mut self, chain: &[u8], key: Option<&[u8]>) -> Result<()> {
+        let secret = |bytes: &[u8], name: &str| copied(bytes, name).map(|copy| Arc::new(Zeroizing::new(copy)));
+        let (chain, key) = (secret(chain, "chain")?, key.map(|key| secret(key, "key")).transpose()?);
+        self.identity = Some(identity::Source::Data { chain, key });
+        Ok(())
+    }
+
+    pub fn set_identity_files(&mut self, chain: PathBuf, key: Option<PathBuf>) {
+        self.identity = Some(identity::Source::Files { chain, key });
+    }
+
+    /// For whichever identity is set; `None` takes the password away.
+    pub fn set_key_password(&mut self, password: Option<&[u8]>) -> Result<()> {
+        self.key_password = password.map(Password::new).transpose()?;
+        Ok(())
+    }
+
+    /// Returns the callback that was set before, for the caller to drop.
+    pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) -> Option<ServerNameCallback> {
+        mem::replace(&mut self.server_name_callback, callback)
+    }
+
+    pub fn set_use_environment(&mut self, on: bool) {
+        self.use_environment = on;
+    }
+
+    /// Not for client sessions: authorities are needed only if client certificates are requested.
+    pub fn set_server_only(&mut self, on: bool) {
+        self.server_only = on;
+    }
+
+    /// What a client asks of a server.
+    pub(crate) fn client_mode(&self) -> VerifyMode {
+        self.verify_mode.unwrap_or(VerifyMode::Required)
+    }
+
+    /// What a server asks of a client: nothing unless told.
+    pub(crate) fn server_mode(&self) -> VerifyMode {
+        self.verify_mode.unwrap_or(VerifyMode::None)
+    }
+
+    /// Whether an authority must have issued what a peer shows; of clients, only where they are asked for something.
+    pub(crate) fn verifies_chain(&self) -> bool {
+        self.client_mode() != VerifyMode::None && !self.pins_replace_chain
+    }
+
+    /// Unless set: on whenever a certificate is verified. urllib3 makes contexts that leave it off for OPTIONAL, and
+    /// then compares the name itself; netlib has no such later check.
+    pub(crate) fn checks_hostname(&self) -> bool {
+        self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
+    }
+}
+
+/// The position and the reason if a name is probably a list of several. RFC 7301 allows any bytes; but no registered
+/// name has a comma or begins with its own length, as the names in OpenSSL's list format do.
+fn several_in(protocol: &[u8]) -> Option<(usize, &'static str)> {
+    if let Some(at) = memchr::memchr(b',', protocol) {
+        return Some((at, "has a comma"));
+    }
+    let mut rest = protocol;
+    while let [length @ 1..b' ', after @ ..] = rest {
+        rest = after.get(usize::from(*length)..)?;
+    }
+    rest.is_empty().then_some((0, "has lengths in it"))
+}
+
+fn unless(on: bool, reason: &str) -> Result<()> {
+    if on { Err(Error::new(Status::Unsupported, reason)) } else { Ok(()) }
+}
+
+fn copied(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
+    memory::copy(pem::bounded(bytes, name)?, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn protocols_are_bounded_each_and_together() {
+        let mut options = TlsOptions::default();
+        for protocol in [&b""[..], &[b'x'; 256]] {
+            assert_eq!(options.add_alpn_protocol(protocol).unwrap_err().status(), Status::InvalidArgument);
+        }
+        for _ in 0..MAX_ALPN / 256 {
+            options.add_alpn_protocol(&[b'x'; 255]).unwrap();
+        }
+        assert_eq!(options.add_alpn_protocol(b"h2").unwrap_err().status(), Status::InvalidArgument);
+    }
+
+    #[test]
+    fn a_protocol_is_one() {
+        let comma = |at: usize| Err(format!("protocol has a comma (at byte {at}): it must be the name of one"));
+        let lengths = || Err("protocol has lengths in it (at byte 0): it must be the name of one".to_owned());
+        for (protocol, expected) in [
+            (&b"h2"[..], Ok(())),
+            (b"acme-tls/1", Ok(())),
+            (b"h2 http/1.1", Ok(())),
+            (b"\xff\x01", Ok(())),
+            (b"h2,http/1.1", comma(2)),
+            (b",", comma(0)),
+            (b"h2,", comma(2)),
+            (b"\x02h2\x08http/1.1", lengths()),
+            (b"\x02h2", lengths()),
+            (b"\x02h2\x08http/1.1 ", Ok(())),
+            (b"\x02h2\x08http/1.", Ok(())),
+            (b"\x02h2h2", Ok(())),
+            // GREASE (RFC 8701).
+            (b"\x0a\x0a", Ok(())),
+            (b"\x2a\x2a", Ok(())),
+            (b"\xfa\xfa", Ok(())),
+            // A length that is a character.
+            (b"!aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Ok(())),
+        ] {
+            let added = TlsOptions::default().add_alpn_protocol(protocol);
+            assert_eq!(added.map_err(|error| error.message().to_owned()), expected, "{protocol:?}");
+        }
+    }
+
+    #[test]
+    fn the_mode_and_the_name_are_tied() {
+        let made = |steps: &[(&str, i32)]| {
+            let mut options = TlsOptions::default();
+            for (what, value) in steps {
+                match *what {
+                    "mode" => options.set_verify_mode(*value).map_err(|error| error.status())?,
+                    _ => options.set_check_hostname(*value == 1),
+                }
+            }
+            Ok((options.client_mode() as i32, options.checks_hostname()))
+        };
+        let refused = Err(Status::InvalidArgument);
+        for (steps, expected) in [
+            (&[][..], Ok((2, true))),
+            (&[("mode", 2)], Ok((2, true))),
+            (&[("mode", 1)], Ok((1, true))),
+            (&[("mode", 0)], Ok((0, false))),
+            (&[("name", 0)], Ok((2, false))),
+            (&[("name", 0), ("mode", 0)], Ok((0, false))),
+            (&[("mode", 1), ("name", 0)], Ok((1, false))),
+            (&[("mode", 1), ("name", 1)], Ok((1, true))),
+            (&[("mode", 0), ("name", 1)], Ok((2, true))),
+            (&[("name", 1), ("mode", 0)], refused),
+            (&[("mode", 3)], refused),
+            (&[("mode", -1)], refused),
+        ] {
+            assert_eq!(made(steps), expected, "{steps:?}");
+        }
+    }
+}

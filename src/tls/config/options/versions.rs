@@ -1,0 +1,194 @@
+//! Which versions, cipher suites and groups are offered: what minimum and maximum, the old exact version, the option
+//! bits, the cipher string and the list of groups leave together.
+
+use rustls::crypto::CryptoProvider;
+use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
+
+use super::{TlsOptions, bits, setter};
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::config::ciphers::{self, Processor};
+use crate::tls::config::code_points::Version;
+use crate::tls::config::groups::{self, Group};
+
+/// Python's PROTOCOL_…, which urllib3 takes as `ssl_version`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// PROTOCOL_TLS and PROTOCOL_TLS_CLIENT.
+    Negotiate,
+    /// It negotiates too; to urllib3 every other number is an exact version, with the conflict that follows.
+    TlsServer,
+    Tls12,
+}
+
+impl Method {
+    pub(crate) fn from_code(code: i32) -> Result<Method> {
+        let old = |name: &str| {
+            let message = format!("PROTOCOL_{name} is not offered; the oldest version is TLS 1.2");
+            Err(Error::new(Status::Unsupported, message))
+        };
+        match code {
+            2 | 16 => Ok(Method::Negotiate),
+            17 => Ok(Method::TlsServer),
+            5 => Ok(Method::Tls12),
+            0 => old("SSLv2"),
+            1 => old("SSLv3"),
+            3 => old("TLSv1"),
+            4 => old("TLSv1_1"),
+            _ => {
+                let message = format!("version must be a number of netlib_resolve_ssl_version; it is {code}");
+                Err(Error::new(Status::InvalidArgument, message))
+            }
+        }
+    }
+}
+
+/// What is offered to the peer. No list is empty.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    /// The newest first.
+    pub(crate) versions: Vec<Version>,
+    /// The most wanted first.
+    pub(crate) suites: Vec<SupportedCipherSuite>,
+    /// The most wanted first.
+    pub(crate) groups: Vec<Group>,
+}
+
+impl Offer {
+    pub(crate) fn rustls_versions(&self) -> Vec<&'static SupportedProtocolVersion> {
+        let supported = |version: &Version| match version {
+            Version::Tls13 => &version::TLS13,
+            Version::Tls12 => &version::TLS12,
+        };
+        self.versions.iter().map(supported).collect()
+    }
+
+    /// What of it is left beside Encrypted Client Hello, an extension of TLS 1.3, with which rustls offers nothing older.
+    pub(crate) fn for_ech(&self) -> Result<Offer> {
+        let is_fit = |suite: &&SupportedCipherSuite| suite.tls13().is_some();
+        let suites: Vec<_> = self.suites.iter().filter(is_fit).copied().collect();
+        let is_usable = |group: &&Group| group.usable_for_version(Version::Tls13.to_rustls());
+        let groups: Vec<_> = self.groups.iter().filter(is_usable).copied().collect();
+        if suites.is_empty() || groups.is_empty() {
+            let message = "Encrypted Client Hello needs TLS 1.3, which the other options exclude";
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(Offer { versions: vec![Version::Tls13], suites, groups })
+    }
+
+    pub(crate) fn minimum(&self) -> Version {
+        self.versions.iter().copied().min().unwrap_or(Version::Tls12)
+    }
+
+    pub(crate) fn maximum(&self) -> Version {
+        self.versions.iter().copied().max().unwrap_or(Version::Tls13)
+    }
+}
+
+impl TlsOptions {
+    pub(crate) fn offer(&self, provider: &CryptoProvider) -> Result<Offer> {
+        self.offer_on(Processor::here(), provider)
+    }
+
+    fn offer_on(&self, processor: Processor, provider: &CryptoProvider) -> Result<Offer> {
+        let (minimum, maximum) = self.range()?;
+        let excluded = |version: &Version| {
+            let bit = if *version == Version::Tls12 { bits::NO_TLS12 } else { bits::NO_TLS13 };
+            self.bits & bit != 0
+        };
+        let in_range = [Version::Tls13, Version::Tls12].into_iter().filter(|v| (minimum..=maximum).contains(v));
+        let allowed: Vec<Version> = in_range.filter(|version| !excluded(version)).collect();
+        if allowed.is_empty() {
+            let message = format!("{} is excluded, and no other version is allowed", minimum.name());
+            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::OPTIONS));
+        }
+        let groups = self.groups.clone().unwrap_or_else(groups::usual);
+        let has_group = |version: &&Version| groups.iter().any(|group| group.usable_for_version(version.to_rustls()));
+        let names = || allowed.iter().map(|version| version.name()).collect::<Vec<_>>().join(" and ");
+        if !allowed.iter().any(|version| has_group(&version)) {
+            let message = format!("groups has none for {}, and no other version is allowed", names());
+            return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::GROUPS));
+        }
+        let mut offer = Offer { versions: Vec::new(), suites: Vec::new(), groups: Vec::new() };
+        for version in allowed.iter().filter(has_group) {
+            let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version, processor);
+            // What could not be agreed on is not offered.
+            if !suites.is_empty() {
+                offer.versions.push(*version);
+                offer.suites.append(&mut suites);
+            }
+        }
+        if offer.versions.is_empty() {
+            let message = format!("ciphers selects none of {}, and no other version is allowed", names());
+            return Err(Error::new(Status::NoCipherSuites, message).prefixed(setter::CIPHERS));
+        }
+        let is_usable = |group: &Group| offer.versions.iter().any(|v| group.usable_for_version(v.to_rustls()));
+        offer.groups = groups.iter().copied().filter(is_usable).collect();
+        if !self.ech.is_sent() {
+            return Ok(offer);
+        }
+        let setter = if self.ech.list.is_some() { setter::ECH_CONFIG_LIST } else { setter::ECH_GREASE };
+        offer.for_ech().map_err(|error| error.prefixed(setter))
+    }
+
+    fn range(&self) -> Result<(Version, Version)> {
+        let invalid = |message: String| Error::new(Status::InvalidArgument, message);
+        if self.range_asked && self.ssl_version.is_some_and(|method| method != Method::Negotiate) {
+            let message = "an exact version and a minimum or maximum version exclude each other";
+            return Err(invalid(message.to_owned()).prefixed(setter::SSL_VERSION));
+        }
+        if self.ssl_version == Some(Method::Tls12) {
+            return Ok((Version::Tls12, Version::Tls12));
+        }
+        let (minimum, maximum) = (self.minimum_version, self.maximum_version);
+        if minimum > maximum {
+            let message = format!("the minimum version {} is above the maximum {}", minimum.name(), maximum.name());
+            return Err(invalid(message).prefixed(setter::MINIMUM_VERSION));
+        }
+        Ok((minimum, maximum))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tls::config::code_points;
+
+    #[test]
+    fn the_fastest_suite_is_first_unless_a_string_says_otherwise() {
+        const WITH_AES: &str = "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 \
+                                TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 \
+                                TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 \
+                                TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 \
+                                TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256";
+        const WITHOUT: &str = "TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 \
+                               TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 \
+                               TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 \
+                               TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 \
+                               TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384";
+        const OPENSSLS: &str = "TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 TLS_AES_128_GCM_SHA256";
+        let provider = rustls::crypto::aws_lc_rs::default_provider();
+        for (processor, ciphers, expected) in [
+            (Processor::WithAes, None, WITH_AES.to_owned()),
+            (Processor::WithoutAes, None, WITHOUT.to_owned()),
+            (Processor::WithAes, Some("TLS_CHACHA20_POLY1305_SHA256"), "TLS_CHACHA20_POLY1305_SHA256".to_owned()),
+            (
+                Processor::WithAes,
+                Some("aRSA+AESGCM"),
+                format!("{OPENSSLS} TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            ),
+            (
+                Processor::WithoutAes,
+                Some("aRSA+AESGCM"),
+                format!("{OPENSSLS} TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"),
+            ),
+        ] {
+            let mut options = TlsOptions::default();
+            options.set_ciphers(ciphers.map(str::as_bytes)).unwrap();
+            let offer = options.offer_on(processor, &provider).unwrap();
+            let suites =
+                offer.suites.iter().map(|suite| code_points::cipher_suite(suite.suite()).unwrap().to_str().unwrap());
+            assert_eq!(suites.collect::<Vec<_>>().join(" "), expected, "{processor:?} {ciphers:?}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Who we are: a certificate chain and its private key.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::InconsistentKeys;
+use rustls::crypto::CryptoProvider;
+use rustls::sign::CertifiedKey;
+use zeroize::Zeroizing;
+
+use super::key::{self, Password};
+use super::{pem, pkcs12};
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::config::options::setter;
+use crate::tls::error_text;
+
+/// Where an identity is read from. A missing key stands in the same place as the chain. Copies share the bytes. That it
+/// is PKCS#12 is seen from the bytes.
+#[derive(Clone)]
+pub(crate) enum Source {
+    Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },
+    Files { chain: PathBuf, key: Option<PathBuf> },
+}
+
+/// An error begins with the setter that named the source.
+pub(crate) fn load(
+    source: &Source,
+    password: Option<&Password>,
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>> {
+    match source {
+        Source::Data { chain, key } => {
+            let key = key.as_ref().map_or((chain.as_slice(), "chain"), |key| (key.as_slice(), "key"));
+            pair((chain, "chain"), key, password, provider).map_err(|error| error.prefixed(setter::IDENTITY))
+        }
+        Source::Files { chain, key } => load_files(chain, key.as_deref(), password, provider)
+            .map_err(|error| error.prefixed(setter::IDENTITY_FILES)),
+    }
+}
+
+fn load_files(
+    chain: &Path,
+    key: Option<&Path>,
+    password: Option<&Password>,
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>> {
+    let chain_bytes = pem::read_secret_file(chain, "certificate chain")?;
+    let key_bytes = key.map(|path| pem::read_secret_file(path, "private key")).transpose()?;
+    let chain_name = chain.display().to_string();
+    let key_name = key.unwrap_or(chain).display().to_string();
+    let key_bytes = key_bytes.as_ref().unwrap_or(&chain_bytes);
+    pair((&chain_bytes, &chain_name), (key_bytes, &key_name), password, provider)
+}
+
+/// The chain and its key, each given as bytes and as the name that a message has for them.
+fn pair(
+    (chain, chain_name): (&[u8], &str),
+    (key, key_name): (&[u8], &str),
+    password: Option<&Password>,
+    provider: &CryptoProvider,
+) -> Result<Arc<CertifiedKey>> {
+    if pkcs12::is_one(chain) {
+        // A program with one path for both may say it twice.
+        if key != chain {
+            let message = format!("{chain_name} is PKCS#12, which has its key in it: {key_name} cannot be given too");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        return pkcs12::load(chain, chain_name, password, provider);
+    }
+    if pkcs12::is_one(key) {
+        let message = format!("{key_name} is PKCS#12: it is given in place of the chain, and no key with it");
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    let certificates = pem::certificates_or(chain, chain_name, ", nor PKCS#12")?;
+    let key = key::load(key, key_name, password, provider)?;
+    let identity = CertifiedKey::new(certificates, key);
+    match identity.keys_match() {
+        // Unknown: a key that cannot tell its public half, as one in hardware.
+        Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(Arc::new(identity)),
+        Err(rustls::Error::InconsistentKeys(_)) => Err(Error::new(
+            Status::KeyMismatch,
+            format!("the private key in {key_name} does not belong to the first certificate in {chain_name}"),
+        )),
+        Err(error) => {
+            Err(Error::new(Status::InvalidPem, format!("{chain_name} cannot be used: {}", error_text::other(&error))))
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Private keys in every form in which they are written down: PEM or DER; PKCS#8, PKCS#1 or SEC1; encrypted as PKCS#8
+//! ([`pkcs8`]) or the old way of PEM ([`traditional`]). What is secret is wiped when dropped.
+//!
+//! What opens them opens PKCS#12 too: passwords, ways to encrypt ([`scheme`]), and why not ([`Refusal`]).
+
+pub(crate) mod algorithm_names;
+mod password;
+pub(crate) mod pbes1;
+pub(crate) mod pbes2;
+mod pkcs8;
+pub(crate) mod scheme;
+mod shape;
+mod traditional;
+
+#[cfg(test)]
+mod tests;
+
+use std::mem;
+use std::sync::Arc;
+
+use base64ct::Encoding;
+use rustls::crypto::CryptoProvider;
+use rustls::sign::SigningKey;
+use zeroize::Zeroizing;
+
+pub(crate) use self::password::Password;
+pub(super) use self::password::Spelling;
+use self::scheme::Effort;
+use self::shape::Shape;
+use super::pem;
+use crate::error::{Error, Result, shown};
+use crate::fork;
+use crate::memory;
+use crate::status::Status;
+use crate::tls::{error_text, x509};
+
+/// DER or text that is secret.
+pub(crate) type Secret = Zeroizing<Vec<u8>>;
+
+/// Why a key is not opened. [`Refusal::error`] says of what.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// What stands there is no key of a form known here.
+    Absent(String),
+    Malformed(String),
+    /// Encrypted in a way that is not known, or would cost too much.
+    Unsupported(String),
+    PasswordRequired,
+    WrongPassword,
+    OutOfMemory(Error),
+}
+
+pub(crate) type Opened<T> = std::result::Result<T, Refusal>;
+
+impl Refusal {
+    pub(crate) fn malformed(why: impl Into<String>) -> Refusal {
+        Refusal::Malformed(why.into())
+    }
+
+    fn error(self, what: &str) -> Error {
+        self.error_of("private key", what)
+    }
+
+    /// `thing` is what was to be opened, `what` the name of the input that it is in.
+    pub(crate) fn error_of(self, thing: &str, what: &str) -> Error {
+        match self {
+            Refusal::Absent(why) => Error::new(Status::InvalidPem, format!("{what} {why}")),
+            Refusal::Malformed(why) => {
+                Error::new(Status::InvalidPem, format!("the {thing} in {what} is malformed: {why}"))
+            }
+            Refusal::Unsupported(why) => {
+                let message = format!("the {thing} in {what} is encrypted in a way that is not supported: {why}");
+                Error::new(Status::Unsupported, message)
+            }
+            Refusal::PasswordRequired => {
+                let message = format!("the {thing} in {what} is encrypted, and no password was given");
+                let advice = "to give the password: netlib_tls_options_set_key_password";
+                Error::new(Status::PasswordRequired, message).with_advice(Some(advice))
+            }
+            Refusal::WrongPassword => {
+                Error::new(Status::WrongPassword, format!("the password does not open the {thing} in {what}"))
+            }
+            Refusal::OutOfMemory(error) => error.prefixed(what),
+        }
+    }
+}
+
+impl From<Error> for Refusal {
+    /// Of what may run out of memory and fails in no other way.
+    fn from(error: Error) -> Refusal {
+        Refusal::OutOfMemory(error)
+    }
+}
+
+/// The first private key in `bytes`, ready to sign; other sections of PEM and certificates are passed over.
+/// `what` names the input in a message.
+pub(crate) fn load(
+    bytes: &[u8],
+    what: &str,
+    password: Option<&Password>,
+    provider: &CryptoProvider,
+) -> Result<Arc<dyn SigningKey>> {
+    ready(find(bytes, password).map_err(|refusal| refusal.error(what))?, what, provider)
+}
+
+/// The key in `der`, ready to sign.
+pub(crate) fn ready(mut der: Secret, what: &str, provider: &CryptoProvider) -> Result<Arc<dyn SigningKey>> {
+    let no_key = || Refusal::malformed("it is none of PKCS#8, PKCS#1 and SEC1").error(what);
+    let shape = Shape::of(&der).ok_or_else(no_key)?;
+    let unusable = shape.unusable(&der);
+    let _delay = fork::delay();
+    // The provider wipes what it is given.
+    let loaded = provider.key_provider.load_private_key(shape.typed(mem::take(&mut *der)));
+    loaded.map_err(|error| match unusable {
+        Some(why) => Error::new(Status::Unsupported, format!("the private key in {what} {why}")),
+        None => Error::new(
+            Status::InvalidPem,
+            format!("the private key in {what} cannot be used: {}", error_text::other(&error)),
+        ),
+    })
+}
+
+/// Whether an element of DER is a private key rather than a certificate, which begins with a sequence that begins with a
+/// version or a serial number.
+pub(crate) fn looks_like_one(der: &[u8]) -> bool {
+    Shape::of(der).is_some() || pkcs8::is_encrypted(der)
+}
+
+fn find(bytes: &[u8], password: Option<&Password>) -> Opened<Secret> {
+    if !pem::is_pem(bytes) {
+        let absent = || Refusal::Absent("holds neither a PEM nor a DER private key".to_owned());
+        let elements = x509::split_sequences(bytes).ok_or_else(absent)?;
+        let key = elements.into_iter().find(|der| looks_like_one(der)).ok_or_else(absent)?;
+        return open(copy(key)?, password);
+    }
+    let mut foreign = None;
+    for section in pem::Sections::of(bytes) {
+        let section = section.map_err(|error| Refusal::Absent(format!("is not valid PEM: {error}")))?;
+        match section.label {
+            b"PRIVATE KEY" | b"ENCRYPTED PRIVATE KEY" | b"RSA PRIVATE KEY" | b"EC PRIVATE KEY" => {
+                let (headers, text) = traditional::split_headers(section.body)?;
+                return match headers {
+                    Some(headers) => traditional::decrypt(&headers, decode(text)?, password),
+                    None => open(decode(text)?, password),
+                };
+            }
+            label if label.ends_with(b"PRIVATE KEY") => foreign = foreign.or(Some(label)),
+            _ => {}
+        }
+    }
+    Err(Refusal::Absent(match foreign {
+        Some(label) => {
+            let label = String::from_utf8_lossy(label);
+            format!("holds no private key of a form known here, only a section \"{}\"", shown(&label))
+        }
+        None => "holds no private key".to_owned(),
+    }))
+}
+
+fn open(der: Secret, password: Option<&Password>) -> Opened<Secret> {
+    if !pkcs8::is_encrypted(&der) {
+        return Ok(der);
+    }
+    let spellings = password.map(|password| Spelling::all(Some(password))).transpose()?;
+    pkcs8::decrypt(&der, spellings.as_deref(), &mut Effort::new())
+}
+
+/// The PKCS#8 in `der`, which is encrypted.
+pub(crate) fn open_pkcs8(der: &[u8], spellings: &[Spelling], effort: &mut Effort) -> Opened<Secret> {
+    pkcs8::decrypt(der, Some(spellings), effort)
+}
+
+pub(crate) fn copy(bytes: &[u8]) -> Opened<Secret> {
+    memory::copy(bytes, "a private key").map(Zeroizing::new).map_err(Refusal::OutOfMemory)
+}
+
+/// In a time that does not depend on what is decoded.
+fn decode(text: &[u8]) -> Opened<Secret> {
+    let mut buffer = copy(text)?;
+    buffer.retain(|byte| !byte.is_ascii_whitespace());
+    let decoded = base64ct::Base64::decode_in_place(&mut buffer).map(<[u8]>::len);
+    buffer.truncate(decoded.map_err(|_| Refusal::malformed("its text is not valid base64"))?);
+    Ok(buffer)
+}
+
+/// What came out of a decryption: the first bytes of `buffer`, or nothing if the padding was wrong. That it is a key is
+/// all there is to tell the right password by.
+fn opened(mut buffer: Secret, len: Option<usize>) -> Opened<Secret> {
+    buffer.truncate(len.ok_or(Refusal::WrongPassword)?);
+    if Shape::of(&buffer).is_some() { Ok(buffer) } else { Err(Refusal::WrongPassword) }
+}

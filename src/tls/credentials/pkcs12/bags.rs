@@ -1,0 +1,197 @@
+//! The parts of the authenticated safe, opened, and the bags in them.
+
+use pkcs5::der::Decode;
+use pkcs5::der::asn1::AnyRef;
+use rustls_pki_types::CertificateDer;
+
+use super::{Pkcs7, Secrecy, Stretch, content_info, place, string};
+use crate::memory;
+use crate::tls::credentials::key::scheme::{Effort, Scheme};
+use crate::tls::credentials::key::{Opened, Refusal, Secret, Spelling, copy};
+use crate::tls::x509::der::{Der, Element, Malformed, Octets, tag};
+
+/// More than any file has; stores of authorities have some hundred.
+const MOST_BAGS: usize = 4096;
+
+/// Bags may be in bags. Nobody puts them there.
+const DEEPEST: usize = 4;
+
+/// What is used; the others, as revocation lists and secrets, are passed over.
+#[derive(Default)]
+pub(crate) struct Bags {
+    pub(crate) keys: Vec<Key>,
+    pub(crate) certificates: Vec<Certificate>,
+    seen: usize,
+}
+
+pub(crate) struct Key {
+    /// PKCS#8.
+    pub(crate) der: Secret,
+    pub(crate) is_encrypted: bool,
+    pub(crate) local_id: Option<Vec<u8>>,
+}
+
+pub(crate) struct Certificate {
+    pub(crate) der: CertificateDer<'static>,
+    /// That of its key; those of authorities have none.
+    pub(crate) local_id: Option<Vec<u8>>,
+}
+
+pub(crate) fn collect(
+    safe: &Stretch<'_>,
+    spellings: &[Spelling],
+    secret: Secrecy,
+    effort: &mut Effort,
+) -> Opened<Bags> {
+    let wrong = |malformed| safe.malformed(malformed);
+    let mut all = safe.inside();
+    let mut parts = all.read(tag::SEQUENCE, "the authenticated safe").map_err(wrong)?.inside();
+    all.end("what stands behind the authenticated safe").map_err(wrong)?;
+    let mut bags = Bags::default();
+    let mut number = 0;
+    while !parts.is_empty() {
+        number += 1;
+        if number > MOST_BAGS {
+            return Err(too_many("parts"));
+        }
+        let part = parts.read(tag::SEQUENCE, "a part").map_err(wrong)?;
+        let (kind, content) = content_info(part.inside()).map_err(wrong)?;
+        let stretch = match Pkcs7::of(kind.content) {
+            Some(Pkcs7::Data) => {
+                let octets = string(content, tag::OCTET_STRING, "a part").map_err(wrong)?;
+                Stretch::new(&octets, "a part", &safe.of, &format!(" of its part {number}"))?
+            }
+            Some(Pkcs7::Encrypted) => {
+                let plaintext = decrypt(content, safe, spellings, secret, effort)?;
+                Stretch { bytes: Octets::Joined(plaintext), at: 0, of: format!(" of its part {number}, decrypted") }
+            }
+            Some(Pkcs7::Enveloped) => {
+                return Err(Refusal::Unsupported(format!("its part {number} is encrypted for a public key")));
+            }
+            None => return Err(wrong(kind.malformed("a content of an unknown kind"))),
+        };
+        let mut contents = stretch.inside();
+        let list = contents.read(tag::SEQUENCE, "the list of bags");
+        let list = list.and_then(|list| contents.end("what stands behind the list of bags").map(|()| list));
+        let list = list.map_err(|malformed| stretch.malformed(malformed))?;
+        bags.list(list.inside(), &stretch.of, 0)?;
+    }
+    Ok(bags)
+}
+
+fn too_many(what: &str) -> Refusal {
+    Refusal::malformed(format!("it has more than {MOST_BAGS} {what}"))
+}
+
+/// The plaintext of EncryptedData (RFC 5652, section 8).
+fn decrypt(
+    mut content: Der<'_>,
+    safe: &Stretch<'_>,
+    spellings: &[Spelling],
+    secret: Secrecy,
+    effort: &mut Effort,
+) -> Opened<Secret> {
+    const WHAT: &str = "an encrypted content";
+    let wrong = |malformed| safe.malformed(malformed);
+    let mut data = content.read(tag::SEQUENCE, WHAT).map_err(wrong)?.inside();
+    data.read(tag::INTEGER, "the version of an encrypted content").map_err(wrong)?;
+    let mut info = data.read(tag::SEQUENCE, WHAT).map_err(wrong)?.inside();
+    info.read(tag::OID, "the kind of an encrypted content").map_err(wrong)?;
+    let algorithm = info.read(tag::SEQUENCE, "the algorithm of an encryption").map_err(wrong)?;
+    let scheme = scheme(&algorithm, safe)?;
+    let ciphertext = string(info, tag::implicit(0), WHAT).map_err(wrong)?;
+    let ciphertext = Stretch::new(&ciphertext, WHAT, &safe.of, &safe.of)?;
+    let is_sequence = |plaintext: &[u8]| {
+        let mut all = Der::ber(plaintext, 0);
+        all.take(tag::SEQUENCE).is_some() && all.is_empty()
+    };
+    scheme.open(&ciphertext.bytes, Some(spellings), effort, is_sequence).map_err(|refusal| match refusal {
+        Refusal::WrongPassword => secret.refusal("a part"),
+        other => other,
+    })
+}
+
+fn scheme(algorithm: &Element<'_>, safe: &Stretch<'_>) -> Opened<Scheme> {
+    let any = AnyRef::from_der(algorithm.whole)
+        .map_err(|_| safe.malformed(algorithm.malformed("the algorithm of an encryption")))?;
+    Scheme::of(any)
+}
+
+/// 1.2.840.113549.1.12.10.1: the kinds of bags.
+const BAGS: [u8; 10] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 12, 10, 1];
+/// 1.2.840.113549.1.9: PKCS #9, whose .21 is localKeyID and .22.1 an X.509 certificate.
+const PKCS9: [u8; 8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 9];
+
+impl Bags {
+    fn list(&mut self, mut list: Der<'_>, of: &str, depth: usize) -> Opened<()> {
+        while !list.is_empty() {
+            self.seen += 1;
+            if self.seen > MOST_BAGS {
+                return Err(too_many("bags"));
+            }
+            let bag = list.read(tag::SEQUENCE, "a bag").map_err(|malformed| place(malformed, of))?;
+            self.bag(bag.inside(), of, depth)?;
+        }
+        Ok(())
+    }
+
+    fn bag(&mut self, mut bag: Der<'_>, of: &str, depth: usize) -> Opened<()> {
+        let wrong = |malformed| place(malformed, of);
+        let kind = bag.read(tag::OID, "the kind of a bag").map_err(wrong)?;
+        let mut value = bag.read(tag::explicit(0), "what is in a bag").map_err(wrong)?.inside();
+        let local_id = match bag.take(tag::SET) {
+            Some(attributes) => local_id(attributes.inside()).map_err(wrong)?,
+            None => None,
+        };
+        bag.end("what stands behind a bag's attributes").map_err(wrong)?;
+        let local_id = || local_id.map(|id| memory::copy(id, "a key's number")).transpose();
+        match kind.content.strip_prefix(&BAGS) {
+            Some([number @ (1 | 2)]) => {
+                let key = value.read(tag::SEQUENCE, "a private key").map_err(wrong)?;
+                let key = Key { der: copy(key.whole)?, is_encrypted: *number == 2, local_id: local_id()? };
+                memory::push(&mut self.keys, key, "private keys")?;
+            }
+            Some([3]) => {
+                let certificate = value.read(tag::SEQUENCE, "a certificate").map_err(wrong)?;
+                if let Some(octets) = certificate_of(certificate.inside()).map_err(wrong)? {
+                    let der = octets.octets()?.ok_or_else(|| wrong(octets.malformed("a certificate")))?;
+                    let der = CertificateDer::from(memory::copy(&der, "a certificate")?);
+                    memory::push(&mut self.certificates, Certificate { der, local_id: local_id()? }, "certificates")?;
+                }
+            }
+            Some([6]) => {
+                if depth == DEEPEST {
+                    return Err(wrong(kind.malformed("a bag in too many others")));
+                }
+                let list = value.read(tag::SEQUENCE, "bags in a bag").map_err(wrong)?;
+                self.list(list.inside(), of, depth + 1)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// `None` for a certificate that is not X.509.
+fn certificate_of(mut bag: Der<'_>) -> Result<Option<Element<'_>>, Malformed> {
+    let kind = bag.read(tag::OID, "the kind of a certificate")?;
+    let value = bag.read(tag::explicit(0), "a certificate")?;
+    bag.end("what stands behind a certificate")?;
+    match kind.content.strip_prefix(&PKCS9) {
+        Some([22, 1]) => string(value.inside(), tag::OCTET_STRING, "a certificate").map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn local_id<'a>(mut attributes: Der<'a>) -> Result<Option<&'a [u8]>, Malformed> {
+    let mut found = None;
+    while !attributes.is_empty() {
+        let mut attribute = attributes.read(tag::SEQUENCE, "an attribute")?.inside();
+        let kind = attribute.read(tag::OID, "the kind of an attribute")?;
+        let mut values = attribute.read(tag::SET, "an attribute's values")?.inside();
+        if kind.content.strip_prefix(&PKCS9) == Some(&[21]) {
+            found = found.or(values.take(tag::OCTET_STRING).map(|id| id.content));
+        }
+    }
+    Ok(found)
+}

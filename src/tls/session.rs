@@ -1,0 +1,16 @@
+//! A TLS session without its transport: rustls behind one interface, the buffers and the store of resumable sessions.
+
+pub mod engine;
+pub mod negotiated;
+pub mod store;
+
+pub(crate) mod diagnose;
+pub(crate) mod early_data_limit;
+pub(crate) mod peer_request;
+pub(crate) mod per_thread;
+pub(crate) mod pool;
+pub(crate) mod record;
+pub(crate) mod suites;
+
+mod hkdf;
+mod sealing;

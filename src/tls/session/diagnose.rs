@@ -1,0 +1,486 @@
+//! A failed session explains itself: rustls' error becomes a status, the facts, and the one setting that would
+//! change the outcome.
+
+use rustls::internal::msgs::handshake::EchConfigPayload;
+use rustls::{AlertDescription, Error as TlsError, InvalidMessage, PeerIncompatible, PeerMisbehaved};
+
+use super::peer_request::{Request, Shown};
+use super::record;
+use crate::error::{CertificateProblem, Error};
+use crate::status::Status;
+use crate::tls::config::{code_points, ech};
+use crate::tls::error_text;
+use crate::tls::verify::peer_verifier::Note;
+
+/// What the options leave out of what there is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Narrowed {
+    pub(crate) versions: bool,
+    pub(crate) ciphers: bool,
+    pub(crate) groups: bool,
+    /// Encrypted Client Hello leaves TLS 1.3 alone.
+    pub(crate) ech: bool,
+}
+
+impl Narrowed {
+    fn versions(self) -> Option<&'static str> {
+        self.versions.then_some(if self.ech { WITHOUT_ECH } else { VERSIONS })
+    }
+
+    fn ciphers(self) -> Option<&'static str> {
+        self.ciphers.then_some(CIPHERS)
+    }
+
+    fn groups(self) -> Option<&'static str> {
+        self.groups.then_some(GROUPS)
+    }
+}
+
+/// What is known about the session beside the error.
+pub(crate) struct Situation<'a> {
+    /// We are the server; the peer is a client.
+    pub(crate) is_server: bool,
+    /// The name that the peer was to prove.
+    pub(crate) name: Option<&'a str>,
+    /// The name that observers see instead, if Encrypted Client Hello was offered.
+    pub(crate) public_name: Option<&'a str>,
+    /// It was rejected: the peer is not who was asked for.
+    pub(crate) is_rejected: bool,
+    pub(crate) narrowed: Narrowed,
+    /// What the peer asked for, if it came so far.
+    pub(crate) asked: Option<&'a Request>,
+    pub(crate) handshaking: bool,
+    /// Input that rustls has not consumed. Empty if the error is inside the last record.
+    pub(crate) unread: &'a [u8],
+    pub(crate) received_record: bool,
+    /// On a server: the newest version that the client's ClientHello offers, if that could be parsed.
+    pub(crate) newest_offered: Option<u16>,
+}
+
+const A_CERTIFICATE: &str = "to present one: netlib_tls_options_set_identity";
+const OWN_CERTIFICATE: &str = "to present another certificate: netlib_tls_options_set_identity";
+const PROTOCOLS: &str = "to offer others: netlib_tls_options_add_alpn_protocol";
+const CIPHERS: &str = "to allow others: netlib_tls_options_set_ciphers";
+const EARLY_DATA: &str = "to offer none: netlib_tls_options_set_early_data with 0";
+const GROUPS: &str = "to allow others: netlib_tls_options_set_key_exchange_groups";
+const VERSIONS: &str =
+    "to allow others: netlib_tls_options_set_minimum_version and netlib_tls_options_set_maximum_version";
+
+const WITHOUT_ECH: &str = "Encrypted Client Hello needs TLS 1.3; a context without it may speak TLS 1.2";
+const RETRY_ECH: &str =
+    "to try once more, on a new connection: netlib_tls_context_with_ech and netlib_error_ech_retry_configs";
+const RETRY_WITHOUT_ECH: &str = "to connect without it, and show the name: a context without an ECHConfigList";
+
+impl Situation<'_> {
+    /// "the server \"example.com\"".
+    pub(crate) fn peer(&self) -> String {
+        if let (true, Some(public), Some(name)) = (self.is_rejected, self.public_name, self.name) {
+            return format!("the server \"{public}\" (which rejected Encrypted Client Hello for \"{name}\")");
+        }
+        match (self.is_server, self.name) {
+            (true, _) => "the client".to_owned(),
+            (false, Some(name)) => format!("the server \"{name}\""),
+            (false, None) => "the server".to_owned(),
+        }
+    }
+
+    pub(crate) fn during(&self) -> &'static str {
+        if self.handshaking { " during the TLS handshake" } else { "" }
+    }
+
+    /// The connection ended without the closing message.
+    pub(crate) fn truncated(&self, nothing_received: bool) -> Error {
+        let peer = self.peer();
+        Error::new(
+            if self.handshaking { Status::TlsHandshakeEof } else { Status::TlsTruncated },
+            match (self.handshaking, nothing_received) {
+                (true, true) => format!("{peer} closed the connection without answering the TLS handshake"),
+                (true, false) => format!("{peer} closed the connection during the TLS handshake"),
+                (false, _) => format!(
+                    "{peer} closed the connection without the TLS closing message: what it sent may be incomplete"
+                ),
+            },
+        )
+    }
+
+    /// Whether the error says that Encrypted Client Hello was rejected: rustls does at the end of the handshake, the judge
+    /// of certificates by the name that it was asked for.
+    pub(crate) fn is_rejected(&self, error: &TlsError, note: Option<&Note>) -> bool {
+        let judged = match note {
+            Some(Note::Refused(refusal)) => refusal.server.as_deref(),
+            _ => None,
+        };
+        let is_public = |name: &str| self.public_name.is_some_and(|public| public.eq_ignore_ascii_case(name));
+        matches!(error, TlsError::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(_)))
+            || judged.is_some_and(|judged| is_public(judged) && self.name != Some(judged))
+    }
+
+    /// `note` is what the judge of certificates left.
+    pub(crate) fn explain(&self, error: &TlsError, note: Option<Note>) -> Error {
+        let peer = self.peer();
+        match note {
+            Some(Note::Refused(mut refusal)) => {
+                // Who is not asked for the public name could be anybody, and his word would turn the hiding off.
+                if self.is_rejected && refusal.problem == CertificateProblem::NameMismatch {
+                    refusal.advice = None;
+                }
+                return refusal.into_error(&peer);
+            }
+            Some(Note::Failed(failure)) => return failure,
+            None => {}
+        }
+        let protocol = |message: String| Error::new(Status::TlsProtocol, message);
+        match error {
+            TlsError::AlertReceived(alert) => self.alert(u8::from(*alert)),
+            TlsError::InvalidCertificate(error) => Error::new(
+                Status::CertificateVerify,
+                format!("the certificate of {peer} {}", error_text::certificate(error)),
+            )
+            .with_certificate_problem(CertificateProblem::Other)
+            .with_tls_alert(u8::from(AlertDescription::from(error.clone()))),
+            TlsError::NoCertificatesPresented => {
+                let missing = Error::new(Status::CertificateVerify, format!("{peer} presented no certificate"))
+                    .with_certificate_problem(CertificateProblem::Missing);
+                // The alert for a server that has none is not rustls'.
+                if !self.is_server {
+                    return missing;
+                }
+                missing.with_tls_alert(u8::from(AlertDescription::CertificateRequired))
+            }
+            TlsError::InvalidMessage(
+                InvalidMessage::InvalidContentType
+                | InvalidMessage::UnknownProtocolVersion
+                | InvalidMessage::MessageTooLarge,
+            ) if not_a_record(self.unread).is_some() => self.not_tls(not_a_record(self.unread).unwrap_or(&[])),
+            TlsError::InvalidMessage(what) => {
+                // Where rustls sends another alert than it says that it would.
+                let alert = match what {
+                    InvalidMessage::InvalidKeyUpdate => AlertDescription::IllegalParameter,
+                    what => AlertDescription::from(*what),
+                };
+                protocol(format!("{peer} sent a malformed TLS message: {}", error_text::invalid_message(what)))
+                    .with_tls_alert(u8::from(alert))
+            }
+            TlsError::DecryptError if self.handshaking && self.unread.is_empty() => {
+                protocol(format!("{peer} ended the TLS handshake with a wrong Finished message"))
+                    .with_tls_alert(u8::from(AlertDescription::DecryptError))
+            }
+            TlsError::DecryptError => protocol(format!(
+                "a record from {peer} could not be decrypted: it was altered on the way, or the peer is faulty"
+            ))
+            .with_tls_alert(u8::from(AlertDescription::BadRecordMac)),
+            TlsError::PeerSentOversizedRecord => protocol(format!("{peer} sent a record larger than TLS allows"))
+                .with_tls_alert(u8::from(AlertDescription::RecordOverflow)),
+            TlsError::NoApplicationProtocol => {
+                Error::new(Status::TlsIncompatible, format!("{peer} and this side have no ALPN protocol in common"))
+                    .with_tls_alert(u8::from(AlertDescription::NoApplicationProtocol))
+                    .with_advice(Some(PROTOCOLS))
+            }
+            TlsError::PeerIncompatible(PeerIncompatible::ServerRejectedEncryptedClientHello(configs)) => {
+                self.rejected(configs.as_deref())
+            }
+            TlsError::PeerIncompatible(why) => self.incompatible(why),
+            // What a server does that has gone back to TLS 1.2 since the session that is resumed.
+            TlsError::PeerMisbehaved(PeerMisbehaved::OfferedEarlyDataWithOldProtocolVersion) => {
+                let message =
+                    format!("{peer} answers with TLS 1.2, in which there is no early data, and was offered some");
+                Error::new(Status::TlsIncompatible, message).with_advice(Some(EARLY_DATA))
+            }
+            TlsError::PeerMisbehaved(why) => {
+                protocol(format!("{peer} broke the TLS protocol: it {}", error_text::peer_misbehaved(why)))
+            }
+            TlsError::InappropriateMessage { .. } | TlsError::InappropriateHandshakeMessage { .. } => {
+                protocol(format!("{peer} broke the TLS protocol: {}", error_text::other(error)))
+                    .with_tls_alert(u8::from(AlertDescription::UnexpectedMessage))
+            }
+            TlsError::UnsupportedNameType
+            | TlsError::InvalidCertRevocationList(_)
+            | TlsError::InvalidEncryptedClientHello(_) => protocol(error_text::other(error).into_owned()),
+            // What rustls makes of a TLS 1.2 client whose signature schemes this side's key cannot serve.
+            TlsError::General(_) if self.is_server && self.handshaking => Error::new(
+                Status::TlsIncompatible,
+                format!("{peer} cannot be spoken with: {}", error_text::other(error)),
+            ),
+            _ => {
+                let why = error_text::other(error);
+                Error::new(Status::Internal, format!("the TLS session failed{}: {why}", self.during()))
+            }
+        }
+    }
+
+    fn alert(&self, number: u8) -> Error {
+        let peer = self.peer();
+        if number == u8::from(AlertDescription::CloseNotify) {
+            return self.truncated(false).with_tls_alert(number);
+        }
+        let own = Some(OWN_CERTIFICATE);
+        let shown = match self.asked {
+            Some(Request::Certificate(shown)) => Some(shown),
+            _ => None,
+        };
+        let (hint, advice) = match (number, shown) {
+            // Of these alerts each is somebody's answer to a missing certificate.
+            (40..=43 | 46 | 48 | 49, Some(Shown::Nothing)) => {
+                ("it had asked for a certificate, and was shown none", Some(A_CERTIFICATE))
+            }
+            (40..=43 | 46 | 48 | 49, Some(Shown::NothingFit)) => {
+                ("it had asked for a certificate, and was shown none: this side's key cannot sign as it demands", own)
+            }
+            // A server asks when everything else is agreed on.
+            (40, Some(Shown::Certificate)) => {
+                ("it had asked for a certificate, and perhaps does not accept the one that it was shown", own)
+            }
+            _ => self.hint(number),
+        };
+        let mut message =
+            format!("{peer} ended the session{} with alert {number} ({})", self.during(), code_points::alert(number));
+        if !hint.is_empty() {
+            message = format!("{message}: {hint}");
+        }
+        Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
+    }
+
+    /// What a peer means by an alert, and what would help.
+    fn hint(&self, number: u8) -> (&'static str, Option<&'static str>) {
+        let own = Some(OWN_CERTIFICATE);
+        match number {
+            40 | 71 if self.handshaking => {
+                let parameters = "the two sides have no version, cipher suite or parameters in common";
+                (parameters, self.narrowed.ciphers().or(self.narrowed.groups()).or(self.narrowed.versions()))
+            }
+            44 => ("it has found this side's certificate among the revoked ones", own),
+            45 => ("by its clock this side's certificate has expired or is not yet valid", own),
+            48 => ("it does not know the authority of this side's certificate, or lacks a certificate between", own),
+            42 | 43 | 46 | 49 | 51 => ("it does not accept this side's certificate", own),
+            70 if self.narrowed.versions => (
+                "it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
+                self.narrowed.versions(),
+            ),
+            70 => ("it offers neither TLS 1.2 nor TLS 1.3", None),
+            112 => ("it has no site of the name that was asked for", None),
+            116 => ("it asks for a certificate", Some(A_CERTIFICATE)),
+            120 => ("no ALPN protocol in common", Some(PROTOCOLS)),
+            121 => ("it goes on only with Encrypted Client Hello, which a server has no keys for here", None),
+            _ => ("", None),
+        }
+    }
+
+    /// `bytes` is the data at a record boundary. The message names only its kind, because it may contain a secret.
+    fn not_tls(&self, bytes: &[u8]) -> Error {
+        let looks = if bytes.starts_with(b"HTTP/") {
+            "plain HTTP response"
+        } else if [&b"GET "[..], b"HEAD ", b"POST ", b"PUT ", b"CONNECT ", b"OPTIONS "]
+            .iter()
+            .any(|method| bytes.starts_with(method))
+        {
+            "plain HTTP request"
+        } else if bytes.starts_with(b"SSH-") {
+            "SSH"
+        } else if bytes.starts_with(b"220") || bytes.starts_with(b"+OK") || bytes.starts_with(b"* OK") {
+            "greeting of a mail or FTP server"
+        } else {
+            ""
+        };
+        let peer = self.peer();
+        if self.received_record {
+            let during =
+                if self.handshaking { "during the TLS handshake" } else { "in the middle of the TLS session" };
+            let what = match looks {
+                "" => format!("bytes that begin with 0x{:02x}", bytes.first().copied().unwrap_or(0)),
+                "SSH" => "SSH".to_owned(),
+                looks => format!("a {looks}"),
+            };
+            let message = format!("{peer} sent data {during} that is not TLS: {what}");
+            return Error::new(Status::TlsProtocol, message).with_tls_alert(u8::from(AlertDescription::DecodeError));
+        }
+        let looks = match looks {
+            "plain HTTP response" => "it answers in plain HTTP".to_owned(),
+            "plain HTTP request" => "it sent a plain HTTP request".to_owned(),
+            "SSH" => "it speaks SSH".to_owned(),
+            "" => format!("its first byte is 0x{:02x}", bytes.first().copied().unwrap_or(0)),
+            _ => "it greets as a mail or FTP server".to_owned(),
+        };
+        Error::new(Status::NotTls, format!("{peer} does not speak TLS on this connection: {looks}"))
+    }
+
+    /// The other server, whose certificate was verified, may have said how the next attempt can succeed.
+    fn rejected(&self, configs: Option<&[EchConfigPayload]>) -> Error {
+        let (name, public) = (self.name.unwrap_or(""), self.public_name.unwrap_or(""));
+        let (what, advice) = match configs {
+            Some(_) => ("sent other configurations to use instead", RETRY_ECH),
+            None => ("sent no configuration to use instead", RETRY_WITHOUT_ECH),
+        };
+        let message = format!("the server \"{public}\" rejected Encrypted Client Hello for \"{name}\", and {what}");
+        Error::new(Status::TlsEchRejected, message)
+            .with_tls_alert(u8::from(AlertDescription::EncryptedClientHelloRequired))
+            .with_advice(Some(advice))
+            .with_ech_retry_configs(configs.map(ech::retry_list))
+    }
+
+    fn incompatible(&self, why: &PeerIncompatible) -> Error {
+        let peer = self.peer();
+        let common = |what: &str| format!("{peer} and this side have no {what} in common");
+        let (message, alert, advice) = match why {
+            PeerIncompatible::ServerDoesNotSupportTls12Or13 => (
+                format!("{peer} offers neither TLS 1.2 nor TLS 1.3; older versions are not offered here"),
+                AlertDescription::ProtocolVersion,
+                None,
+            ),
+            // A client of TLS 1.0 fails one of the checks that rustls makes before that of the version.
+            PeerIncompatible::Tls12NotOffered
+            | PeerIncompatible::Tls12NotOfferedOrEnabled
+            | PeerIncompatible::SignatureAlgorithmsExtensionRequired
+                if self.newest_offered.is_some_and(|newest| newest < TLS12) =>
+            {
+                let newest = old_version(self.newest_offered.unwrap_or(0));
+                (
+                    format!("{peer} offers at most {newest}; netlib needs TLS 1.2"),
+                    AlertDescription::ProtocolVersion,
+                    None,
+                )
+            }
+            PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
+            | PeerIncompatible::Tls12NotOffered
+            | PeerIncompatible::Tls12NotOfferedOrEnabled
+            | PeerIncompatible::SupportedVersionsExtensionRequired => {
+                (common("TLS version"), AlertDescription::ProtocolVersion, self.narrowed.versions())
+            }
+            PeerIncompatible::NoCipherSuitesInCommon => {
+                (common("cipher suite"), AlertDescription::HandshakeFailure, self.narrowed.ciphers())
+            }
+            PeerIncompatible::NoKxGroupsInCommon
+                if matches!(self.asked, Some(Request::Session { ecdhe: false, .. })) =>
+            {
+                let message =
+                    "offers no ephemeral key exchange on elliptic curves (ECDHE), and no other is spoken here";
+                (format!("{peer} {message}"), AlertDescription::HandshakeFailure, None)
+            }
+            // RFC 8446, section 9.2. rustls sends handshake_failure.
+            PeerIncompatible::KeyShareExtensionRequired => (
+                format!(
+                    "{peer} offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"
+                ),
+                AlertDescription::MissingExtension,
+                None,
+            ),
+            PeerIncompatible::NoKxGroupsInCommon | PeerIncompatible::NamedGroupsExtensionRequired => {
+                (common("key-exchange group"), AlertDescription::HandshakeFailure, self.narrowed.groups())
+            }
+            PeerIncompatible::NoSignatureSchemesInCommon
+            | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon
+            | PeerIncompatible::SignatureAlgorithmsExtensionRequired => (
+                common("signature scheme that this side's certificate can serve"),
+                AlertDescription::HandshakeFailure,
+                Some(OWN_CERTIFICATE),
+            ),
+            PeerIncompatible::ExtendedMasterSecretExtensionRequired => (
+                format!(
+                    "{peer} lacks the extended master secret (RFC 7627), without which TLS 1.2 is not spoken here"
+                ),
+                AlertDescription::HandshakeFailure,
+                None,
+            ),
+            why => {
+                let why = error_text::peer_incompatible(why);
+                (format!("{peer} cannot be spoken with: it {why}"), AlertDescription::HandshakeFailure, None)
+            }
+        };
+        Error::new(Status::TlsIncompatible, message).with_tls_alert(u8::from(alert)).with_advice(advice)
+    }
+}
+
+/// The part of `input` behind its whole records, if no record begins there.
+fn not_a_record(input: &[u8]) -> Option<&[u8]> {
+    let mut rest = input;
+    while let [20..=23, 3, ..] = rest {
+        rest = rest.get(record::whole_record(rest)?..)?;
+    }
+    (!rest.is_empty()).then_some(rest)
+}
+
+const TLS12: u16 = 0x0303;
+
+/// The name of a version before TLS 1.2.
+fn old_version(number: u16) -> &'static str {
+    match number {
+        0x0302 => "TLS 1.1",
+        0x0301 => "TLS 1.0",
+        _ => "SSL 3.0",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn situation() -> Situation<'static> {
+        Situation {
+            is_server: false,
+            name: Some("a.example"),
+            public_name: None,
+            is_rejected: false,
+            narrowed: Narrowed::default(),
+            asked: None,
+            handshaking: true,
+            unread: &[],
+            received_record: true,
+            newest_offered: None,
+        }
+    }
+
+    #[test]
+    fn what_is_not_tls_is_told_without_repeating_it() {
+        for (bytes, expected) in [
+            (&b"HTTP/1.1 400 Bad Request\r\n"[..], "plain HTTP"),
+            (b"GET /?token=secret HTTP/1.1", "plain HTTP request"),
+            (b"SSH-2.0-x", "SSH"),
+            (b"220 mail", "mail or FTP"),
+            (b"\x80x", "0x80"),
+        ] {
+            let situation = Situation { unread: bytes, received_record: false, ..situation() };
+            let error = situation.explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
+            assert_eq!(error.status(), Status::NotTls);
+            assert!(error.message().contains(expected) && !error.message().contains("secret"), "{error}");
+        }
+        let later = situation().explain(&TlsError::InvalidMessage(InvalidMessage::InvalidContentType), None);
+        assert_eq!(later.status(), Status::TlsProtocol);
+    }
+
+    #[test]
+    fn alerts_have_their_number_and_name() {
+        let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CertificateRequired), None);
+        assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(116)));
+        assert!(error.message().contains("116 (certificate_required)"), "{error}");
+        // A closing message in the middle of the handshake is an end, not a refusal.
+        let error = situation().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify), None);
+        assert_eq!((error.status(), error.tls_alert()), (Status::TlsHandshakeEof, Some(0)));
+    }
+
+    #[test]
+    fn an_alert_is_explained_by_what_came_before_it() {
+        let asked = |shown| Some(Request::Certificate(shown));
+        let parameters = "no version, cipher suite or parameters in common";
+        for (number, handshaking, asked, expected) in [
+            (40, true, None, Some(parameters)),
+            (71, true, None, Some(parameters)),
+            (40, false, None, None),
+            (71, false, None, None),
+            (40, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (40, false, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (40, true, asked(Shown::NothingFit), Some("was shown none: this side's key cannot sign as it demands")),
+            (40, true, asked(Shown::Certificate), Some("perhaps does not accept the one that it was shown")),
+            // Java's and Go's servers in TLS 1.2.
+            (42, true, asked(Shown::Nothing), Some("it had asked for a certificate, and was shown none")),
+            (42, true, asked(Shown::Certificate), Some("it does not accept this side's certificate")),
+            (70, true, asked(Shown::Nothing), Some("it offers neither TLS 1.2 nor TLS 1.3")),
+        ] {
+            let situation = Situation { asked: asked.as_ref(), handshaking, ..situation() };
+            let error = situation.alert(number);
+            let hint = error.message().split_once("): ").map(|(_, hint)| hint);
+            match expected {
+                None => assert_eq!(hint, None, "{number}"),
+                Some(expected) => assert!(hint.is_some_and(|hint| hint.contains(expected)), "{number}: {hint:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! How much early data (RFC 8446 section 2.3) a remembered session allows. rustls knows, and does not say it of an unbuffered
+//! session; but it takes the session's ticket out of a store of ours.
+
+use std::sync::Arc;
+
+use rustls::NamedGroup;
+use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
+use rustls_pki_types::ServerName;
+
+use super::per_thread::Notes;
+
+/// How many bytes the ticket allows that a session has just begun with, as notes of the threads that began them.
+pub(crate) type Allowances = Notes<u32>;
+
+/// A store of sessions that leaves a note of what it gives out.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    pub(crate) store: Arc<dyn ClientSessionStore>,
+    pub(crate) allowances: Arc<Allowances>,
+}
+
+impl ClientSessionStore for Watched {
+    fn set_kx_hint(&self, server: ServerName<'static>, group: NamedGroup) {
+        self.store.set_kx_hint(server, group);
+    }
+
+    fn kx_hint(&self, server: &ServerName<'_>) -> Option<NamedGroup> {
+        self.store.kx_hint(server)
+    }
+
+    fn set_tls12_session(&self, server: ServerName<'static>, session: Tls12ClientSessionValue) {
+        self.store.set_tls12_session(server, session);
+    }
+
+    fn tls12_session(&self, server: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        self.store.tls12_session(server)
+    }
+
+    fn remove_tls12_session(&self, server: &ServerName<'static>) {
+        self.store.remove_tls12_session(server);
+    }
+
+    fn insert_tls13_ticket(&self, server: ServerName<'static>, ticket: Tls13ClientSessionValue) {
+        self.store.insert_tls13_ticket(server, ticket);
+    }
+
+    fn take_tls13_ticket(&self, server: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        let ticket = self.store.take_tls13_ticket(server)?;
+        self.allowances.leave(ticket.max_early_data_size());
+        Some(ticket)
+    }
+}

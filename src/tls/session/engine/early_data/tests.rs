@@ -1,0 +1,429 @@
+//! Early data with rustls by itself as the server, which accepts it where netlib's does not, and with netlib's.
+
+use std::io::{Read as _, Write as _};
+
+use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
+use rustls::{HandshakeKind, ServerConfig, ServerConnection};
+
+use super::super::tests::{context, drain, feed};
+use super::super::*;
+use super::EarlyData;
+use crate::tls::TlsOptions;
+use crate::tls::session::record::RECORD_SIZE;
+
+/// How much the tickets allow.
+const ALLOWED: u32 = 40_000;
+
+const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
+
+/// What the server is the second time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Far {
+    Accepts,
+    /// It resumes, and takes no early data.
+    Refuses,
+    /// It does not know the ticket.
+    Forgets,
+    /// It wants another group, so that there is another hello.
+    Retries,
+    /// It agrees on another application protocol than the first time.
+    OtherProtocol,
+    /// It speaks TLS 1.2 alone.
+    Older,
+}
+
+fn client(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
+    context(|options| {
+        options.set_early_data(true);
+        change(options);
+    })
+}
+
+/// The configuration with which the tickets are made; what is remembered is shared by all that are made of it.
+fn accepting(context: &Context) -> ServerConfig {
+    let mut config = ServerConfig::clone(&context.server_config().unwrap());
+    config.max_early_data_size = ALLOWED;
+    config
+}
+
+fn of(far: Far, first: &ServerConfig, context: &Context) -> Server {
+    let mut config = first.clone();
+    match far {
+        Far::Accepts => {}
+        Far::Refuses => config.max_early_data_size = 0,
+        Far::Forgets => config.session_storage = rustls::server::ServerSessionMemoryCache::new(10),
+        Far::OtherProtocol => config.alpn_protocols = vec![b"other".to_vec()],
+        Far::Retries | Far::Older => {
+            let mut provider = default_provider();
+            if far == Far::Retries {
+                provider.kx_groups = vec![kx_group::SECP384R1];
+            }
+            let versions: &[_] =
+                if far == Far::Older { &[&rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
+            let mut remade = ServerConfig::builder_with_provider(Arc::new(provider))
+                .with_protocol_versions(versions)
+                .unwrap()
+                .with_no_client_auth()
+                .with_cert_resolver(context.server_config().unwrap().cert_resolver.clone());
+            remade.session_storage = config.session_storage;
+            remade.max_early_data_size = ALLOWED;
+            config = remade;
+        }
+    }
+    Server::new(config)
+}
+
+/// A server of rustls, and what it got.
+struct Server {
+    session: ServerConnection,
+    early: Vec<u8>,
+    later: Vec<u8>,
+}
+
+impl Server {
+    fn new(config: ServerConfig) -> Server {
+        Server { session: ServerConnection::new(Arc::new(config)).unwrap(), early: Vec::new(), later: Vec::new() }
+    }
+
+    /// What it answers.
+    fn take(&mut self, mut bytes: &[u8]) -> Vec<u8> {
+        while !bytes.is_empty() {
+            self.session.read_tls(&mut bytes).unwrap();
+            let _ = self.session.process_new_packets();
+            if let Some(mut early) = self.session.early_data() {
+                early.read_to_end(&mut self.early).unwrap();
+            }
+            let _ = self.session.reader().read_to_end(&mut self.later);
+        }
+        let mut answer = Vec::new();
+        while self.session.wants_write() {
+            self.session.write_tls(&mut answer).unwrap();
+        }
+        answer
+    }
+}
+
+/// Until nothing moves. What comes to the client comes in pieces.
+fn shake(client: &mut Engine, server: &mut Server, piece: usize) -> Result<()> {
+    loop {
+        client.handshake()?;
+        let sent = drain(client);
+        let answer = server.take(&sent);
+        if sent.is_empty() && answer.is_empty() {
+            return Ok(());
+        }
+        for piece in answer.chunks(piece) {
+            feed(client, piece);
+            client.handshake()?;
+        }
+        // Tickets.
+        let _ = client.look();
+    }
+}
+
+fn first_session(context: &Arc<Context>, config: &ServerConfig) {
+    let mut engine = Engine::client(context, Some("localhost")).unwrap();
+    assert_eq!((engine.early_data_left(), engine.write_early(REQUEST).unwrap()), (0, 0));
+    let mut server = Server::new(config.clone());
+    shake(&mut engine, &mut server, usize::MAX).unwrap();
+    assert!(!engine.is_handshaking());
+    assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::NotSent, 0));
+}
+
+/// Writes all that may be written; how much.
+fn write_early(engine: &mut Engine, data: &[u8]) -> usize {
+    let mut written = 0;
+    loop {
+        match engine.write_early(&data[written..]).unwrap() {
+            0 => return written,
+            count => written += count,
+        }
+    }
+}
+
+#[test]
+fn the_server_decides() {
+    use EarlyData::{Accepted, Rejected};
+    for (far, outcome, kind) in [
+        (Far::Accepts, Accepted, HandshakeKind::Resumed),
+        (Far::Refuses, Rejected, HandshakeKind::Resumed),
+        (Far::Forgets, Rejected, HandshakeKind::Full),
+        (Far::Retries, Rejected, HandshakeKind::Resumed),
+        (Far::OtherProtocol, Rejected, HandshakeKind::Resumed),
+    ] {
+        for (size, piece) in [(REQUEST.len(), usize::MAX), (REQUEST.len(), 1), (5000, usize::MAX)] {
+            let row = (far, size, piece);
+            let data: Vec<u8> = REQUEST.iter().copied().cycle().take(size).collect();
+            let near = client(|options| {
+                if far == Far::OtherProtocol {
+                    options.add_alpn_protocol(b"other").unwrap();
+                }
+            });
+            let mut first = accepting(&near);
+            first.alpn_protocols.clear();
+            first_session(&near, &first);
+
+            let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+            let mut server = of(far, &first, &near);
+            assert_eq!(engine.early_data_left(), ALLOWED as usize, "{row:?}");
+            assert!(!engine.handshake().unwrap());
+            assert_eq!(write_early(&mut engine, &data), size, "{row:?}");
+            let facts = (engine.early_data(), engine.early_data_written(), engine.early_data_left());
+            assert_eq!(facts, (EarlyData::Undecided, size, ALLOWED as usize - size), "{row:?}");
+            assert!(engine.is_handshaking() && engine.write(b"").unwrap() == 0);
+
+            shake(&mut engine, &mut server, piece).unwrap();
+            assert!(!engine.is_handshaking() && !server.session.is_handshaking(), "{row:?}");
+            assert_eq!(engine.session().state().handshake_kind(), Some(kind), "{row:?}");
+            let facts = (engine.early_data(), engine.early_data_written(), engine.early_data_left());
+            assert_eq!(facts, (outcome, size, 0), "{row:?}");
+            assert_eq!(engine.write_early(&data).unwrap(), 0);
+            // Nothing is sent again by itself.
+            let seen = if outcome == Accepted { &data[..] } else { &[] };
+            assert_eq!((&server.early[..], &server.later[..]), (seen, &[][..]), "{row:?}");
+
+            // The session goes on.
+            assert_eq!(engine.write(b"later").unwrap(), 5);
+            let sent = drain(&mut engine);
+            server.take(&sent);
+            assert_eq!(server.later, b"later", "{row:?}");
+            server.session.writer().write_all(b"answer").unwrap();
+            let answer = server.take(&[]);
+            feed(&mut engine, &answer);
+            let mut room = [0; 10];
+            assert_eq!((engine.read(&mut room).unwrap(), &room[..6]), (Read::Data(6), &b"answer"[..]), "{row:?}");
+        }
+    }
+}
+
+/// The last record of a client's certificates may be as short as the message that ends early data.
+#[test]
+fn the_end_of_a_long_chain_ends_no_early_data() {
+    let leaf = crate::tls::credentials::pem::certificates(include_bytes!("../../../../../tests/certs/rsa.pem"), "")
+        .unwrap()
+        .remove(0);
+    // Certificate, CertificateVerify with a signature of 256 bytes, Finished: one record and four bytes more.
+    let rest = RECORD_SIZE + 4 - (4 + 4 + 5 + leaf.len() + 5) - (4 + 4 + 256) - (4 + 32);
+    let [high, low] = u16::try_from(rest - 4).unwrap().to_be_bytes();
+    let filler = [&[0x30, 0x82, high, low][..], &vec![0; rest - 4]].concat();
+    let near = client(|options| {
+        let chain = [leaf.as_ref(), &filler].concat();
+        options.set_identity(&chain, Some(include_bytes!("../../../../../tests/certs/rsa.key"))).unwrap();
+    });
+    let plain = context(|_| {});
+    first_session(&near, &accepting(&plain));
+
+    let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+    let asking = context(|options| options.set_verify_mode(2).unwrap());
+    let mut server = Server::new(accepting(&asking));
+    engine.handshake().unwrap();
+    assert_eq!(write_early(&mut engine, REQUEST), REQUEST.len());
+    let sent = drain(&mut engine);
+    feed(&mut engine, &server.take(&sent));
+    assert!(engine.handshake().unwrap());
+    let sent = drain(&mut engine);
+    let mut rest = &sent[..];
+    let mut lengths = Vec::new();
+    while let Some(size) = record::whole_record(rest) {
+        lengths.push(size);
+        rest = &rest[size..];
+    }
+    assert_eq!(lengths, [RECORD_SIZE + 22, 26]);
+    assert_eq!(engine.early_data(), EarlyData::Rejected);
+}
+
+/// As much as the ticket allows, in as many calls as it takes, and before or after the hello has left.
+#[test]
+fn no_more_is_sent_than_the_ticket_allows() {
+    let near = client(|_| {});
+    let first = accepting(&near);
+    first_session(&near, &first);
+    let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+    let mut server = of(Far::Accepts, &first, &near);
+    assert!(!engine.handshake().unwrap());
+    let hello = drain(&mut engine);
+    let data = vec![7; ALLOWED as usize + 1];
+    assert_eq!(engine.write_early(&data[..1]).unwrap(), 1);
+    assert_eq!(write_early(&mut engine, &data), ALLOWED as usize - 1);
+    assert_eq!((engine.early_data_left(), engine.write_early(&data).unwrap()), (0, 0));
+    let answer = server.take(&hello);
+    feed(&mut engine, &answer);
+    shake(&mut engine, &mut server, usize::MAX).unwrap();
+    assert_eq!((engine.early_data(), server.early.len()), (EarlyData::Accepted, ALLOWED as usize));
+    assert_eq!(write_early(&mut engine, &data), 0);
+}
+
+/// How much may be sent is what the session allows that the program has given, and not the one that the context remembered.
+#[test]
+fn a_session_that_the_program_gives_brings_its_own_allowance() {
+    for (given, remembered) in [(ALLOWED, 0), (0, ALLOWED), (ALLOWED, 100)] {
+        let row = (given, remembered);
+        let near = client(|_| {});
+        let mut first = accepting(&near);
+        first.max_early_data_size = given;
+        let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+        let mut server = Server::new(first.clone());
+        shake(&mut engine, &mut server, usize::MAX).unwrap();
+        let saved = Arc::new(engine.take_session().unwrap().unwrap());
+        near.forget_sessions();
+        first.max_early_data_size = remembered;
+        first_session(&near, &first);
+
+        let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+        assert_eq!(engine.early_data_left(), remembered as usize, "{row:?}");
+        engine.set_session(Some(&saved)).unwrap();
+        assert_eq!(engine.early_data_left(), given as usize, "{row:?}");
+        // Refused, it changes nothing.
+        assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
+        assert_eq!(engine.early_data_left(), given as usize, "{row:?}");
+        first.max_early_data_size = ALLOWED;
+        let mut server = of(Far::Accepts, &first, &near);
+        assert!(!engine.handshake().unwrap());
+        let written = write_early(&mut engine, REQUEST);
+        assert_eq!(written, if given > 0 { REQUEST.len() } else { 0 }, "{row:?}");
+        shake(&mut engine, &mut server, usize::MAX).unwrap();
+        let outcome = if given > 0 { EarlyData::Accepted } else { EarlyData::NotSent };
+        assert_eq!((engine.early_data(), &server.early[..]), (outcome, &REQUEST[..written]), "{row:?}");
+        assert_eq!(engine.session().state().handshake_kind(), Some(HandshakeKind::Resumed), "{row:?}");
+        assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
+    }
+}
+
+/// Which is offered all the same.
+#[test]
+fn none_need_be_sent() {
+    for far in [Far::Accepts, Far::Refuses, Far::Retries] {
+        let near = client(|_| {});
+        let first = accepting(&near);
+        first_session(&near, &first);
+        let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+        let mut server = of(far, &first, &near);
+        shake(&mut engine, &mut server, usize::MAX).unwrap();
+        assert!(!engine.is_handshaking());
+        assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::NotSent, 0), "{far:?}");
+    }
+}
+
+/// Between the server's other hello and its end of the handshake nothing more is sent.
+#[test]
+fn a_retry_ends_it_at_once() {
+    let near = client(|_| {});
+    let first = accepting(&near);
+    first_session(&near, &first);
+    let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+    let mut server = of(Far::Retries, &first, &near);
+    engine.handshake().unwrap();
+    assert_eq!(write_early(&mut engine, REQUEST), REQUEST.len());
+    let sent = drain(&mut engine);
+    let retry = server.take(&sent);
+    feed(&mut engine, &retry);
+    assert!(!engine.handshake().unwrap());
+    assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::Rejected, 0));
+    assert_eq!(engine.write_early(REQUEST).unwrap(), 0);
+    shake(&mut engine, &mut server, usize::MAX).unwrap();
+    assert_eq!((engine.early_data(), server.early.len()), (EarlyData::Rejected, 0));
+}
+
+#[test]
+fn a_server_that_is_older_now_is_told() {
+    let near = client(|_| {});
+    let first = accepting(&near);
+    first_session(&near, &first);
+    let mut engine = Engine::client(&near, Some("localhost")).unwrap();
+    let mut server = of(Far::Older, &first, &near);
+    engine.handshake().unwrap();
+    assert_eq!(write_early(&mut engine, REQUEST), REQUEST.len());
+    let error = shake(&mut engine, &mut server, usize::MAX).unwrap_err();
+    assert_eq!(
+        (error.status(), error.message(), error.advice()),
+        (
+            Status::TlsIncompatible,
+            "the server \"localhost\" answers with TLS 1.2, in which there is no early data, and was offered some",
+            Some(c"to offer none: netlib_tls_options_set_early_data with 0")
+        )
+    );
+    // Nobody knows.
+    assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::Undecided, 0));
+}
+
+#[test]
+fn a_context_that_was_not_told_to_sends_none() {
+    let near = client(|_| {});
+    let first = accepting(&near);
+    for change in [
+        (|options| options.set_early_data(false)) as fn(&mut TlsOptions),
+        // Tickets of TLS 1.2 allow none.
+        |options| options.set_maximum_version(0x0303).unwrap(),
+    ] {
+        let near = client(change);
+        for _ in 0..2 {
+            first_session(&near, &first);
+        }
+    }
+    // Nor does a session without a name, which resumes none.
+    let nameless = client(|options| options.set_check_hostname(false));
+    first_session(&nameless, &first);
+    let engine = Engine::client(&nameless, None).unwrap();
+    assert_eq!(engine.early_data_left(), 0);
+}
+
+/// Netlib's server takes none; it passes over what came. Its bound is rustls': 16 KiB, in which a record counts once for each
+/// look at what has come.
+#[test]
+fn netlibs_server_passes_over_it() {
+    for (size, expected) in [(1, Ok(())), (5000, Ok(())), (17_000, Err(Status::TlsProtocol))] {
+        let near = client(|_| {});
+        let first = accepting(&near);
+        first_session(&near, &first);
+        let mut client = Engine::client(&near, Some("localhost")).unwrap();
+        let mut server = Engine::server(&near).unwrap();
+        client.handshake().unwrap();
+        assert_eq!(write_early(&mut client, &vec![7; size]), size);
+        let mut failure = Ok(());
+        for _ in 0..4 {
+            let sent = drain(&mut client);
+            let mut rest = &sent[..];
+            while !rest.is_empty() && failure.is_ok() {
+                rest = &rest[feed(&mut server, rest)..];
+                failure = server.handshake().map(|_| ());
+            }
+            feed(&mut client, &drain(&mut server));
+            let _ = client.handshake();
+        }
+        assert_eq!(failure.map_err(|error| error.status()), expected, "{size}");
+        assert_eq!((server.early_data(), server.early_data_left()), (EarlyData::NotSent, 0));
+        if expected.is_ok() {
+            assert_eq!((client.is_handshaking(), server.is_handshaking()), (false, false));
+            assert_eq!(client.session().state().handshake_kind(), Some(HandshakeKind::Resumed));
+            assert_eq!(client.early_data(), EarlyData::Rejected);
+            // The request once more, as the program has to.
+            client.write(REQUEST).unwrap();
+            feed(&mut server, &drain(&mut client));
+            let mut room = [0; 100];
+            assert_eq!(server.read(&mut room).unwrap(), Read::Data(REQUEST.len()));
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for (protocols, resumption, expected) in [
+        (0, true, None),
+        (1, true, None),
+        (2, true, Some("early data is written before an application protocol is agreed on, and several are offered")),
+        (1, false, Some("early data is part of resumption, which is off")),
+    ] {
+        let mut options = TlsOptions::default();
+        options.set_system_trust(false);
+        options.set_embedded_trust(true);
+        options.set_early_data(true);
+        options.set_resumption(resumption);
+        for protocol in 0..protocols {
+            options.add_alpn_protocol(format!("p{protocol}").as_bytes()).unwrap();
+        }
+        let refused = Context::new(&options).err();
+        let facts = refused.as_ref().map(|error| (error.status(), error.message()));
+        let message = expected.map(|message| format!("netlib_tls_options_set_early_data: {message}"));
+        assert_eq!(facts, message.as_deref().map(|message| (Status::InvalidArgument, message)));
+    }
+}

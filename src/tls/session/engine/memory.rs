@@ -1,0 +1,204 @@
+//! An engine for a program that moves the bytes itself: it feeds what came from its transport and drains what must go
+//! there. Nothing here waits or makes a system call, and what is kept is bounded.
+
+use std::sync::Arc;
+
+use once_cell::race::OnceBox;
+
+use super::early_data::EarlyData;
+use super::{Engine, Read};
+use crate::error::Result;
+use crate::fork::Process;
+use crate::tls::config::ech::EchStatus;
+use crate::tls::context::Context;
+use crate::tls::session::negotiated::{Agreed, SessionInfo};
+use crate::tls::session::pool::fill;
+use crate::tls::session::store::SavedSession;
+use crate::tls::stream::Io;
+
+/// While so many bytes wait to be drained, nothing more is encrypted. Beyond it there is at most one piece, of
+/// `record::WRITE_SIZE` and its overhead.
+pub const BACKLOG: usize = 256 * 1024;
+
+pub struct MemoryEngine {
+    /// The process that made it.
+    process: Process,
+    engine: Engine,
+    info: OnceBox<SessionInfo>,
+}
+
+impl MemoryEngine {
+    pub fn client(context: &Arc<Context>, server_hostname: Option<&str>) -> Result<MemoryEngine> {
+        Ok(MemoryEngine::new(Engine::client(context, server_hostname)?))
+    }
+
+    pub fn server(context: &Arc<Context>) -> Result<MemoryEngine> {
+        Ok(MemoryEngine::new(Engine::server(context)?))
+    }
+
+    fn new(engine: Engine) -> MemoryEngine {
+        MemoryEngine { process: Process::current(), engine, info: OnceBox::new() }
+    }
+
+    /// The engine, in the process that it belongs to.
+    fn own(&mut self) -> Result<&mut Engine> {
+        self.process.check_owner("engine")?;
+        Ok(&mut self.engine)
+    }
+
+    /// Every call that can fail goes through here, so that its error gets the retry kind of the session.
+    fn classified<T>(&mut self, act: impl FnOnce(&mut MemoryEngine) -> Result<T>) -> Result<T> {
+        act(self).map_err(|error| self.engine.classify(error))
+    }
+
+    /// Takes bytes of the network, as many as there is room for.
+    pub fn feed(&mut self, data: &[u8]) -> Result<usize> {
+        self.classified(|this| this.own()?.feed(data))
+    }
+
+    /// The network will give no more.
+    pub fn feed_end(&mut self) {
+        self.engine.end_input();
+    }
+
+    /// Gives bytes for the network; how many.
+    pub fn drain(&mut self, buffer: &mut [u8]) -> Result<usize> {
+        let engine = self.own()?;
+        let mut filled = 0;
+        while let Some(room) = buffer.get_mut(filled..).filter(|room| !room.is_empty()) {
+            let Some(mut piece) = engine.next_output() else { break };
+            let count = fill(room, piece.bytes());
+            filled += count;
+            piece.consume(count);
+            engine.return_output(piece);
+        }
+        Ok(filled)
+    }
+
+    pub fn output_pending(&self) -> usize {
+        self.engine.output_len()
+    }
+
+    pub fn ech_status(&self) -> EchStatus {
+        self.engine.ech_status()
+    }
+
+    pub fn handshake(&mut self) -> Result<Io> {
+        self.classified(MemoryEngine::do_handshake)
+    }
+
+    /// Reads at least one byte, up to all that are available.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<Io> {
+        self.classified(|this| this.do_read(buffer))
+    }
+
+    /// Writes as much as the backlog allows.
+    pub fn write(&mut self, data: &[u8]) -> Result<Io> {
+        self.classified(|this| this.do_write(data))
+    }
+
+    /// Writes as much as may be sent before the server answers, and as the backlog allows.
+    pub fn write_early(&mut self, data: &[u8]) -> Result<Io> {
+        self.classified(|this| this.do_write_early(data))
+    }
+
+    fn do_handshake(&mut self) -> Result<Io> {
+        loop {
+            let done = self.own()?.handshake()?;
+            // A session has at most two: which context goes on, and what time it is.
+            match self.engine.take_question() {
+                Some(question) => self.engine.answer(question.ask()),
+                None => return Ok(if done { Io::Done(0) } else { Io::WantRead }),
+            }
+        }
+    }
+
+    fn do_read(&mut self, buffer: &mut [u8]) -> Result<Io> {
+        if buffer.is_empty() {
+            return Ok(Io::Done(0));
+        }
+        if let want @ Io::WantRead = self.do_handshake()? {
+            return Ok(want);
+        }
+        Ok(match self.engine.read(buffer)? {
+            Read::Data(count) => Io::Done(count),
+            Read::Blocked => Io::WantRead,
+            Read::End => Io::End,
+        })
+    }
+
+    fn do_write(&mut self, data: &[u8]) -> Result<Io> {
+        self.own()?.check_sending()?;
+        if let want @ Io::WantRead = self.do_handshake()? {
+            return Ok(want);
+        }
+        let mut written = 0;
+        while let Some(rest) = data.get(written..).filter(|rest| !rest.is_empty()) {
+            if self.engine.output_len() >= BACKLOG {
+                return Ok(if written > 0 { Io::Done(written) } else { Io::WantWrite });
+            }
+            written += self.engine.write(rest)?;
+        }
+        Ok(Io::Done(written))
+    }
+
+    fn do_write_early(&mut self, data: &[u8]) -> Result<Io> {
+        self.own()?.check_sending()?;
+        if self.engine.early_data_left() == 0 {
+            return Ok(Io::Done(0));
+        }
+        self.do_handshake()?;
+        let mut written = 0;
+        while let Some(rest) = data.get(written..).filter(|rest| !rest.is_empty()) {
+            if self.engine.output_len() >= BACKLOG {
+                return Ok(if written > 0 { Io::Done(written) } else { Io::WantWrite });
+            }
+            match self.engine.write_early(rest)? {
+                0 => break,
+                count => written += count,
+            }
+        }
+        Ok(Io::Done(written))
+    }
+
+    pub fn early_data(&self) -> EarlyData {
+        self.engine.early_data()
+    }
+
+    pub fn early_data_left(&self) -> usize {
+        self.engine.early_data_left()
+    }
+
+    pub fn early_data_written(&self) -> usize {
+        self.engine.early_data_written()
+    }
+
+    pub fn shutdown(&mut self) -> Result<()> {
+        self.classified(|this| this.own()?.close())
+    }
+
+    pub fn pending(&mut self) -> usize {
+        self.own().map_or(0, Engine::pending)
+    }
+
+    pub fn take_session(&mut self) -> Result<Option<SavedSession>> {
+        self.classified(|this| this.own()?.take_session())
+    }
+
+    pub fn set_session(&mut self, session: Option<&Arc<SavedSession>>) -> Result<()> {
+        self.classified(|this| this.own()?.set_session(session))
+    }
+
+    /// What was agreed on; `None` before the handshake is done.
+    pub fn agreed(&self) -> Option<Agreed> {
+        Agreed::on(&self.engine)
+    }
+
+    /// What was agreed on and is lent, such as names and certificates.
+    pub fn session(&self) -> Option<&SessionInfo> {
+        if self.info.get().is_none() {
+            let _ = self.info.set(Box::new(SessionInfo::of(&self.engine)?));
+        }
+        self.info.get()
+    }
+}

@@ -1,0 +1,258 @@
+//! The sessions of a client's side: what comes is completed with what only the engine knows, and taken out or brought in
+//! when the program wants that. And what a server asks of those who resume one.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustls::HandshakeKind;
+
+use super::Engine;
+use super::early_data::Early;
+use super::pending_callback::Moment;
+use crate::error::{Error, Result};
+use crate::fork;
+use crate::status::Status;
+use crate::tls::session::record::Session;
+use crate::tls::session::store::{Handed, SavedSession, Validity};
+use crate::tls::verify::refusal;
+use crate::tls::verify::server_name;
+use crate::tls::x509::Certificate;
+
+impl Engine {
+    /// Takes the newest session that the server has given, if the context still remembers one.
+    pub(crate) fn take_session(&mut self) -> Result<Option<SavedSession>> {
+        self.check_client("take a session from")?;
+        Ok(self.connection.and_then(|connection| self.context.sessions().take_out(connection)))
+    }
+
+    /// Has this session resumed, or none, before anything has been said.
+    pub(crate) fn set_session(&mut self, saved: Option<&Arc<SavedSession>>) -> Result<()> {
+        self.check_client("give a session to")?;
+        self.check()?;
+        let refused = |why: &str| Err(Error::new(Status::InvalidArgument, why));
+        if self.begun {
+            return refused("the handshake has begun: a session is given before it");
+        }
+        if !self.context.resumption() && saved.is_some() {
+            return refused("the context resumes no sessions: netlib_tls_options_set_resumption");
+        }
+        let config = self.context.client_config(self.name.is_some())?;
+        if let Some(saved) = saved {
+            saved.check(self.context.sessions(), self.name.as_deref(), &config.alpn_protocols)?;
+        }
+        // Without a name nothing is resumed.
+        let Some(name) = &self.name else { return Ok(()) };
+        let name = server_name::parse(name)?;
+        let handed = saved.map_or(Handed::Nothing, |saved| Handed::This(Arc::clone(saved)));
+        let _delay = fork::delay();
+        // What this one was made with is dropped unseen.
+        self.session = self.context.sessions().with(handed, || Session::client(config, name))?;
+        self.note_offer();
+        self.resuming = saved.cloned();
+        Ok(())
+    }
+
+    /// What a fatal alert has ended, sent or received, is not resumed: neither what it has brought (RFC 8446 section 6.2) nor
+    /// what it began with, of which only TLS 1.2 leaves something (RFC 5246 section 7.2.2).
+    pub(crate) fn forget_sessions(&self) {
+        let sessions = self.context.sessions();
+        if let Some(connection) = self.connection {
+            sessions.forget_of(connection);
+        }
+        let name = self.name.as_deref().filter(|_| self.is_handshaking()).map(server_name::parse);
+        if let (Some(Ok(name)), Ok(config)) = (name, self.context.client_config(true)) {
+            sessions.forget_tls12(&name, &config.alpn_protocols);
+        }
+    }
+
+    fn check_client(&self, what: &str) -> Result<()> {
+        if self.is_server {
+            let message = format!("there is no way to {what} a server's side: clients keep sessions");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(())
+    }
+
+    /// Sessions have come to the context, perhaps from this connection.
+    #[cold]
+    pub(crate) fn adopt_sessions(&mut self) {
+        let sessions = self.context.sessions();
+        let connection = *self.connection.get_or_insert_with(|| sessions.next_connection());
+        if !self.context.minds_time() {
+            return sessions.adopt(connection, None);
+        }
+        let now = self.now();
+        // Read once a connection, because a server may send tickets by the thousand, and mostly not at all of one that was
+        // resumed: its proof is the one that was judged then.
+        let is_resumed = self.session.state().handshake_kind() == Some(HandshakeKind::Resumed);
+        let known = self.validity.take_if(|_| self.has_adopted || is_resumed);
+        let validity = known.unwrap_or_else(|| Box::new(self.found_validity(now)));
+        sessions.adopt(connection, Some((&validity, now)));
+        // What came may have been for another thread's, and this one's server has proved nothing yet.
+        if self.session.state().peer_certificates().is_some() {
+            self.validity = Some(validity);
+            self.has_adopted = true;
+        }
+    }
+
+    /// By the clock that the peer is judged by.
+    fn now(&self) -> u64 {
+        match &self.moment {
+            Moment::Told(told) => told.now(),
+            _ => SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        }
+    }
+
+    /// Of a server whose handshake is done: a client that resumes a session shows no certificate, and the one that it once
+    /// showed may have expired since. rustls does not look.
+    pub(crate) fn check_resumed_client(&mut self) -> Result<()> {
+        let state = self.session.state();
+        let is_resumed = self.is_server && state.handshake_kind() == Some(HandshakeKind::Resumed);
+        if !is_resumed || !self.context.minds_time_of_clients() {
+            return Ok(());
+        }
+        let now = i64::try_from(self.now()).unwrap_or(i64::MAX);
+        let leaf = state.peer_certificates().and_then(|chain| chain.first());
+        let Some(Ok(leaf)) = leaf.map(|der| Certificate::parse(der)) else { return Ok(()) };
+        if now <= leaf.not_after {
+            return Ok(());
+        }
+        let error = refusal::expired(leaf.not_after, now).at(0, &leaf).explained(&self.peer());
+        Err(self.complain(error))
+    }
+
+    /// When what the server has proved can be taken for good: while its certificate is valid, and so are the others that
+    /// it sent and the lists of revoked ones, except those that were not valid when the chain was judged and so had no
+    /// part in it.
+    fn found_validity(&self, now: u64) -> Validity {
+        let chain = self.session.state().peer_certificates().unwrap_or(&[]);
+        let mut found = 0..0;
+        for (index, der) in chain.iter().enumerate() {
+            let validity = Certificate::validity_of(der).unwrap_or(0..0);
+            if index == 0 {
+                found = validity;
+            } else if validity.contains(&now) {
+                found = found.start.max(validity.start)..found.end.min(validity.end);
+            }
+        }
+        found.start..self.context.lists_end(now).map_or(found.end, |end| found.end.min(end))
+    }
+
+    /// Of the session that this thread has just made: what comes with the one that it offers to resume.
+    pub(crate) fn note_offer(&mut self) {
+        self.early = Early::of_new(&self.context);
+        self.validity = self.context.sessions().take_validity().map(Box::new);
+    }
+
+    /// The program has said what time it is, and nothing has been sent. A session may rest on a certificate that would not
+    /// be accepted any more, because that clock was set since; it is not offered then.
+    pub(crate) fn reconsider_offer(&mut self, time: u64) {
+        let is_over = self.validity.as_ref().is_some_and(|validity| !validity.contains(&time));
+        let Some(name) = self.name.as_deref().filter(|_| is_over && !self.begun) else { return };
+        self.context.sessions().drop_invalid(time);
+        let remade =
+            server_name::parse(name).and_then(|name| Session::client(self.context.client_config(true)?, name));
+        match remade {
+            Ok(session) => {
+                self.session = session;
+                self.note_offer();
+            }
+            Err(error) => {
+                self.fail(error);
+            }
+        }
+        if let Some(saved) = self.resuming.take() {
+            saved.use_up();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use rustls_pki_types::UnixTime;
+
+    use super::super::Read;
+    use super::super::pending_callback::Told;
+    use super::super::tests::{context, drain, feed, pair, shake};
+    use super::*;
+    use crate::tls::Context;
+    use crate::tls::config::code_points::Version;
+
+    /// A client and a server that have shaken hands, and what came with that.
+    fn connected(context: &Arc<Context>) -> (Engine, Engine) {
+        let (mut client, mut server) = pair(context);
+        shake(&mut client, &mut server, usize::MAX);
+        assert_eq!(client.read(&mut [0]).unwrap(), Read::Blocked);
+        (client, server)
+    }
+
+    /// Sessions may come long after the clock was asked.
+    #[test]
+    fn the_programs_clock_goes_on_after_the_handshake() {
+        let (mut client, _) = connected(&context(|_| {}));
+        let mut valid_at = |seconds: u64, before: u64| {
+            let at = SystemTime::now() - Duration::from_secs(before);
+            let time = Ok(UnixTime::since_unix_epoch(Duration::from_secs(seconds)));
+            client.moment = Moment::Told(Box::new(Told { time, at }));
+            let now = client.now();
+            client.found_validity(now).end.saturating_sub(now)
+        };
+        let whole = valid_at(0, 0);
+        for (seconds, before, passed) in [(1000, 0, 1000), (1000, 500, 1500), (whole - 500, 400, whole - 100)] {
+            assert!((passed..passed + 5).contains(&(whole - valid_at(seconds, before))), "{seconds}, {before}");
+        }
+        assert_eq!(valid_at(whole - 500, 1000), 0);
+    }
+
+    /// A ticket of TLS 1.3 is used up by the hello; the other one is of a connection that nothing has happened to.
+    #[test]
+    fn what_a_fatal_alert_has_ended_is_not_resumed() {
+        const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];
+        for (version, came, after_failure) in [(Version::Tls12, 1, 0), (Version::Tls13, 2, 1)] {
+            let context = context(|options| options.set_maximum_version(version as i32).unwrap());
+            let (mut client, mut server) = connected(&context);
+            assert_eq!(context.session_count(), came, "{version:?}");
+            server.write(b"data").unwrap();
+            let mut spoilt = drain(&mut server);
+            *spoilt.last_mut().unwrap() ^= 1;
+            feed(&mut client, &spoilt);
+            assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsProtocol, "{version:?}");
+            assert_eq!(context.session_count(), 0, "{version:?}");
+
+            // That a connection is cut off says nothing against it.
+            let (mut client, _) = connected(&context);
+            client.end_input();
+            assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsTruncated, "{version:?}");
+            assert_eq!(context.session_count(), came, "{version:?}");
+
+            let mut client = Engine::client(&context, Some("localhost")).unwrap();
+            client.handshake().unwrap();
+            feed(&mut client, ALERT);
+            assert_eq!(client.handshake().unwrap_err().tls_alert(), Some(40), "{version:?}");
+            assert_eq!(context.session_count(), after_failure, "{version:?}");
+        }
+    }
+
+    /// The certificate of a server that does not resume is another one, perhaps.
+    #[test]
+    fn only_who_resumes_has_the_proof_of_before() {
+        let offering = context(|_| {});
+        let stranger = context(|_| {});
+        for (serving, kind) in [(&stranger, HandshakeKind::Full), (&offering, HandshakeKind::Resumed)] {
+            let (first, _) = connected(&offering);
+            let of_before = first.validity.as_deref().cloned().unwrap();
+            let mut client = Engine::client(&offering, Some("localhost")).unwrap();
+            assert_eq!(client.validity.as_deref(), Some(&of_before));
+            let marked = of_before.start..of_before.end - 1;
+            client.validity = Some(Box::new(marked.clone()));
+            let mut server = Engine::server(serving).unwrap();
+            shake(&mut client, &mut server, usize::MAX);
+            assert_eq!(client.read(&mut [0]).unwrap(), Read::Blocked);
+            assert_eq!(client.session().state().handshake_kind(), Some(kind));
+            let expected = if kind == HandshakeKind::Resumed { &marked } else { &of_before };
+            assert_eq!(client.validity.as_deref(), Some(expected), "{kind:?}");
+        }
+    }
+}

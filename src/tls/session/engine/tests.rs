@@ -1,0 +1,550 @@
+//! Two engines wired together in memory, with the wire in the test's hands.
+
+use super::*;
+use crate::tls::TlsOptions;
+use crate::tls::config::code_points::Version;
+use crate::tls::session::peer_request::Shown;
+use crate::tls::session::suites;
+
+pub(crate) const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
+const CHAIN: &[u8] = include_bytes!("../../../../tests/certs/server.pem");
+const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
+
+pub(crate) fn context(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
+    let mut options = TlsOptions::default();
+    options.add_ca_data(CA).unwrap();
+    options.set_identity(CHAIN, Some(KEY)).unwrap();
+    change(&mut options);
+    Arc::new(Context::new(&options).unwrap())
+}
+
+pub(crate) fn pair(context: &Arc<Context>) -> (Engine, Engine) {
+    (Engine::client(context, Some("localhost")).unwrap(), Engine::server(context).unwrap())
+}
+
+/// Takes all output.
+pub(crate) fn drain(engine: &mut Engine) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = engine.next_output() {
+        bytes.extend_from_slice(piece.bytes());
+    }
+    bytes
+}
+
+/// Puts bytes in, as many as there is room for; how many.
+pub(crate) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
+    let mut input = engine.lend_input().unwrap();
+    let count = bytes.len().min(input.space().len());
+    input.space()[..count].copy_from_slice(&bytes[..count]);
+    input.add(count);
+    engine.take_back(input);
+    count
+}
+
+/// Shakes hands, `step` bytes at a time.
+pub(crate) fn shake(client: &mut Engine, server: &mut Engine, step: usize) {
+    for _ in 0..10 {
+        for turn in 0..2 {
+            let (from, to) = if turn == 0 { (&mut *client, &mut *server) } else { (&mut *server, &mut *client) };
+            from.handshake().unwrap();
+            for piece in drain(from).chunks(step) {
+                let mut rest = piece;
+                while !rest.is_empty() {
+                    rest = &rest[feed(to, rest)..];
+                    to.handshake().unwrap();
+                }
+            }
+        }
+        if !client.is_handshaking() && !server.is_handshaking() {
+            return;
+        }
+    }
+    panic!("the handshake does not end");
+}
+
+fn read_all(engine: &mut Engine, room: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut buffer = vec![0; room];
+    while let Read::Data(count) = engine.read(&mut buffer).unwrap() {
+        bytes.extend_from_slice(&buffer[..count]);
+    }
+    bytes
+}
+
+fn noise(len: usize) -> Vec<u8> {
+    (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
+}
+
+#[test]
+fn both_versions_byte_at_a_time_and_whole() {
+    for version in [Version::Tls12, Version::Tls13] {
+        let context = context(|options| {
+            options.minimum_version = version;
+            options.maximum_version = version;
+        });
+        for step in [1, 7, 1000, usize::MAX] {
+            let (mut client, mut server) = pair(&context);
+            shake(&mut client, &mut server, step);
+            let state = client.session().state();
+            assert_eq!(state.protocol_version().and_then(Version::from_rustls), Some(version));
+            client.write(b"ping").unwrap();
+            feed(&mut server, &drain(&mut client));
+            assert_eq!(read_all(&mut server, 100), b"ping", "{version:?} by {step}");
+        }
+    }
+}
+
+/// rustls tells of the closing message once, and may do so while this side writes.
+#[test]
+fn an_end_that_comes_with_the_handshakes_end_is_not_lost() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    client.handshake().unwrap();
+    feed(&mut server, &drain(&mut client));
+    server.handshake().unwrap();
+    feed(&mut client, &drain(&mut server));
+    assert!(client.handshake().unwrap());
+    client.write(b"brief").unwrap();
+    client.close().unwrap();
+    feed(&mut server, &drain(&mut client));
+    assert!(server.handshake().unwrap());
+    let mut room = [0; 100];
+    assert_eq!(server.read(&mut room).unwrap(), Read::Data(5));
+    server.write(b"answer").unwrap();
+    assert_eq!(server.read(&mut room).unwrap(), Read::End);
+}
+
+#[test]
+fn plaintext_is_whole_whatever_the_room() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    let sent = noise(150_000);
+    for room in [1000, 16_384, 16_385, 40_000, 100_000] {
+        let (mut written, mut received) = (0, Vec::new());
+        while written < sent.len() {
+            written += client.write(&sent[written..]).unwrap();
+            let records = drain(&mut client);
+            let mut at = 0;
+            while at < records.len() {
+                at += feed(&mut server, &records[at..]);
+                received.extend(read_all(&mut server, room));
+            }
+        }
+        assert_eq!(received, sent, "room {room}");
+    }
+    // Nothing is pending any more, so nothing is held.
+    assert!(server.incoming.is_none() && server.spill.is_none() && client.outgoing.is_empty());
+}
+
+#[test]
+fn several_records_come_out_of_one_read_and_go_out_in_one_piece() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    assert_eq!(client.write(&noise(100_000)).unwrap(), record::WRITE_SIZE);
+    let piece = client.next_output().unwrap();
+    assert!(!client.has_output());
+    feed(&mut server, piece.bytes());
+    let mut room = vec![0; 100_000];
+    assert_eq!(server.read(&mut room).unwrap(), Read::Data(record::WRITE_SIZE));
+}
+
+#[test]
+fn pending_counts_what_a_read_returns_without_input() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    client.write(&[b'x'; 20_000]).unwrap();
+    let records = drain(&mut client);
+    feed(&mut server, &records[..records.len() - 1]);
+    assert_eq!(server.pending(), 16_384);
+    let mut room = [0; 16_000];
+    assert_eq!(server.read(&mut room).unwrap(), Read::Data(16_000));
+    assert_eq!(server.pending(), 384);
+    assert_eq!(server.read(&mut room).unwrap(), Read::Data(384));
+    assert_eq!(server.pending(), 0);
+    feed(&mut server, &records[records.len() - 1..]);
+    assert_eq!(server.pending(), 20_000 - 16_384);
+}
+
+/// rustls must see the first fragments of a handshake message in every call until the rest has come: a write in between
+/// shows them, also while the input is lent to a reader.
+#[test]
+fn a_write_between_the_fragments_of_a_ticket() {
+    let context = context(|_| {});
+    for step in [1, 3, 50] {
+        for lent in [false, true] {
+            let mut config = (*context.server_config().unwrap()).clone();
+            config.max_fragment_size = Some(64);
+            let session = Session::server(Arc::new(config)).unwrap();
+            let mut server = Engine::new(&context, session, true, None);
+            let mut client = Engine::client(&context, Some("localhost")).unwrap();
+            // Up to the client's last flight, to which the server answers with tickets.
+            feed(&mut server, &{
+                client.handshake().unwrap();
+                drain(&mut client)
+            });
+            server.handshake().unwrap();
+            feed(&mut client, &drain(&mut server));
+            assert!(client.handshake().unwrap());
+            feed(&mut server, &drain(&mut client));
+            assert!(server.handshake().unwrap());
+            let tickets = drain(&mut server);
+            assert!(tickets.len() > 200);
+
+            let mut held = 0;
+            for piece in tickets.chunks(step) {
+                feed(&mut client, piece);
+                assert_eq!(client.read(&mut [0; 10]).unwrap(), Read::Blocked);
+                held = held.max(client.held);
+                let input = lent.then(|| client.lend_input().unwrap());
+                client.write(b"x").unwrap();
+                if let Some(input) = input {
+                    client.take_back(input);
+                }
+            }
+            assert!(held > 64, "a fragment was held");
+            let sent = drain(&mut client);
+            feed(&mut server, &sent);
+            assert_eq!(read_all(&mut server, 5000).len(), tickets.chunks(step).count());
+            server.write(b"y").unwrap();
+            feed(&mut client, &drain(&mut server));
+            assert_eq!(read_all(&mut client, 10), b"y");
+        }
+    }
+}
+
+#[test]
+fn a_writer_does_not_open_the_readers_records() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    server.write(b"one").unwrap();
+    server.write(b"two").unwrap();
+    feed(&mut client, &drain(&mut server));
+    client.write(b"a").unwrap();
+    assert_eq!(client.read(&mut [0; 3]).unwrap(), Read::Data(3));
+    client.write(b"b").unwrap();
+    assert_eq!(read_all(&mut client, 100), b"two");
+    feed(&mut server, &drain(&mut client));
+    assert_eq!(read_all(&mut server, 100), b"ab");
+}
+
+#[test]
+fn keys_can_be_updated_while_both_sides_send() {
+    use rustls::unbuffered::ConnectionState;
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    read_all(&mut client, 10);
+    for round in 0..5 {
+        assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
+        let Session::Server(connection) = &mut server.session else { panic!("the server's side") };
+        match connection.process_tls_records(&mut []).state {
+            Ok(ConnectionState::WriteTraffic(traffic)) => traffic.refresh_traffic_keys().unwrap(),
+            other => panic!("{other:?}"),
+        }
+        // On the way when the request arrives, and the answer to it goes before what is written next.
+        client.write(b"old keys").unwrap();
+        server.write(b"new keys").unwrap();
+        feed(&mut client, &drain(&mut server));
+        assert_eq!(read_all(&mut client, 100), b"new keys", "round {round}");
+        client.write(b", then new").unwrap();
+        feed(&mut server, &drain(&mut client));
+        assert_eq!(read_all(&mut server, 100), b"old keys, then new");
+    }
+}
+
+/// A read asks rustls no more once all that came has been read: it would have nothing to say then, whatever came, in
+/// whatever pieces, and however much room there is.
+#[test]
+fn a_reader_that_asks_no_more_misses_nothing() {
+    use rustls::unbuffered::ConnectionState;
+    let random = noise(100_000);
+    for version in [Version::Tls12, Version::Tls13] {
+        let context = context(|options| options.set_maximum_version(version as i32).unwrap());
+        for round in 0..30 {
+            let mut random = random[round * 1000..].iter().map(|byte| usize::from(*byte));
+            let mut next = |bound: usize| (random.next().unwrap() * 256 + random.next().unwrap()) % bound;
+            let (mut client, mut server) = pair(&context);
+            shake(&mut client, &mut server, usize::MAX);
+            let (mut wire, mut said) = (Vec::new(), Vec::new());
+            for _ in 0..next(12) {
+                match next(4) {
+                    0 if version == Version::Tls13 => {
+                        assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
+                        let Session::Server(connection) = &mut server.session else { panic!("the server's side") };
+                        match connection.process_tls_records(&mut []).state {
+                            Ok(ConnectionState::WriteTraffic(traffic)) => traffic.refresh_traffic_keys().unwrap(),
+                            other => panic!("{other:?}"),
+                        }
+                        server.write(b"-").unwrap();
+                        said.push(b'-');
+                    }
+                    1 => {
+                        let data = noise(next(40_000));
+                        server.write(&data).unwrap();
+                        said.extend_from_slice(&data);
+                    }
+                    _ => {
+                        let data = noise(next(50));
+                        server.write(&data).unwrap();
+                        said.extend_from_slice(&data);
+                    }
+                }
+                wire.extend_from_slice(&drain(&mut server));
+            }
+            let closes = next(2) == 0;
+            if closes {
+                server.close().unwrap();
+                wire.extend_from_slice(&drain(&mut server));
+            }
+            let (mut heard, mut rest, mut ended, mut asked_no_more) = (Vec::new(), &wire[..], false, 0);
+            let mut room = vec![0; 1 + next(20_000)];
+            while !rest.is_empty() {
+                let size = rest.len().min(1 + next(30_000));
+                let (mut now, later) = rest.split_at(size);
+                rest = later;
+                while !now.is_empty() {
+                    now = &now[feed(&mut client, now)..];
+                    loop {
+                        let outcome = client.read(&mut room).unwrap();
+                        if client.exhausted && client.incoming.is_none() {
+                            // Behind a flight it wants to hear that this has been sent, whoever asks it next.
+                            let mut more = client.step(&mut []).unwrap();
+                            if more == (0, Step::Progress) {
+                                more = client.step(&mut []).unwrap();
+                            }
+                            assert_eq!(more, (0, Step::Blocked), "{version:?}, {round}");
+                            assert!(client.spill.is_none() && !client.has_output());
+                            asked_no_more += 1;
+                        }
+                        match outcome {
+                            Read::Data(count) => heard.extend_from_slice(&room[..count]),
+                            Read::Blocked => break,
+                            Read::End => {
+                                ended = true;
+                                break;
+                            }
+                        }
+                    }
+                }
+            }
+            assert_eq!((heard == said, ended), (true, closes), "{version:?}, {round}");
+            assert!(asked_no_more > 0 || said.is_empty() || closes);
+        }
+    }
+}
+
+#[test]
+fn both_sides_have_the_suites_with_our_parts() {
+    for ciphers in [
+        None,
+        Some(&b"TLS_AES_128_GCM_SHA256"[..]),
+        Some(b"TLS_AES_256_GCM_SHA384"),
+        Some(b"TLS_CHACHA20_POLY1305_SHA256"),
+    ] {
+        let context = context(|options| options.set_ciphers(ciphers).unwrap());
+        let (mut client, mut server) = pair(&context);
+        shake(&mut client, &mut server, usize::MAX);
+        for side in [&client, &server] {
+            assert!(suites::is_ours(side.session().state().negotiated_cipher_suite().unwrap()), "{ciphers:?}");
+        }
+    }
+}
+
+#[test]
+fn ends_are_told_apart() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    client.write(b"last words").unwrap();
+    client.close().unwrap();
+    client.close().unwrap();
+    assert_eq!(client.write(b"more").unwrap_err().status(), Status::Closed);
+    feed(&mut server, &drain(&mut client));
+    let mut room = [0; 100];
+    assert_eq!(server.read(&mut room).unwrap(), Read::Data(10));
+    assert_eq!(server.read(&mut room).unwrap(), Read::End);
+    // The other direction is open still.
+    server.write(b"answer").unwrap();
+    let records = drain(&mut server);
+    feed(&mut client, &records[..records.len() - 1]);
+    client.end_input();
+    for _ in 0..2 {
+        assert_eq!(client.read(&mut room).unwrap_err().status(), Status::TlsTruncated);
+    }
+}
+
+#[test]
+fn a_spoilt_record_is_reported_after_what_came_before_and_to_the_peer() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    client.write(b"good").unwrap();
+    let good = drain(&mut client);
+    client.write(b"bad").unwrap();
+    let mut bad = drain(&mut client);
+    bad[8] ^= 1;
+    feed(&mut server, &[good, bad].concat());
+    let mut room = [0; 100];
+    assert_eq!(server.read(&mut room).unwrap(), Read::Data(4));
+    for _ in 0..2 {
+        let error = server.read(&mut room).unwrap_err();
+        assert_eq!((error.status(), error.tls_alert()), (Status::TlsProtocol, Some(20)));
+    }
+    assert_eq!(server.write(b"x").unwrap_err().status(), Status::TlsProtocol);
+    feed(&mut client, &drain(&mut server));
+    let error = client.read(&mut room).unwrap_err();
+    assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(20)));
+}
+
+#[test]
+fn every_truncation_of_the_first_flights_is_an_error_and_no_more() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    client.handshake().unwrap();
+    let hello = drain(&mut client);
+    feed(&mut server, &hello);
+    server.handshake().unwrap();
+    let flight = drain(&mut server);
+    for cut in 0..flight.len() {
+        let mut client = Engine::client(&context, Some("localhost")).unwrap();
+        client.handshake().unwrap();
+        feed(&mut client, &flight[..cut]);
+        client.end_input();
+        // The flight answers another hello, so it is refused somewhere, or it ends first.
+        let error = client.handshake().unwrap_err();
+        assert!(matches!(error.status(), Status::TlsHandshakeEof | Status::TlsProtocol), "{cut}: {error}");
+        assert_eq!(client.handshake().unwrap_err().status(), error.status());
+    }
+    for cut in 0..hello.len() {
+        let mut server = Engine::server(&context).unwrap();
+        feed(&mut server, &hello[..cut]);
+        assert!(!server.handshake().unwrap());
+        server.end_input();
+        assert_eq!(server.handshake().unwrap_err().status(), Status::TlsHandshakeEof, "{cut}");
+    }
+}
+
+#[test]
+fn a_handshake_message_without_end_is_refused_in_bounded_memory() {
+    let context = context(|_| {});
+    // A ServerHello of 60,000 bytes in records of one byte each: 6 bytes of the wire for each of it.
+    let mut client = Engine::client(&context, Some("localhost")).unwrap();
+    client.handshake().unwrap();
+    let mut message = vec![2, 0, 0xea, 0x60];
+    message.resize(60_000, 0);
+    let wire: Vec<u8> = message.iter().flat_map(|byte| [22, 3, 3, 0, 1, *byte]).collect();
+    let mut at = 0;
+    let failure = loop {
+        let mut input = match client.lend_input() {
+            Ok(input) => input,
+            Err(error) => break error,
+        };
+        let count = (wire.len() - at).min(input.space().len()).min(5000);
+        assert!(count > 0, "the end of the wire");
+        input.space()[..count].copy_from_slice(&wire[at..at + count]);
+        input.add(count);
+        at += count;
+        client.take_back(input);
+        if let Err(error) = client.handshake() {
+            break error;
+        }
+    };
+    assert_eq!(failure.status(), Status::TlsProtocol);
+    assert!(at < 80_000, "{at}");
+}
+
+#[test]
+fn buffers_are_lent_only_while_bytes_are_pending() {
+    let context = context(|_| {});
+    let (mut client, mut server) = pair(&context);
+    shake(&mut client, &mut server, usize::MAX);
+    assert_eq!(read_all(&mut client, 10), b"");
+    let free = context.pool().kept();
+    client.write(b"x").unwrap();
+    assert_eq!(context.pool().kept(), free - 1);
+    feed(&mut server, &drain(&mut client));
+    assert_eq!(read_all(&mut server, 10), b"x");
+    assert_eq!(context.pool().kept(), free);
+}
+
+#[test]
+fn who_must_be_named() {
+    let named = context(|_| {});
+    for missing in [None, Some("")] {
+        let error = Engine::client(&named, missing).err().unwrap();
+        assert_eq!(error.status(), Status::InvalidArgument);
+        assert_eq!(error.advice(), None);
+    }
+    let nameless = context(|options| options.set_check_hostname(false));
+    for name in [None, Some(""), Some("wrong.example")] {
+        let mut client = Engine::client(&nameless, name).unwrap();
+        let mut server = Engine::server(&named).unwrap();
+        shake(&mut client, &mut server, usize::MAX);
+    }
+    // Only the name is forgiven.
+    let stranger = include_bytes!("../../../../tests/certs/self-signed.pem");
+    let key = include_bytes!("../../../../tests/certs/self-signed.key");
+    let other = context(|options| options.set_identity(stranger, Some(key)).unwrap());
+    let (mut client, mut server) = (Engine::client(&nameless, None).unwrap(), Engine::server(&other).unwrap());
+    client.handshake().unwrap();
+    feed(&mut server, &drain(&mut client));
+    server.handshake().unwrap();
+    feed(&mut client, &drain(&mut server));
+    let error = client.handshake().unwrap_err();
+    assert_eq!(error.status(), Status::CertificateVerify);
+    assert!(error.message().contains("(CN=localhost) is self-signed"), "{error}");
+}
+
+#[test]
+fn a_client_whose_signatures_this_key_cannot_make_is_incompatible() {
+    // A TLS 1.2 hello: one suite for elliptic keys, and of the signature schemes only the one for P-384.
+    let extensions = [
+        [0x00, 0x0a, 0x00, 0x04, 0x00, 0x02, 0x00, 0x17].as_slice(),
+        &[0x00, 0x0b, 0x00, 0x02, 0x01, 0x00],
+        &[0x00, 0x0d, 0x00, 0x04, 0x00, 0x02, 0x05, 0x03],
+    ]
+    .concat();
+    let mut body = vec![0x03, 0x03];
+    body.extend([7; 32]);
+    body.extend([0x00, 0x00, 0x02, 0xc0, 0x2b, 0x01, 0x00, 0x00, extensions.len() as u8]);
+    body.extend(extensions);
+    let mut hello = vec![0x16, 0x03, 0x01, 0x00, body.len() as u8 + 4, 0x01, 0x00, 0x00, body.len() as u8];
+    hello.extend(body);
+    let (_, mut server) = pair(&context(|_| ()));
+    feed(&mut server, &hello);
+    let error = server.handshake().unwrap_err();
+    assert_eq!(error.status(), Status::TlsIncompatible, "{error}");
+}
+
+#[test]
+fn a_peer_that_breaks_the_protocol_after_this_side_has_closed_is_no_bug_of_ours() {
+    let (mut client, mut server) = pair(&context(|_| ()));
+    shake(&mut client, &mut server, usize::MAX);
+    client.close().unwrap();
+    drain(&mut client);
+    feed(&mut client, &[0x17, 0x03, 0x03, 0x00, 0x12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
+    let error = client.read(&mut [0; 8]).unwrap_err();
+    assert_eq!(error.status(), Status::TlsProtocol, "{error}");
+}
+
+/// A server of TLS 1.2 has judged the certificate when the client's handshake ends; one of TLS 1.3 has yet to.
+#[test]
+fn what_was_asked_for_explains_no_later_alert() {
+    for (version, may_explain) in [(Version::Tls12, false), (Version::Tls13, true)] {
+        let asking = context(|options| options.set_verify_mode(1).unwrap());
+        let mut options = TlsOptions::default();
+        options.add_ca_data(CA).unwrap();
+        options.maximum_version = version;
+        let bare = Arc::new(Context::new(&options).unwrap());
+        let mut client = Engine::client(&bare, Some("localhost")).unwrap();
+        let mut server = Engine::server(&asking).unwrap();
+        shake(&mut client, &mut server, usize::MAX);
+        let asked = Request::Certificate(Shown::Nothing);
+        assert_eq!(client.situation().asked == Some(&asked), may_explain, "{version:?}");
+        assert_eq!(server.server_name(), Some("localhost"));
+    }
+}

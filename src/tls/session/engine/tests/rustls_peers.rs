@@ -1,0 +1,143 @@
+//! Engines that meet rustls by itself, set up as netlib never would.
+
+use rustls::crypto::aws_lc_rs::{default_provider, kx_group, sign};
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls::{
+    ClientConfig, ClientConnection, Connection, HandshakeKind, RootCertStore, ServerConfig, ServerConnection,
+};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::{context, drain, feed};
+use crate::tls::session::engine::*;
+use crate::error::CertificateProblem;
+use crate::tls::config::code_points::Version;
+
+const CA: &[u8] = include_bytes!("../../../../../tests/certs/ca.pem");
+const SERVER: &[u8] = include_bytes!("../../../../../tests/certs/server.pem");
+const CLIENT: &[u8] = include_bytes!("../../../../../tests/certs/client.pem");
+const CLIENT_KEY: &[u8] = include_bytes!("../../../../../tests/certs/client.key");
+const SERVER_KEY: &[u8] = include_bytes!("../../../../../tests/certs/server.key");
+
+fn certificates(pem: &[u8]) -> Vec<CertificateDer<'static>> {
+    CertificateDer::pem_slice_iter(pem).map(|der| der.unwrap()).collect()
+}
+
+/// A chain and whoever's key.
+fn identity(chain: &[u8], key: &[u8]) -> Arc<SingleCertAndKey> {
+    let key = sign::any_supported_type(&PrivateKeyDer::from_pem_slice(key).unwrap()).unwrap();
+    Arc::new(SingleCertAndKey::from(CertifiedKey::new(certificates(chain), key)))
+}
+
+fn roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    for der in certificates(CA) {
+        roots.add(der).unwrap();
+    }
+    roots
+}
+
+/// Until the engine is done or fails. The stranger's own complaints do not matter.
+fn meet(engine: &mut Engine, mut stranger: Connection) -> Result<()> {
+    for _ in 0..10 {
+        engine.handshake()?;
+        let bytes = drain(engine);
+        let mut bytes = &bytes[..];
+        while !bytes.is_empty() {
+            stranger.read_tls(&mut bytes).unwrap();
+            let _ = stranger.process_new_packets();
+        }
+        let mut answer = Vec::new();
+        while stranger.wants_write() {
+            stranger.write_tls(&mut answer).unwrap();
+        }
+        if answer.is_empty() && !engine.is_handshaking() {
+            return Ok(());
+        }
+        feed(engine, &answer);
+    }
+    panic!("the handshake does not end");
+}
+
+/// Who shows a certificate must sign with its key, in both versions, on both sides, whatever else is not asked.
+#[test]
+fn a_certificate_without_its_key_proves_nothing() {
+    for version in [Version::Tls12, Version::Tls13] {
+        let versions: &[_] =
+            if version == Version::Tls12 { &[&rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
+        for (mode, own_key) in [(0, true), (0, false), (2, true), (2, false)] {
+            let judging = context(|options| {
+                if mode == 0 {
+                    options.set_check_hostname(false);
+                }
+                options.set_verify_mode(mode).unwrap();
+            });
+            let key = if own_key { SERVER_KEY } else { CLIENT_KEY };
+            let server = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+                .with_protocol_versions(versions)
+                .unwrap()
+                .with_no_client_auth()
+                .with_cert_resolver(identity(SERVER, key));
+            let server = ServerConnection::new(Arc::new(server)).unwrap();
+            let mut client = Engine::client(&judging, Some("localhost")).unwrap();
+            check(meet(&mut client, server.into()), own_key, (version, mode));
+
+            // A server that asks for nothing is shown nothing.
+            if mode == 0 {
+                continue;
+            }
+            let key = if own_key { CLIENT_KEY } else { SERVER_KEY };
+            let client = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+                .with_protocol_versions(versions)
+                .unwrap()
+                .with_root_certificates(roots())
+                .with_client_cert_resolver(identity(CLIENT, key));
+            let name = ServerName::try_from("localhost").unwrap();
+            let client = ClientConnection::new(Arc::new(client), name).unwrap();
+            let mut server = Engine::server(&judging).unwrap();
+            check(meet(&mut server, client.into()), own_key, (version, mode));
+        }
+    }
+
+    fn check(met: Result<()>, own_key: bool, row: (Version, i32)) {
+        match met {
+            Ok(()) => assert!(own_key, "{row:?}"),
+            Err(error) => {
+                let facts = (error.status(), error.certificate_problem(), error.tls_alert());
+                let forged = (Status::CertificateVerify, CertificateProblem::BadSignature, Some(51));
+                assert!(!own_key && facts == forged, "{row:?}: {error}");
+            }
+        }
+    }
+}
+
+/// A client that is answered with a retry names the server twice, and nobody else is said to have done so.
+#[test]
+fn a_retrys_name_is_its_own_sessions() {
+    let context = context(|_| {});
+    let mut nameless = Engine::client(&context, Some("127.0.0.1")).unwrap();
+    nameless.handshake().unwrap();
+    let hello = drain(&mut nameless);
+
+    let mut provider = default_provider();
+    provider.kx_groups = vec![kx_group::MLKEM768, kx_group::SECP256R1];
+    let config = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots())
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").unwrap();
+    let mut server = Engine::server(&context).unwrap();
+    meet(&mut server, ClientConnection::new(Arc::new(config), name).unwrap().into()).unwrap();
+    assert_eq!(server.session().state().handshake_kind(), Some(HandshakeKind::FullWithHelloRetryRequest));
+    assert_eq!(server.server_name(), Some("localhost"));
+
+    let mut server = Engine::server(&context).unwrap();
+    let (begin, rest) = hello.split_at(hello.len() / 2);
+    feed(&mut server, begin);
+    server.handshake().unwrap();
+    assert_eq!(server.server_name(), None);
+    feed(&mut server, rest);
+    server.handshake().unwrap();
+    assert_eq!(server.server_name(), None);
+}

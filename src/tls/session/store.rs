@@ -1,0 +1,524 @@
+//! The sessions that clients can resume. A context remembers them by the name that the server has proved and the
+//! application protocols that were offered; its settings cannot differ, because another context has a memory of its own.
+//! A session may be taken out, and then belongs to whoever holds it ([`SavedSession`]).
+//!
+//! rustls stores and asks while one of its connections is made or works, and knows no connection then. So what comes is
+//! first marked with the thread; the engine, which knows more of the connection, adopts it before its call returns.
+
+use std::ffi::{CStr, CString};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustls::NamedGroup;
+use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
+use rustls_pki_types::ServerName;
+
+use super::per_thread::{Notes, ThreadMark};
+use crate::error::{Error, Result};
+use crate::fork::{Locked, Mutex};
+use crate::status::Status;
+use crate::tls::config::code_points::Version;
+
+/// Of all names together, and so many names. They are few enough to be looked through.
+pub(crate) const MOST_SESSIONS: usize = 256;
+/// A server may send tickets as often as it likes.
+pub(crate) const MOST_OF_A_NAME: usize = 8;
+/// RFC 8446 section 4.6.1, in seconds. rustls keeps to it and to what the server says, which it does not tell.
+const LONGEST: u64 = 7 * 24 * 60 * 60;
+
+type Protocols = Arc<[Vec<u8>]>;
+
+/// A session's secret, as rustls has it.
+enum Secret {
+    /// Good for any number of handshakes.
+    Tls12(Tls12ClientSessionValue),
+    /// A ticket, good for one: who saw two would know that they are of one client (RFC 8446 appendix C.4).
+    Tls13(Tls13ClientSessionValue),
+}
+
+impl Secret {
+    fn version(&self) -> Version {
+        match self {
+            Secret::Tls12(_) => Version::Tls12,
+            Secret::Tls13(_) => Version::Tls13,
+        }
+    }
+}
+
+/// Whose connection a session came through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// One that is at work on this thread.
+    Here(ThreadMark),
+    Known(NonZeroUsize),
+}
+
+struct Session {
+    secret: Secret,
+    origin: Origin,
+    /// In seconds since 1970.
+    came: u64,
+    /// When the server's certificate expires, where that matters.
+    until: u64,
+    /// When that certificate is good, by the clock that it was judged by.
+    validity: Option<Validity>,
+}
+
+/// In seconds since 1970.
+pub(crate) type Validity = Range<u64>;
+
+impl Session {
+    fn new(secret: Secret) -> Session {
+        Session { secret, origin: Origin::Here(ThreadMark::here()), came: now(), until: u64::MAX, validity: None }
+    }
+
+    fn is_fresh(&self, now: u64) -> bool {
+        is_fresh(self.came, self.until, now)
+    }
+}
+
+fn is_fresh(came: u64, until: u64, now: u64) -> bool {
+    now < until && now <= came.saturating_add(LONGEST)
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// What is remembered of a name under one offer of protocols.
+struct Place {
+    name: ServerName<'static>,
+    protocols: Protocols,
+    group: Option<NamedGroup>,
+    /// At most one of TLS 1.2; the newest last.
+    sessions: Vec<Session>,
+}
+
+/// Names of the DNS are compared byte by byte here before their letters are: mostly that is enough.
+fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
+    match (a, b) {
+        (ServerName::DnsName(a), ServerName::DnsName(b)) if a.as_ref() == b.as_ref() => true,
+        _ => a == b,
+    }
+}
+
+/// The least recently used first.
+#[derive(Default)]
+struct Places(Vec<Place>);
+
+impl Places {
+    fn find(&mut self, name: &ServerName<'_>, protocols: &[Vec<u8>]) -> Option<&mut Place> {
+        let same = |place: &Place| is_same(&place.name, name) && *place.protocols == *protocols;
+        let index = self.0.iter().position(same)?;
+        // Behind all others, as the last that was used.
+        self.0.get_mut(index..)?.rotate_left(1);
+        self.0.last_mut()
+    }
+
+    fn find_or_add(&mut self, name: ServerName<'static>, protocols: &Protocols) -> Option<&mut Place> {
+        if self.find(&name, protocols).is_none() {
+            if self.0.len() >= MOST_SESSIONS {
+                self.0.remove(0);
+            }
+            let protocols = Arc::clone(protocols);
+            self.0.push(Place { name, protocols, group: None, sessions: Vec::new() });
+        }
+        self.0.last_mut()
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().map(|place| place.sessions.len()).sum()
+    }
+
+    fn sessions(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.0.iter_mut().flat_map(|place| &mut place.sessions)
+    }
+
+    /// Makes room where there is too much, and not of the place that was used last.
+    fn bound(&mut self) {
+        while self.count() > MOST_SESSIONS {
+            let Some(place) = self.0.iter_mut().find(|place| !place.sessions.is_empty()) else { return };
+            place.sessions.remove(0);
+        }
+    }
+}
+
+/// What a thread has in hand for the connection that it makes, in place of what is remembered.
+pub(crate) enum Handed {
+    This(Arc<SavedSession>),
+    Nothing,
+}
+
+/// A context's, and of those derived from it that differ in nothing but the protocols that they offer.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    places: Mutex<Places>,
+    /// How many have come: so a connection sees without a lock that it need not look for any. It looks for its own, which
+    /// its own thread has added, so the order among threads is of no matter.
+    arrivals: AtomicUsize,
+    connections: AtomicUsize,
+    handed: Notes<Handed>,
+    /// Of the session that a thread was given for the connection that it makes.
+    given: Notes<Validity>,
+}
+
+impl Sessions {
+    fn lock(&self) -> Locked<'_, Places> {
+        self.places.lock()
+    }
+
+    pub(crate) fn arrivals(&self) -> usize {
+        self.arrivals.load(Ordering::Relaxed)
+    }
+
+    /// A number for a connection, to know its sessions by.
+    pub(crate) fn next_connection(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN.saturating_add(self.connections.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// What came on this thread is that connection's, and good no longer than its server's certificate. `None`: that does
+    /// not matter; otherwise its validity, and what time it is by the clock that it is judged by.
+    pub(crate) fn adopt(&self, connection: NonZeroUsize, proof: Option<(&Validity, u64)>) {
+        let here = Origin::Here(ThreadMark::here());
+        for session in self.lock().sessions().filter(|session| session.origin == here) {
+            session.origin = Origin::Known(connection);
+            session.until = proof
+                .map_or(u64::MAX, |(validity, now)| session.came.saturating_add(validity.end.saturating_sub(now)));
+            session.validity = proof.map(|(validity, _)| validity.clone());
+        }
+    }
+
+    /// When the certificate is good of the session that this thread has just begun to resume.
+    pub(crate) fn take_validity(&self) -> Option<Validity> {
+        self.given.take()
+    }
+
+    fn give(&self, validity: Option<Validity>) {
+        if let Some(validity) = validity {
+            self.given.leave(validity);
+        }
+    }
+
+    /// Drops what is not to be resumed at that time of the program's clock.
+    pub(crate) fn drop_invalid(&self, time: u64) {
+        let is_good = |session: &Session| session.validity.as_ref().is_none_or(|validity| validity.contains(&time));
+        self.lock().0.iter_mut().for_each(|place| place.sessions.retain(is_good));
+    }
+
+    /// Takes out the newest session of a connection.
+    pub(crate) fn take_out(self: &Arc<Self>, connection: NonZeroUsize) -> Option<SavedSession> {
+        let origin = Origin::Known(connection);
+        let mut places = self.lock();
+        places.0.iter_mut().find_map(|place| {
+            let index = place.sessions.iter().rposition(|session| session.origin == origin)?;
+            let session = place.sessions.remove(index);
+            Some(SavedSession {
+                sessions: Arc::downgrade(self),
+                name: place.name.clone(),
+                text: CString::new(place.name.to_str().as_bytes()).unwrap_or_default(),
+                protocols: Arc::clone(&place.protocols),
+                version: session.secret.version(),
+                came: session.came,
+                session: Mutex::new(Some(session)),
+            })
+        })
+    }
+
+    /// Runs `make`, to which this thread's requests for a session give this and no other.
+    pub(crate) fn with<T>(&self, handed: Handed, make: impl FnOnce() -> T) -> T {
+        self.handed.leave(handed);
+        let made = make();
+        self.handed.take();
+        made
+    }
+
+    /// How many there are, without those that nobody may use any more.
+    pub(crate) fn count(&self) -> usize {
+        let now = now();
+        self.lock().sessions().filter(|session| session.is_fresh(now)).count()
+    }
+
+    pub(crate) fn forget(&self) {
+        // Released when the lock is.
+        let _forgotten = std::mem::take(&mut *self.lock());
+    }
+
+    /// Drops those that came through a connection.
+    pub(crate) fn forget_of(&self, connection: NonZeroUsize) {
+        for place in &mut self.lock().0 {
+            place.sessions.retain(|session| session.origin != Origin::Known(connection));
+        }
+    }
+
+    /// Drops a server's session of TLS 1.2.
+    pub(crate) fn forget_tls12(&self, name: &ServerName<'_>, protocols: &[Vec<u8>]) {
+        if let Some(place) = self.lock().find(name, protocols) {
+            place.sessions.retain(|session| !matches!(session.secret, Secret::Tls12(_)));
+        }
+    }
+
+    fn add(&self, name: ServerName<'static>, protocols: &Protocols, session: Session) {
+        let mut places = self.lock();
+        let is_tls12 = |session: &Session| matches!(session.secret, Secret::Tls12(_));
+        if let Some(place) = places.find_or_add(name, protocols) {
+            let replaces = is_tls12(&session);
+            place.sessions.retain(|earlier| !(replaces && is_tls12(earlier)));
+            if place.sessions.len() >= MOST_OF_A_NAME {
+                place.sessions.remove(0);
+            }
+            place.sessions.push(session);
+        }
+        places.bound();
+        drop(places);
+        self.arrivals.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The newest ticket, which is not there any more then.
+    fn take_ticket(&self, name: &ServerName<'_>, protocols: &Protocols) -> Option<Tls13ClientSessionValue> {
+        let now = now();
+        let mut places = self.lock();
+        let place = places.find(name, protocols)?;
+        place.sessions.retain(|session| session.is_fresh(now));
+        let index = place.sessions.iter().rposition(|session| matches!(session.secret, Secret::Tls13(_)))?;
+        let Session { secret, validity, .. } = place.sessions.remove(index);
+        self.give(validity);
+        match secret {
+            Secret::Tls13(ticket) => Some(ticket),
+            Secret::Tls12(_) => None,
+        }
+    }
+
+    fn copy_tls12(&self, name: &ServerName<'_>, protocols: &Protocols) -> Option<Tls12ClientSessionValue> {
+        let now = now();
+        let mut places = self.lock();
+        let mut sessions = places.find(name, protocols)?.sessions.iter().filter(|session| session.is_fresh(now));
+        sessions.find_map(|session| match &session.secret {
+            Secret::Tls12(value) => {
+                self.give(session.validity.clone());
+                Some(value.clone())
+            }
+            Secret::Tls13(_) => None,
+        })
+    }
+}
+
+/// What rustls sees of the sessions: those under one offer of protocols.
+pub(crate) struct Store {
+    pub(crate) sessions: Arc<Sessions>,
+    protocols: Protocols,
+}
+
+impl Store {
+    pub(crate) fn new(sessions: &Arc<Sessions>, protocols: &[Vec<u8>]) -> Store {
+        Store { sessions: Arc::clone(sessions), protocols: protocols.into() }
+    }
+}
+
+/// Shows nothing of them.
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").finish_non_exhaustive()
+    }
+}
+
+impl ClientSessionStore for Store {
+    fn set_kx_hint(&self, name: ServerName<'static>, group: NamedGroup) {
+        if let Some(place) = self.sessions.lock().find_or_add(name, &self.protocols) {
+            place.group = Some(group);
+        }
+    }
+
+    fn kx_hint(&self, name: &ServerName<'_>) -> Option<NamedGroup> {
+        self.sessions.lock().find(name, &self.protocols)?.group
+    }
+
+    fn set_tls12_session(&self, name: ServerName<'static>, value: Tls12ClientSessionValue) {
+        self.sessions.add(name, &self.protocols, Session::new(Secret::Tls12(value)));
+    }
+
+    fn tls12_session(&self, name: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        match self.sessions.handed.take() {
+            Some(Handed::This(session)) => {
+                self.sessions.give(session.validity());
+                session.copy_tls12()
+            }
+            Some(Handed::Nothing) => None,
+            None => self.sessions.copy_tls12(name, &self.protocols),
+        }
+    }
+
+    fn remove_tls12_session(&self, name: &ServerName<'static>) {
+        self.sessions.forget_tls12(name, &self.protocols);
+    }
+
+    fn insert_tls13_ticket(&self, name: ServerName<'static>, value: Tls13ClientSessionValue) {
+        self.sessions.add(name, &self.protocols, Session::new(Secret::Tls13(value)));
+    }
+
+    /// rustls asks this first, and the other if there is none.
+    fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        // Of a connection that did not come about.
+        self.sessions.given.take();
+        match self.sessions.handed.take() {
+            Some(Handed::This(session)) => {
+                self.sessions.give(session.validity());
+                let ticket = session.take_ticket();
+                if ticket.is_none() {
+                    self.sessions.handed.leave(Handed::This(session));
+                }
+                ticket
+            }
+            Some(Handed::Nothing) => {
+                self.sessions.handed.leave(Handed::Nothing);
+                None
+            }
+            None => self.sessions.take_ticket(name, &self.protocols),
+        }
+    }
+}
+
+/// A session that was taken out, for one connection or, of TLS 1.2, several.
+pub struct SavedSession {
+    sessions: Weak<Sessions>,
+    name: ServerName<'static>,
+    text: CString,
+    protocols: Protocols,
+    version: Version,
+    came: u64,
+    /// `None` once it is used up.
+    session: Mutex<Option<Session>>,
+}
+
+impl SavedSession {
+    fn lock(&self) -> Locked<'_, Option<Session>> {
+        self.session.lock()
+    }
+
+    fn take_ticket(&self) -> Option<Tls13ClientSessionValue> {
+        if self.version != Version::Tls13 {
+            return None;
+        }
+        match self.lock().take()?.secret {
+            Secret::Tls13(ticket) => Some(ticket),
+            Secret::Tls12(_) => None,
+        }
+    }
+
+    fn copy_tls12(&self) -> Option<Tls12ClientSessionValue> {
+        match &self.lock().as_ref()?.secret {
+            Secret::Tls12(value) => Some(value.clone()),
+            Secret::Tls13(_) => None,
+        }
+    }
+
+    fn validity(&self) -> Option<Validity> {
+        self.lock().as_ref()?.validity.clone()
+    }
+
+    /// Of no use any more: a connection that it was for has failed, or its ticket was shown.
+    pub(crate) fn use_up(&self) {
+        let _used = self.lock().take();
+    }
+
+    pub fn server_name(&self) -> &CStr {
+        &self.text
+    }
+
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// When the server gave it, in seconds since 1970.
+    pub fn time(&self) -> u64 {
+        self.came
+    }
+
+    /// Whether it is neither used up nor too old. The server may know better.
+    pub fn is_resumable(&self) -> bool {
+        self.lock().as_ref().is_some_and(|session| session.is_fresh(now()))
+    }
+
+    /// Whether a connection under these terms may resume it, and if not, why.
+    pub(crate) fn check(&self, sessions: &Arc<Sessions>, name: Option<&str>, protocols: &[Vec<u8>]) -> Result<()> {
+        let refused = |why: String| Err(Error::new(Status::InvalidArgument, format!("session {why}")));
+        if !Weak::ptr_eq(&self.sessions, &Arc::downgrade(sessions)) {
+            return refused("was made by another context: what that one trusts and shows may differ".to_owned());
+        }
+        let own = self.name.to_str();
+        match name {
+            Some(name) if name == own => {}
+            Some(name) => return refused(format!("is of the server \"{own}\", not of \"{name}\"")),
+            None => return refused(format!("is of the server \"{own}\", and this one has no name to prove")),
+        }
+        if *self.protocols != *protocols {
+            return refused("was made while other application protocols were offered".to_owned());
+        }
+        match &*self.lock() {
+            None if self.version == Version::Tls13 => {
+                refused("was used already: a ticket of TLS 1.3 is for one connection".to_owned())
+            }
+            None => refused("has failed in a handshake".to_owned()),
+            Some(session) if !session.is_fresh(now()) => refused("is too old to be resumed".to_owned()),
+            Some(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_ends_after_a_week_or_with_the_certificate() {
+        const WEEK: u64 = 604_800;
+        for (came, until, now, expected) in [
+            (1000, u64::MAX, 1000, true),
+            (1000, u64::MAX, 1000 + WEEK, true),
+            (1000, u64::MAX, 1001 + WEEK, false),
+            (1000, 1001, 1000, true),
+            (1000, 1001, 1001, false),
+            (1000, 1000, 1000, false),
+            // A clock that was set back.
+            (1000, u64::MAX, 0, true),
+            (u64::MAX, u64::MAX, u64::MAX - 1, true),
+        ] {
+            assert_eq!(is_fresh(came, until, now), expected, "{came} {until} {now}");
+        }
+    }
+
+    /// The note of a connection that was given a session and did not come about.
+    #[test]
+    fn a_connection_has_no_proof_of_another() {
+        let sessions = Arc::<Sessions>::default();
+        sessions.give(Some(1..2));
+        let name = ServerName::try_from("localhost").unwrap();
+        assert!(Store::new(&sessions, &[]).take_tls13_ticket(&name).is_none());
+        assert_eq!(sessions.take_validity(), None);
+    }
+
+    /// Of what a connection leaves, only the group can be made here; the sessions are tested by handshakes, in C.
+    #[test]
+    fn names_are_bounded_and_offers_kept_apart() {
+        let sessions = Arc::<Sessions>::default();
+        let store = |protocols: &[&str]| {
+            Store::new(&sessions, &protocols.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>())
+        };
+        let name = |i: usize| ServerName::try_from(format!("host{i}.example")).unwrap();
+        let (h2, http) = (store(&["h2"]), store(&["http/1.1"]));
+        for i in 0..MOST_SESSIONS {
+            h2.set_kx_hint(name(i), NamedGroup::X25519);
+        }
+        assert_eq!((h2.kx_hint(&name(0)), http.kx_hint(&name(0))), (Some(NamedGroup::X25519), None));
+        // The one that was looked for has gone behind the others.
+        http.set_kx_hint(name(0), NamedGroup::secp256r1);
+        assert_eq!(sessions.lock().0.len(), MOST_SESSIONS);
+        assert_eq!((h2.kx_hint(&name(1)), h2.kx_hint(&name(0))), (None, Some(NamedGroup::X25519)));
+        assert_eq!(http.kx_hint(&name(0)), Some(NamedGroup::secp256r1));
+        assert_eq!(format!("{h2:?}"), "Store { .. }");
+        sessions.forget();
+        assert_eq!((h2.kx_hint(&name(0)), sessions.count()), (None, 0));
+    }
+}

@@ -1,0 +1,271 @@
+//! Early data of a client's stream: it leaves behind the first message of the handshake, which the writer begins for it.
+
+use super::call::{Call, Role};
+use super::{Io, Stream, Terms};
+use crate::error::Result;
+use crate::tls::session::engine::early_data::EarlyData;
+
+impl Stream {
+    /// Writes early data: as much of it as may be sent before the server answers. What is taken is sent in any case, with
+    /// whatever this or a later call sends.
+    pub fn write_early(&self, data: &[u8]) -> Result<Io> {
+        self.classified(|| {
+            let (mut call, settings) = Call::begin(self, Role::Writer)?;
+            let written = call.begin_early(data, settings.terms());
+            call.end_writing(settings.terms())?;
+            written
+        })
+    }
+
+    pub fn early_data(&self) -> EarlyData {
+        self.lock().map_or(EarlyData::NotSent, |core| core.engine.early_data())
+    }
+
+    /// How many bytes of early data may still be written.
+    pub fn early_data_left(&self) -> usize {
+        self.lock().map_or(0, |core| core.engine.early_data_left())
+    }
+
+    pub fn early_data_written(&self) -> usize {
+        self.lock().map_or(0, |core| core.engine.early_data_written())
+    }
+}
+
+impl Call<'_> {
+    fn begin_early(&mut self, data: &[u8], terms: Terms<'_>) -> Result<Io> {
+        let core = self.core()?;
+        core.engine.check_sending()?;
+        if core.engine.early_data_left() == 0 || data.is_empty() || !self.enter_handshake(terms, |_| Ok(()))? {
+            return Ok(Io::Done(0));
+        }
+        self.done_as(Role::Shaker, |call| call.send_early(data, terms))
+    }
+
+    fn send_early(&mut self, data: &[u8], terms: Terms<'_>) -> Result<Io> {
+        let mut rest = data;
+        loop {
+            let done = self.work(terms)?;
+            let written = data.len() - rest.len();
+            match self.send_flight(done, terms)? {
+                Some(_) if written > 0 => return Ok(Io::Done(written)),
+                Some(want) => return Ok(want),
+                None => {}
+            }
+            match self.core()?.engine.write_early(rest)? {
+                0 => return Ok(Io::Done(written)),
+                count => rest = rest.get(count..).unwrap_or(&[]),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+    use std::io::Read as _;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use rustls::{ServerConfig, ServerConnection};
+
+    use super::*;
+    use crate::limit::Limit;
+    use crate::socket::throughput::Throughput;
+    use crate::status::Status;
+    use crate::tls::credentials::pem;
+    use crate::tls::session::engine::client_hello::Choice;
+    use crate::tls::x509::fingerprint;
+    use crate::tls::{Context, TlsOptions};
+
+    /// More than a socket holds.
+    const ALLOWED: u32 = 4_000_000;
+
+    fn context() -> Arc<Context> {
+        context_with(|_| {})
+    }
+
+    fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
+        super::super::tests::context_with(|options| {
+            options.set_early_data(true);
+            change(options);
+        })
+    }
+
+    /// Servers that accept early data, and remember sessions together.
+    fn accepting(context: &Context) -> Arc<ServerConfig> {
+        let mut config = ServerConfig::clone(&context.server_config().unwrap());
+        config.max_early_data_size = ALLOWED;
+        Arc::new(config)
+    }
+
+    struct Pair {
+        stream: Stream,
+        _near: UnixStream,
+        far: UnixStream,
+        server: ServerConnection,
+        early: Vec<u8>,
+    }
+
+    impl Pair {
+        fn new(context: &Arc<Context>, config: &Arc<ServerConfig>) -> Pair {
+            let (near, far) = UnixStream::pair().unwrap();
+            far.set_nonblocking(true).unwrap();
+            Pair {
+                stream: Stream::client(context, near.as_raw_fd(), Some("localhost")).unwrap(),
+                _near: near,
+                far,
+                server: ServerConnection::new(Arc::clone(config)).unwrap(),
+                early: Vec::new(),
+            }
+        }
+
+        /// The server takes what there is, and answers.
+        fn serve(&mut self) {
+            while self.server.read_tls(&mut self.far).is_ok_and(|count| count > 0) {
+                self.server.process_new_packets().unwrap();
+                if let Some(mut early) = self.server.early_data() {
+                    early.read_to_end(&mut self.early).unwrap();
+                }
+            }
+            while self.server.wants_write() {
+                self.server.write_tls(&mut self.far).unwrap();
+            }
+        }
+
+        fn shake(&mut self) {
+            self.stream.set_blocking(false).unwrap();
+            while self.stream.handshake().unwrap() != Io::Done(0) || self.server.is_handshaking() {
+                self.serve();
+            }
+            // The tickets.
+            self.serve();
+            assert_eq!(self.stream.read(&mut [0]).unwrap(), Io::WantRead);
+        }
+    }
+
+    /// A stream whose session can be resumed with early data.
+    fn resuming() -> Pair {
+        let context = context();
+        let config = accepting(&context);
+        Pair::new(&context, &config).shake();
+        let pair = Pair::new(&context, &config);
+        assert_eq!(pair.stream.early_data_left(), ALLOWED as usize);
+        pair
+    }
+
+    /// Whom a client trusts, what else it asks of the program, and what else it says.
+    #[test]
+    fn other_settings_make_no_difference() {
+        use std::time::SystemTime;
+        fn leaf() -> String {
+            let chain = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap();
+            fingerprint::sha256(&chain[0])
+        }
+        type Row = (&'static str, fn(&mut TlsOptions));
+        let changes: [Row; 8] = [
+            ("pin", |options| options.add_pin(leaf().as_bytes()).unwrap()),
+            ("pins alone", |options| {
+                options.add_pin(leaf().as_bytes()).unwrap();
+                options.set_pins_replace_chain(true);
+            }),
+            ("not verified", |options| {
+                options.set_check_hostname(false);
+                options.set_verify_mode(0).unwrap();
+            }),
+            ("clock", |options| {
+                let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs_f64();
+                options.set_wall_clock(Some(Arc::new(move || Ok(now()))));
+            }),
+            ("server name", |options| {
+                let asked = |_: Option<&CStr>| -> Result<Choice> { unreachable!("a client was asked") };
+                options.set_server_name_callback(Some(Arc::new(asked)));
+            }),
+            ("groups", |options| options.set_key_exchange_groups(Some(b"secp384r1:x25519")).unwrap()),
+            ("grease", |options| options.set_ech_grease(true)),
+            ("protocol", |options| options.add_alpn_protocol(b"http/1.1").unwrap()),
+        ];
+        let config = accepting(&context());
+        for (label, change) in changes {
+            let context = context_with(change);
+            Pair::new(&context, &config).shake();
+            let mut pair = Pair::new(&context, &config);
+            // What is written does not wait for what is read.
+            pair.stream.set_minimum_throughput(Throughput::new(1_000_000, 0.001).unwrap()).unwrap();
+            assert_eq!(pair.stream.early_data_left(), ALLOWED as usize, "{label}");
+            assert_eq!(pair.stream.write_early(b"GET /").unwrap(), Io::Done(5), "{label}");
+            pair.serve();
+            assert_eq!((&pair.early[..], pair.server.is_handshaking()), (&b"GET /"[..], true), "{label}");
+            pair.stream.set_minimum_throughput(Throughput::new(1, 1000.0).unwrap()).unwrap();
+            pair.shake();
+            assert_eq!(pair.stream.early_data(), EarlyData::Accepted, "{label}");
+        }
+    }
+
+    #[test]
+    fn without_waiting_it_goes_out_piece_by_piece() {
+        let mut pair = resuming();
+        let data: Vec<u8> = (0..ALLOWED as usize + 5).map(|i| (i % 251) as u8).collect();
+        pair.stream.set_blocking(false).unwrap();
+        let (mut written, mut full) = (0, 0);
+        loop {
+            match pair.stream.write_early(&data[written..]).unwrap() {
+                Io::Done(0) => break,
+                Io::Done(count) => written += count,
+                Io::WantWrite => {
+                    full += 1;
+                    pair.serve();
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!((written, full > 5), (ALLOWED as usize, true));
+        assert_eq!((pair.stream.early_data(), pair.stream.early_data_left()), (EarlyData::Undecided, 0));
+        assert_eq!(pair.stream.early_data_written(), written);
+        pair.shake();
+        assert_eq!(pair.stream.early_data(), EarlyData::Accepted);
+        assert!(pair.early == data[..written]);
+    }
+
+    /// What a call that failed has written is counted, and its bytes leave with the next one.
+    #[test]
+    fn limits_end_the_wait() {
+        let mut pair = resuming();
+        let data = vec![7; ALLOWED as usize];
+        pair.stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
+        assert_eq!(pair.stream.write_early(&data).unwrap_err().status(), Status::WriteTimeout);
+        let written = pair.stream.early_data_written();
+        assert!(written > 100_000 && written < data.len(), "{written}");
+        pair.stream.set_write_timeout(None).unwrap();
+        let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
+        limit.cancel();
+        pair.stream.set_limit(Some(limit)).unwrap();
+        assert_eq!(pair.stream.write_early(b"x").unwrap_err().status(), Status::Cancelled);
+        assert_eq!(pair.stream.early_data_written(), written);
+        pair.stream.set_limit(None).unwrap();
+        pair.shake();
+        assert_eq!((pair.stream.early_data(), pair.early.len()), (EarlyData::Accepted, written));
+    }
+
+    #[test]
+    fn a_short_request_leaves_with_the_hello() {
+        let mut pair = resuming();
+        assert_eq!(pair.stream.write_early(b"").unwrap(), Io::Done(0));
+        assert_eq!(pair.stream.write_early(b"GET /").unwrap(), Io::Done(5));
+        assert!(pair.stream.session().is_none());
+        pair.serve();
+        assert_eq!((&pair.early[..], pair.server.is_handshaking()), (&b"GET /"[..], true));
+        // A write is no early data: it waits for the handshake.
+        pair.stream.set_blocking(false).unwrap();
+        pair.shake();
+        assert_eq!(
+            (pair.stream.early_data(), pair.stream.write_early(b"x").unwrap()),
+            (EarlyData::Accepted, Io::Done(0))
+        );
+        assert_eq!(pair.stream.write(b"later").unwrap(), Io::Done(5));
+        pair.serve();
+        let mut room = [0; 10];
+        assert_eq!((pair.server.reader().read(&mut room).unwrap(), &pair.early[..]), (5, &b"GET /"[..]));
+    }
+}

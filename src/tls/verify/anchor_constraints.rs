@@ -1,0 +1,92 @@
+//! Checks the trusted certificate at the end of a path that webpki accepts, because webpki ignores its restrictions.
+//! The rules are those that `openssl verify` applies to the last certificate of a chain.
+
+use rustls::crypto::WebPkiSupportedAlgorithms;
+use webpki::VerifiedPath;
+
+use super::refusal::{self, Refusal};
+use super::{Policy, Question, explain};
+use crate::error::CertificateProblem as Problem;
+use crate::tls::verify::anchors::{AnchorCertificate, Anchors, Unfit};
+use crate::tls::verify::crl::{Signer, flag};
+use crate::tls::x509::name::Name;
+
+/// Whether the path may end where it does. One certificate of the anchor's name and key is enough.
+pub(super) fn check(policy: &Policy, asked: &Question<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
+    let anchor = path.anchor();
+    let origin = policy.anchors.origin_of(anchor).ok_or_else(|| {
+        Refusal::new(Problem::Other, "ends at an authority that is not among the trusted ones".to_owned())
+    })?;
+    if origin.is_built_in {
+        return Ok(());
+    }
+    let refused = |(problem, what): (Problem, String)| {
+        let name = Name::for_message_of(&anchor.subject);
+        Refusal::new(problem, format!("ends at the trusted certificate \"{name}\", which {what}"))
+    };
+    let mut first = None;
+    for certificate in &origin.certificates {
+        let strict = certificate.broken_rule.filter(|_| policy.flags & flag::X509_STRICT != 0);
+        match (objection(certificate, asked, path), strict) {
+            (None, None) => return Ok(()),
+            (Some(why), _) => first = first.or_else(|| Some(refused(why))),
+            (None, Some(rule)) => {
+                let broken = (Problem::Other, format!("breaks a rule of RFC 5280: {rule}"));
+                first = first.or_else(|| Some(refused(broken)));
+            }
+        }
+    }
+    Err(first.unwrap_or_else(|| refused((Problem::Other, "is not known".to_owned()))))
+}
+
+/// The reason why this path may not end here, if any.
+fn objection(
+    certificate: &AnchorCertificate,
+    asked: &Question<'_>,
+    path: &VerifiedPath<'_>,
+) -> Option<(Problem, String)> {
+    match &certificate.unfit {
+        Some(Unfit::NotCa(why)) => {
+            let what = format!("may not issue others ({why}): it is trusted as a peer's own certificate only");
+            return Some((Problem::NotCa, what));
+        }
+        Some(Unfit::CriticalExtension(kind)) => {
+            return Some((Problem::UnknownCriticalExtension, refusal::not_understood(kind)));
+        }
+        None => {}
+    }
+    if certificate.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, asked.purpose)) {
+        return Some((Problem::WrongPurpose, refusal::other_purpose(asked.purpose)));
+    }
+    // Self-issued certificates do not count: RFC 5280 section 4.2.1.9.
+    let below = path.intermediate_certificates().filter(|issuer| issuer.subject() != issuer.issuer()).count();
+    if let Some(allowed) = certificate.path_len.filter(|allowed| below as u64 > u64::from(*allowed)) {
+        return Some((Problem::PathLength, refusal::too_many_below(allowed, below)));
+    }
+    let now = asked.seconds();
+    if now > certificate.not_after {
+        return Some((Problem::Expired, refusal::ended(certificate.not_after, now)));
+    }
+    if now < certificate.not_before {
+        return Some((Problem::NotYetValid, refusal::not_begun(certificate.not_before, now)));
+    }
+    None
+}
+
+/// Finds the trusted authority that has signed a CRL of this issuer, and tells whether it may sign CRLs. webpki reads the
+/// keyUsage of the other issuers itself.
+pub(crate) fn crl_signer(
+    anchors: &Anchors,
+    algorithms: &WebPkiSupportedAlgorithms,
+    issuer: &[u8],
+    crl: &[u8],
+) -> Signer {
+    let mut signer = Signer { may_sign: true, anchor: None };
+    for (at, (root, origin)) in anchors.roots().iter().zip(anchors.origins()).enumerate() {
+        if root.subject.as_ref() == issuer && explain::is_signed_by(algorithms, crl, &root.subject_public_key_info) {
+            signer.may_sign &= origin.may_sign_crls();
+            signer.anchor = Some(at);
+        }
+    }
+    signer
+}

@@ -1,0 +1,213 @@
+//! The trusted certificates. webpki takes the name, the key and the nameConstraints of a trusted certificate and
+//! nothing else, so that a trusted leaf would be an authority for any name. Its other restrictions are read once, when
+//! a context is made, and kept here; [`super`] applies it to every chain that ends at the certificate.
+
+use std::collections::{HashMap, HashSet};
+
+use rustls::DistinguishedName;
+use rustls_pki_types::{CertificateDer, TrustAnchor};
+
+use crate::digest::{self, Digest};
+use crate::tls::x509::extensions::ExtendedKeyUsage;
+use crate::tls::x509::oid::{self, Oid};
+use crate::tls::x509::{Certificate, profile};
+
+/// The trust anchors of a context, for webpki, and the data of each that webpki does not keep.
+#[derive(Default)]
+pub(crate) struct Anchors {
+    roots: Vec<TrustAnchor<'static>>,
+    /// One for each root, in the same order.
+    origins: Vec<Origin>,
+}
+
+/// Where an anchor came from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origin {
+    /// A built-in authority, which has no certificate here: Mozilla's root programme has approved it as an authority
+    /// for servers.
+    pub(crate) is_built_in: bool,
+    /// Several certificates may have one name and one key, such as a root that was renewed. Any of them may be used.
+    pub(crate) certificates: Vec<AnchorCertificate>,
+}
+
+/// The restrictions in a trusted certificate.
+#[derive(Clone, Debug)]
+pub(crate) struct AnchorCertificate {
+    /// SHA-256 of the certificate.
+    pub(crate) digest: Digest,
+    /// The reason if no chain may end at it: it is then trusted only as a peer's own certificate.
+    pub(crate) unfit: Option<Unfit>,
+    /// Seconds since 1970; both ends belong to the validity.
+    pub(crate) not_before: i64,
+    pub(crate) not_after: i64,
+    pub(crate) path_len: Option<u32>,
+    pub(crate) extended_key_usage: Option<ExtendedKeyUsage>,
+    pub(crate) may_sign_crls: bool,
+    /// The rule of RFC 5280 that it breaks, if any.
+    pub(crate) broken_rule: Option<&'static str>,
+}
+
+/// Why a certificate is not an authority.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unfit {
+    /// It may not issue certificates, for this reason.
+    NotCa(&'static str),
+    /// It has a critical extension of this kind, which is not understood here.
+    CriticalExtension(String),
+}
+
+/// The critical extensions that OpenSSL accepts in a certificate (`X509_supported_extension`), without that of proxy
+/// certificates. Policies are not evaluated, as in OpenSSL unless a program asks for that.
+const UNDERSTOOD: &[&[u8]] = &[
+    oid::BASIC_CONSTRAINTS,
+    oid::KEY_USAGE,
+    oid::EXTENDED_KEY_USAGE,
+    oid::NAME_CONSTRAINTS,
+    oid::SUBJECT_ALT_NAME,
+    oid::CRL_DISTRIBUTION_POINTS,
+    oid::CERTIFICATE_POLICIES,
+    oid::POLICY_MAPPINGS,
+    oid::POLICY_CONSTRAINTS,
+    oid::INHIBIT_ANY_POLICY,
+    oid::NETSCAPE_CERT_TYPE,
+];
+
+impl AnchorCertificate {
+    fn new(der: &[u8], certificate: &Certificate<'_>) -> AnchorCertificate {
+        let extensions = &certificate.extensions;
+        AnchorCertificate {
+            digest: digest::of(der),
+            unfit: unfit(certificate),
+            not_before: certificate.not_before,
+            not_after: certificate.not_after,
+            path_len: extensions.basic_constraints.and_then(|constraints| constraints.path_len),
+            extended_key_usage: extensions.extended_key_usage,
+            may_sign_crls: extensions.key_usage.is_none_or(|usage| usage.crl_sign()),
+            broken_rule: profile::broken_rule(certificate, false),
+        }
+    }
+}
+
+/// OpenSSL's `X509_check_ca` for the last certificate of a chain, without Netscape's nsCertType.
+fn unfit(certificate: &Certificate<'_>) -> Option<Unfit> {
+    let extensions = &certificate.extensions;
+    if let Some(kind) = extensions.critical().find(|kind| !UNDERSTOOD.contains(kind)) {
+        return Some(Unfit::CriticalExtension(Oid(kind).to_string()));
+    }
+    let why = match (extensions.key_usage, extensions.basic_constraints) {
+        (Some(usage), _) if !usage.key_cert_sign() => "its keyUsage lacks keyCertSign",
+        (_, Some(constraints)) if !constraints.ca => "its basicConstraints say CA:FALSE",
+        // A keyUsage with keyCertSign is enough without basicConstraints.
+        (_, Some(_)) | (Some(_), None) => return None,
+        // Version 1 has no extensions: the oldest roots.
+        (None, None) if certificate.version == 1 && certificate.is_self_issued() => return None,
+        (None, None) if certificate.version == 1 => "it is of version 1 and not self-signed",
+        (None, None) => "it has neither basicConstraints nor keyUsage",
+    };
+    Some(Unfit::NotCa(why))
+}
+
+impl Origin {
+    pub(crate) fn may_sign_crls(&self) -> bool {
+        self.is_built_in || self.certificates.iter().any(|certificate| certificate.may_sign_crls)
+    }
+}
+
+impl Anchors {
+    pub(crate) fn roots(&self) -> &[TrustAnchor<'static>] {
+        &self.roots
+    }
+
+    pub(crate) fn origins(&self) -> &[Origin] {
+        &self.origins
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.roots.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// The names by which a server tells clients which authorities it accepts.
+    pub(crate) fn subjects(&self) -> Vec<DistinguishedName> {
+        self.roots.iter().map(|root| DistinguishedName::in_sequence(&root.subject)).collect()
+    }
+
+    pub(crate) fn origin_of(&self, anchor: &TrustAnchor<'_>) -> Option<&Origin> {
+        self.roots.iter().position(|root| root == anchor).and_then(|at| self.origins.get(at))
+    }
+
+    /// Whether `der` is one of the trusted certificates, byte for byte.
+    pub(crate) fn contain(&self, der: &[u8]) -> bool {
+        let digest = digest::of(der);
+        self.origins.iter().flat_map(|origin| &origin.certificates).any(|certificate| certificate.digest == digest)
+    }
+}
+
+/// Anchors while they are collected: each name and key counts once.
+#[derive(Default)]
+pub(crate) struct Collection {
+    anchors: Anchors,
+    places: HashMap<TrustAnchor<'static>, usize>,
+    known: HashSet<Digest>,
+}
+
+/// Why a certificate cannot be an anchor.
+#[derive(Debug)]
+pub(crate) enum Unusable {
+    Refused(webpki::Error),
+    Unreadable,
+}
+
+impl Collection {
+    pub(crate) fn add(&mut self, der: &CertificateDer<'_>) -> Result<(), Unusable> {
+        let anchor = webpki::anchor_from_trusted_cert(der).map_err(Unusable::Refused)?.to_owned();
+        // Constraints that cannot be parsed cannot be enforced.
+        let certificate = Certificate::parse(der).map_err(|_| Unusable::Unreadable)?;
+        let certificate = AnchorCertificate::new(der, &certificate);
+        let is_new = self.known.insert(certificate.digest);
+        let origin = self.origin(anchor);
+        if is_new {
+            origin.certificates.push(certificate);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add_built_in(&mut self, anchor: TrustAnchor<'static>) {
+        self.origin(anchor).is_built_in = true;
+    }
+
+    pub(crate) fn append(&mut self, other: Collection) {
+        for (anchor, origin) in other.anchors.roots.into_iter().zip(other.anchors.origins) {
+            let is_new = |certificate: &AnchorCertificate| self.known.insert(certificate.digest);
+            let certificates: Vec<_> = origin.certificates.into_iter().filter(is_new).collect();
+            let here = self.origin(anchor);
+            here.is_built_in |= origin.is_built_in;
+            here.certificates.extend(certificates);
+        }
+    }
+
+    pub(crate) fn anchors(&self) -> &Anchors {
+        &self.anchors
+    }
+
+    /// A context keeps them for its whole life, so spare capacity would be wasted.
+    pub(crate) fn into_anchors(mut self) -> Anchors {
+        self.anchors.origins.iter_mut().for_each(|origin| origin.certificates.shrink_to_fit());
+        self.anchors.origins.shrink_to_fit();
+        self.anchors.roots.shrink_to_fit();
+        self.anchors
+    }
+
+    fn origin(&mut self, anchor: TrustAnchor<'static>) -> &mut Origin {
+        let Anchors { roots, origins } = &mut self.anchors;
+        let at = *self.places.entry(anchor).or_insert_with_key(|anchor| {
+            roots.push(anchor.clone());
+            origins.push(Origin::default());
+            origins.len() - 1
+        });
+        &mut origins[at]
+    }
+}

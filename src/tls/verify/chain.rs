@@ -1,0 +1,74 @@
+//! A chain of certificates judged without a session: the question that a handshake asks, asked by the program.
+
+use std::time::Duration;
+
+use rustls_pki_types::UnixTime;
+
+use super::server_name;
+use super::{Purpose, Question, judge};
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::Context;
+use crate::tls::credentials::pem;
+use crate::tls::session::engine::unix_time;
+
+/// More than a message of a handshake has room for. Who explains a refusal walks the chain by its names.
+const MOST_CERTIFICATES: usize = 256;
+
+/// The largest certificate that fits a message of a handshake here.
+const MOST_BYTES: usize = 0xffff;
+
+impl Context {
+    /// Judges a chain, the peer's own certificate first, as a handshake would in which the peer sends it. A name that is
+    /// given is checked, and the chain is judged whatever the context's mode is: who asks wants to know. Only where pins
+    /// take its place it is not. `time` is in seconds since 1970; without it the clock of the context counts.
+    pub fn verify_chain(&self, chain: &[u8], purpose: i32, name: Option<&str>, time: Option<f64>) -> Result<()> {
+        let purpose = match purpose {
+            1 => Purpose::Client,
+            2 => Purpose::Server,
+            _ => return Err(invalid(format!("purpose must be one of enum netlib_purpose; it is {purpose}"))),
+        };
+        let name = name.map(|name| server_name::of_parameter(name, "name")).transpose()?;
+        let given = time.map(moment).transpose()?;
+        let chain = pem::certificates(pem::bounded(chain, "chain")?, "chain")?;
+        if chain.len() > MOST_CERTIFICATES {
+            let message = format!("chain has {} certificates; it may have {MOST_CERTIFICATES}", chain.len());
+            return Err(invalid(message));
+        }
+        if let Some((index, der)) = chain.iter().enumerate().find(|(_, der)| der.len() > MOST_BYTES) {
+            let message = format!("certificate {index} of chain has {} bytes; it may have {MOST_BYTES}", der.len());
+            return Err(invalid(message));
+        }
+        let verifies_chain = !self.pins_replace_chain();
+        let policy = self.policy_for(verifies_chain)?;
+        let time = match (given, self.wall_clock()) {
+            (Some(time), _) => time,
+            (None, Some(clock)) => unix_time(clock)?,
+            (None, None) => UnixTime::now(),
+        };
+        let Some((end_entity, others)) = chain.split_first() else {
+            return Err(Error::new(Status::InvalidPem, "chain holds no certificate"));
+        };
+        let asked = Question { end_entity, others, purpose, name: name.as_ref(), time };
+        judge(policy, &asked, verifies_chain).map_err(|refusal| {
+            let side = match purpose {
+                Purpose::Server => "server",
+                Purpose::Client => "client",
+            };
+            match &name {
+                Some(name) => refusal.explained(&format!("the {side} \"{}\"", name.to_str())),
+                None => refusal.explained(&format!("the {side}")),
+            }
+        })
+    }
+}
+
+fn moment(seconds: f64) -> Result<UnixTime> {
+    Duration::try_from_secs_f64(seconds)
+        .map(UnixTime::since_unix_epoch)
+        .map_err(|_| invalid(format!("time must be seconds since 1970, 0 or more; it is {seconds}")))
+}
+
+fn invalid(message: String) -> Error {
+    Error::new(Status::InvalidArgument, message)
+}

@@ -1,0 +1,258 @@
+//! Lists of revoked certificates, and the flags that ask for them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustls_pki_types::CertificateRevocationListDer;
+use webpki::{CertRevocationList, Error as WebpkiError, OwnedCertRevocationList};
+
+use crate::digest::{self, Digest};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::status::Status;
+use crate::tls::config::options::setter;
+use crate::tls::credentials::pem;
+use crate::tls::error_text;
+use crate::tls::x509::der::{Der, tag};
+use crate::tls::x509::{split_sequences, time};
+
+/// OpenSSL's and Python's numbers.
+pub mod flag {
+    pub const CRL_CHECK_LEAF: i32 = 0x4;
+    pub const CRL_CHECK_CHAIN: i32 = 0xc;
+    pub const X509_STRICT: i32 = 0x20;
+    pub const ALLOW_PROXY_CERTS: i32 = 0x40;
+    pub const X509_TRUSTED_FIRST: i32 = 0x8000;
+    pub const X509_PARTIAL_CHAIN: i32 = 0x8_0000;
+
+    /// What a path of webpki's is in any case: it ends at the first trusted authority, of whatever kind that is.
+    pub const ALWAYS: i32 = X509_TRUSTED_FIRST | X509_PARTIAL_CHAIN;
+}
+
+/// Refuses bits that mean nothing here.
+pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
+    if flags & flag::ALLOW_PROXY_CERTS != 0 {
+        let message = "proxy certificates (RFC 3820, NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS) are not accepted";
+        return Err(Error::new(Status::Unsupported, message));
+    }
+    let unknown = flags & !(flag::CRL_CHECK_CHAIN | flag::X509_STRICT | flag::ALWAYS);
+    if unknown != 0 {
+        let message = format!("flags must be bits of enum netlib_verify_flag; it has {unknown:#x}");
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    if flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN & !flag::CRL_CHECK_LEAF {
+        let message = "flags has 0x8, which means something only with 0x4: see NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN";
+        return Err(Error::new(Status::InvalidArgument, message));
+    }
+    Ok(flags)
+}
+
+/// The flags in force. Lists that were added are for being used; lists that are asked for must be there.
+pub(crate) fn effective_flags(asked: Option<i32>, has_lists: bool) -> Result<i32> {
+    let asked = asked.unwrap_or(0) | flag::ALWAYS;
+    match (asked & flag::CRL_CHECK_CHAIN != 0, has_lists) {
+        (true, false) => Err(Error::new(
+            Status::InvalidArgument,
+            "certificates are to be looked up in lists of revoked ones, but no list was added",
+        )
+        .with_advice(Some("to add one: netlib_tls_options_add_crl_file or _add_crl_data"))
+        .prefixed(setter::VERIFY_FLAGS)),
+        (false, true) => Ok(asked | flag::CRL_CHECK_CHAIN),
+        _ => Ok(asked),
+    }
+}
+
+/// Where lists are read from. Copies share the bytes.
+#[derive(Clone)]
+pub(crate) enum Source {
+    File(PathBuf),
+    Data(Arc<Vec<u8>>),
+}
+
+pub(crate) struct Crl {
+    pub(crate) list: CertRevocationList<'static>,
+    this_update: i64,
+    pub(crate) next_update: i64,
+    pub(crate) digest: Digest,
+    /// Its issuer may sign CRLs, or is not among the trusted certificates.
+    pub(crate) is_usable: bool,
+    /// The index of the trusted authority that has its issuer's name and has signed it, if there is one.
+    pub(crate) anchor: Option<usize>,
+}
+
+/// The trusted authority that has signed a CRL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signer {
+    /// False if the key of a trusted certificate has signed the CRL and may not sign CRLs.
+    pub(crate) may_sign: bool,
+    /// The index of the authority among the anchors. `None` if no trusted key has signed the CRL.
+    pub(crate) anchor: Option<usize>,
+}
+
+/// Finds the signer of a CRL from the content of its issuer's name and the CRL's DER.
+type FindSigner<'a> = &'a dyn Fn(&[u8], &[u8]) -> Signer;
+
+/// All lists, the newest first: of several of one authority the first counts.
+pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Vec<Crl>> {
+    let mut crls = Vec::new();
+    for source in sources {
+        match source {
+            Source::File(path) => pem::read_file(path, "CRL file")
+                .and_then(|bytes| read(&bytes, &format!("CRL file {}", path.display()), find_signer, &mut crls))
+                .map_err(|error| error.prefixed(setter::CRL_FILE))?,
+            Source::Data(bytes) => {
+                read(bytes, "CRL data", find_signer, &mut crls).map_err(|error| error.prefixed(setter::CRL_DATA))?;
+            }
+        }
+    }
+    crls.sort_by_key(|crl| std::cmp::Reverse((crl.this_update, crl.next_update)));
+    Ok(crls)
+}
+
+/// An entry of 21 bytes, the shortest, is a place in a table and three allocations. webpki makes them without asking.
+const IN_MEMORY: usize = 16;
+
+/// Not worth to be asked for.
+const SMALL: usize = 64 * 1024;
+
+/// PEM, where other sections are passed over, or DER, one after the other.
+fn read(bytes: &[u8], what: &str, find_signer: FindSigner<'_>, crls: &mut Vec<Crl>) -> Result<()> {
+    let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
+    if bytes.len() > SMALL {
+        memory::probe(bytes.len().saturating_mul(IN_MEMORY), "lists of revoked certificates")?;
+    }
+    let lists: Vec<CertificateRevocationListDer<'_>> = if pem::is_pem(bytes) {
+        pem::objects(bytes, b"X509 CRL")
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|error| bad(&format!("is not valid PEM: {error}")))?
+    } else {
+        let elements =
+            split_sequences(bytes).ok_or_else(|| bad("holds neither PEM nor DER lists of revoked certificates"))?;
+        elements.into_iter().map(CertificateRevocationListDer::from).collect()
+    };
+    if lists.is_empty() {
+        return Err(bad("holds no list of revoked certificates (X509 CRL)"));
+    }
+    for (index, der) in lists.iter().enumerate() {
+        let list = OwnedCertRevocationList::from_der(der).map_err(|error| {
+            let status = if is_of_another_kind(&error) { Status::Unsupported } else { Status::InvalidPem };
+            Error::new(status, format!("{what}: list {index} {}", error_text::webpki(&error)))
+        })?;
+        let (this_update, next_update) = updates(der).ok_or_else(|| bad("has a list without its times"))?;
+        let list = CertRevocationList::from(list);
+        let Signer { may_sign: is_usable, anchor } = find_signer(list.issuer(), der);
+        crls.push(Crl { list, this_update, next_update, digest: digest::of(der), is_usable, anchor });
+    }
+    Ok(())
+}
+
+fn is_of_another_kind(error: &WebpkiError) -> bool {
+    matches!(
+        error,
+        WebpkiError::UnsupportedCriticalExtension
+            | WebpkiError::UnsupportedCrlIssuingDistributionPoint
+            | WebpkiError::UnsupportedCrlVersion
+            | WebpkiError::UnsupportedDeltaCrl
+            | WebpkiError::UnsupportedIndirectCrl
+            | WebpkiError::UnsupportedRevocationReason
+            | WebpkiError::UnsupportedRevocationReasonsPartitioning
+    )
+}
+
+/// When it was made, and until when it counts: webpki tells neither.
+fn updates(list: &[u8]) -> Option<(i64, i64)> {
+    let mut fields = Der::new(list).take(tag::SEQUENCE)?.inside().take(tag::SEQUENCE)?.inside();
+    fields.take(tag::INTEGER); // the version
+    fields.take(tag::SEQUENCE)?; // the signature algorithm
+    fields.take(tag::SEQUENCE)?; // the issuer
+    Some((time::parse(&fields.next()?)?, time::parse(&fields.next()?)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &[u8] = include_bytes!("../../../tests/certs/verify/all.crl");
+    const EXPIRED: &[u8] = include_bytes!("../../../tests/certs/verify/int-expired.crl");
+    const DER: &[u8] = include_bytes!("../../../tests/certs/verify/int.crl.der");
+    const CA: &[u8] = include_bytes!("../../../tests/certs/ca.pem");
+
+    fn unsigned(_: &[u8], _: &[u8]) -> Signer {
+        Signer { may_sign: true, anchor: None }
+    }
+
+    fn loaded(inputs: &[&[u8]]) -> Result<Vec<Crl>> {
+        load(&inputs.iter().map(|bytes| Source::Data(Arc::new(bytes.to_vec()))).collect::<Vec<_>>(), &unsigned)
+    }
+
+    #[test]
+    fn lists_are_read_from_both_forms_the_newest_first() {
+        assert_eq!(loaded(&[]).unwrap().len(), 0);
+        assert_eq!(loaded(&[ALL]).unwrap().len(), 4);
+        assert_eq!(loaded(&[&[DER, DER].concat()]).unwrap().len(), 2);
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certs/verify/root-and-crls.pem");
+        assert_eq!(load(&[Source::File(path.into())], &unsigned).unwrap().len(), 4);
+        let both = loaded(&[EXPIRED, DER]).unwrap();
+        let times: Vec<_> = both.iter().map(|crl| (crl.this_update, crl.next_update)).collect();
+        assert_eq!(times, [(1_577_836_800, 4_733_510_400), (1_546_300_800, 1_609_459_200)]);
+    }
+
+    #[test]
+    fn what_is_no_list_is_an_error_that_names_it() {
+        for (bytes, message) in [
+            (CA, "netlib_tls_options_add_crl_data: CRL data holds no list of revoked certificates (X509 CRL)"),
+            (
+                b"text",
+                "netlib_tls_options_add_crl_data: CRL data holds neither PEM nor DER lists of revoked certificates",
+            ),
+            (b"", "netlib_tls_options_add_crl_data: CRL data holds no list of revoked certificates (X509 CRL)"),
+            (&[0x30, 0], "netlib_tls_options_add_crl_data: CRL data: list 0 is not valid DER"),
+        ] {
+            let error = loaded(&[bytes]).err().unwrap();
+            assert_eq!((error.status(), error.message()), (Status::InvalidPem, message));
+        }
+        let missing = load(&[Source::File("/nonexistent".into())], &unsigned).err().unwrap();
+        assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
+        // Every cut and every flipped bit of a list: an error or a list, never a panic.
+        for at in 0..DER.len() {
+            let _ = loaded(&[&DER[..at]]);
+            for bit in 0..8 {
+                let mut bytes = DER.to_vec();
+                bytes[at] ^= 1 << bit;
+                let _ = loaded(&[&bytes]);
+            }
+        }
+    }
+
+    #[test]
+    fn flags_are_openssls() {
+        for flags in [0, 0x4, 0xc, 0x20, 0x24, 0x8000, 0x8_0000, 0x8_802c] {
+            assert_eq!(checked_flags(flags).unwrap(), flags);
+        }
+        for (flags, status) in [
+            (0x8, Status::InvalidArgument),
+            (0x28, Status::InvalidArgument),
+            (1, Status::InvalidArgument),
+            (-1, Status::Unsupported),
+            (i32::MIN, Status::InvalidArgument),
+            (0x40, Status::Unsupported),
+        ] {
+            assert_eq!(checked_flags(flags).unwrap_err().status(), status, "{flags:#x}");
+        }
+    }
+
+    #[test]
+    fn lists_that_are_there_are_used_and_lists_that_are_asked_for_are_there() {
+        for (asked, has_lists, expected) in [
+            (None, false, Some(0x8_8000)),
+            (None, true, Some(0x8_800c)),
+            (Some(0), true, Some(0x8_800c)),
+            (Some(0x20), true, Some(0x8_802c)),
+            (Some(0x4), true, Some(0x8_8004)),
+            (Some(0x4), false, None),
+            (Some(0xc), false, None),
+        ] {
+            assert_eq!(effective_flags(asked, has_lists).ok(), expected, "{asked:?} {has_lists}");
+        }
+    }
+}

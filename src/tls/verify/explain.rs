@@ -1,0 +1,440 @@
+//! What webpki found wrong, with the facts that its error does not have: which certificate, whose, why. All of this
+//! runs only when a chain has been refused.
+
+use rustls::crypto::WebPkiSupportedAlgorithms;
+use rustls_pki_types::CertificateDer;
+use webpki::{EndEntityCert, Error};
+
+use super::refusal::{self, Refusal};
+use super::{Policy, Purpose, Question};
+use crate::error::CertificateProblem as Problem;
+use crate::tls::error_text;
+use crate::tls::verify::crl::{Crl, flag};
+use crate::tls::x509::Certificate;
+use crate::tls::x509::der::{Der, tag};
+use crate::tls::x509::oid::{self, Oid};
+
+/// A certificate that was sent.
+struct Link<'a> {
+    index: usize,
+    der: &'a [u8],
+    certificate: Certificate<'a>,
+}
+
+impl Link<'_> {
+    fn refused(&self, problem: Problem, what: impl Into<String>) -> Refusal {
+        Refusal::new(problem, what).at(self.index, &self.certificate)
+    }
+}
+
+/// The way from the peer's certificate up, by the names of issuers, as far as it goes.
+struct Way<'a> {
+    links: Vec<Link<'a>>,
+    /// The keys of the trusted authorities that bear the name of the last one's issuer.
+    anchors: Vec<&'a [u8]>,
+    /// The chain ends at a certificate whose issuer is missing, although the peer sent others that the chain does not
+    /// lead to: any certificate if the chain ends at the peer's own, otherwise a root.
+    is_cut_off: bool,
+}
+
+impl<'a> Way<'a> {
+    fn of(policy: &'a Policy, asked: &'a Question<'_>) -> Option<Way<'a>> {
+        let parse = |index: usize, der: &'a CertificateDer<'_>| {
+            Certificate::parse(der).ok().map(|certificate| Link { index, der, certificate })
+        };
+        let mut left: Vec<Link<'_>> =
+            asked.others.iter().enumerate().filter_map(|(index, der)| parse(index + 1, der)).collect();
+        let mut links = vec![parse(0, asked.end_entity)?];
+        loop {
+            let last = &links.last()?.certificate;
+            let anchors: Vec<&[u8]> = policy
+                .anchors
+                .roots()
+                .iter()
+                .filter(|anchor| anchor.subject.as_ref() == last.issuer.content)
+                .map(|anchor| anchor.subject_public_key_info.as_ref())
+                .collect();
+            if !anchors.is_empty() || last.is_self_issued() {
+                return Some(Way { links, anchors, is_cut_off: false });
+            }
+            // Where several have the name, the one whose key is meant.
+            let of_name = |link: &Link<'_>| link.certificate.subject == last.issuer;
+            let of_key = |link: &Link<'_>| {
+                let id = last.extensions.authority_key_id;
+                of_name(link) && id.is_some() && link.certificate.extensions.subject_key_id == id
+            };
+            match left.iter().position(of_key).or_else(|| left.iter().position(of_name)) {
+                Some(next) => links.push(left.swap_remove(next)),
+                None => {
+                    let is_root = |link: &Link<'_>| link.certificate.is_ca() && link.certificate.is_self_issued();
+                    let is_cut_off = match links.len() {
+                        1 => !asked.others.is_empty(),
+                        _ => left.iter().any(is_root),
+                    };
+                    return Some(Way { links, anchors, is_cut_off });
+                }
+            }
+        }
+    }
+
+    /// Each with the keys that may have signed it.
+    fn with_keys(&self) -> impl Iterator<Item = (&Link<'a>, Vec<&'a [u8]>)> {
+        self.links.iter().enumerate().map(|(at, link)| {
+            let keys = match self.links.get(at + 1) {
+                Some(issuer) => content(issuer.certificate.public_key_info).into_iter().collect(),
+                None => self.anchors.clone(),
+            };
+            (link, keys)
+        })
+    }
+}
+
+/// Of an element, without tag and length.
+fn content(der: &[u8]) -> Option<&[u8]> {
+    Der::new(der).next().map(|element| element.content)
+}
+
+pub(super) fn explain(policy: &Policy, asked: &Question<'_>, error: &Error) -> Refusal {
+    let Some(way) = Way::of(policy, asked) else {
+        return unread(error);
+    };
+    let unplaced = |problem, what: String| Refusal::new(problem, what);
+    let found = |problem, what: String, is: &dyn Fn(&Link<'_>) -> bool| match way.links.iter().find(|link| is(link)) {
+        Some(link) => link.refused(problem, what),
+        None => unplaced(problem, what),
+    };
+    let now = asked.seconds();
+    let at = |refusal: Refusal, is: &dyn Fn(&Certificate<'_>) -> bool| {
+        match way.links.iter().find(|link| is(&link.certificate)) {
+            Some(link) => refusal.at(link.index, &link.certificate),
+            // On another way than the one that the names led here.
+            None => match other(asked, is) {
+                Some((index, certificate)) => refusal.at(index, &certificate),
+                None => refusal,
+            },
+        }
+    };
+    match error {
+        Error::CertExpired { not_after, .. } => {
+            let not_after = i64::try_from(not_after.as_secs()).unwrap_or(i64::MAX);
+            at(refusal::expired(not_after, now), &|certificate| certificate.not_after == not_after)
+        }
+        Error::CertNotValidYet { not_before, .. } => {
+            let not_before = i64::try_from(not_before.as_secs()).unwrap_or(i64::MAX);
+            at(refusal::not_yet_valid(not_before, now), &|certificate| certificate.not_before == not_before)
+        }
+        Error::InvalidCertValidity => {
+            at(Refusal::new(Problem::Malformed, "ends to be valid before it begins"), &|certificate| {
+                certificate.not_after < certificate.not_before
+            })
+        }
+        Error::UnknownIssuer => unknown_issuer(asked, &way),
+        Error::CaUsedAsEndEntity => match way.links.first() {
+            Some(leaf) if leaf.certificate.is_self_issued() => self_signed(leaf),
+            _ => found(
+                Problem::AuthorityAsLeaf,
+                "is an authority's (CA:TRUE), which is for issuing others and not for a session".to_owned(),
+                &|link| link.index == 0,
+            ),
+        },
+        Error::EndEntityUsedAsCa => found(
+            Problem::NotCa,
+            "has issued another one, but is no authority's (it lacks CA:TRUE)".to_owned(),
+            &|link| link.index > 0 && !link.certificate.is_ca(),
+        ),
+        Error::PathLenConstraintViolated => path_too_long(&way),
+        Error::RequiredEkuNotFoundContext(_) | Error::EmptyEkuExtension => {
+            let lacks = |certificate: &Certificate<'_>| {
+                let usage = certificate.extensions.extended_key_usage;
+                usage.is_some_and(|usage| !refusal::serves(&usage, asked.purpose))
+            };
+            at(refusal::wrong_purpose(asked.purpose), &lacks)
+        }
+        Error::NameConstraintViolation => found(
+            Problem::NameConstraints,
+            "is for a name that an authority above it may not certify (nameConstraints)".to_owned(),
+            &|link| link.index == 0,
+        ),
+        Error::CertRevoked => {
+            let is_revoked = |link: &Link<'_>| {
+                let crl = crl_of(policy, &link.certificate);
+                crl.is_some_and(|crl| matches!(crl.list.find_serial(link.certificate.serial), Ok(Some(_))))
+            };
+            highest(&way, Refusal::new(Problem::Revoked, "has been revoked by its authority"), &is_revoked)
+        }
+        Error::UnknownRevocationStatus
+        | Error::CrlExpired { .. }
+        | Error::InvalidCrlSignatureForPublicKey
+        | Error::IssuerNotCrlSigner
+        | Error::UnsupportedCrlSignatureAlgorithmContext(_)
+        | Error::UnsupportedCrlSignatureAlgorithmForPublicKeyContext(_) => {
+            revocation_unknown(policy, &way, error, now)
+        }
+        Error::InvalidSignatureForPublicKey
+        | Error::UnsupportedSignatureAlgorithmContext(_)
+        | Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => signature(policy, &way),
+        Error::MaximumPathDepthExceeded
+        | Error::MaximumPathBuildCallsExceeded
+        | Error::MaximumSignatureChecksExceeded
+        | Error::MaximumNameConstraintComparisonsExceeded => unplaced(
+            Problem::TooComplex,
+            format!("is too long or too complex to be verified: it {}", error_text::webpki(error)),
+        ),
+        error => {
+            // One that webpki cannot read stands in the way.
+            let broken = asked.others.iter().position(|der| EndEntityCert::try_from(der).is_err());
+            match broken {
+                Some(position) => unreadable(asked, position + 1, error),
+                None => unplaced(Problem::Other, format!("was not accepted: it {}", error_text::webpki(error))),
+            }
+        }
+    }
+}
+
+/// webpki could read the peer's certificate, but the reader that knows the facts could not.
+fn unread(error: &Error) -> Refusal {
+    let problem = match error {
+        Error::CertExpired { .. } => Problem::Expired,
+        Error::CertNotValidYet { .. } => Problem::NotYetValid,
+        Error::UnknownIssuer => Problem::UnknownIssuer,
+        Error::CaUsedAsEndEntity => Problem::AuthorityAsLeaf,
+        Error::CertRevoked => Problem::Revoked,
+        Error::UnknownRevocationStatus | Error::CrlExpired { .. } => Problem::RevocationUnknown,
+        Error::NameConstraintViolation => Problem::NameConstraints,
+        Error::PathLenConstraintViolated => Problem::PathLength,
+        Error::EndEntityUsedAsCa => Problem::NotCa,
+        Error::MaximumPathDepthExceeded
+        | Error::MaximumPathBuildCallsExceeded
+        | Error::MaximumSignatureChecksExceeded
+        | Error::MaximumNameConstraintComparisonsExceeded => Problem::TooComplex,
+        Error::InvalidSignatureForPublicKey => Problem::BadSignature,
+        Error::RequiredEkuNotFoundContext(_) => Problem::WrongPurpose,
+        _ => Problem::Other,
+    };
+    Refusal::new(problem, format!("was not accepted: it {}", error_text::webpki(error)))
+}
+
+/// webpki could not parse it.
+pub(super) fn unreadable(asked: &Question<'_>, index: usize, error: &Error) -> Refusal {
+    let der = if index == 0 { Some(asked.end_entity) } else { asked.others.get(index - 1) };
+    let certificate = der.and_then(|der| Certificate::parse(der).ok());
+    let refusal = match error {
+        Error::UnsupportedCriticalExtension => {
+            let critical = certificate.iter().flat_map(|certificate| certificate.extensions.critical());
+            let kind = critical.into_iter().find(|kind| !UNDERSTOOD.contains(kind));
+            let kind = kind.map_or("unknown".to_owned(), |kind| Oid(kind).to_string());
+            Refusal::new(Problem::UnknownCriticalExtension, refusal::not_understood(&kind))
+        }
+        Error::UnsupportedCertVersion => Refusal::new(Problem::Other, "is not of version 3"),
+        error => Refusal::new(Problem::Malformed, format!("cannot be parsed: it {}", error_text::webpki(error))),
+    };
+    match certificate {
+        Some(certificate) => refusal.at(index, &certificate),
+        None => refusal.at_index(index),
+    }
+}
+
+/// The critical extensions that webpki accepts.
+const UNDERSTOOD: &[&[u8]] = &[
+    oid::BASIC_CONSTRAINTS,
+    oid::KEY_USAGE,
+    oid::EXTENDED_KEY_USAGE,
+    oid::NAME_CONSTRAINTS,
+    oid::SUBJECT_ALT_NAME,
+    oid::CRL_DISTRIBUTION_POINTS,
+];
+
+pub(super) fn other_name(asked: &Question<'_>) -> Refusal {
+    let Ok(certificate) = Certificate::parse(asked.end_entity) else {
+        return Refusal::new(Problem::NameMismatch, "is for other names").at_index(0);
+    };
+    match refusal::list(certificate.names().map(|name| name.text())) {
+        Some(names) => {
+            let advice =
+                format!("to accept it under one of its own names, if that is the peer that is meant: {names}");
+            let refusal = Refusal::new(Problem::NameMismatch, format!("is for {names}"));
+            refusal.with_advice(advice).at(0, &certificate)
+        }
+        None => {
+            let what = "names no host: it has no subjectAltName, and the common name does not count";
+            Refusal::new(Problem::NameMismatch, what).at(0, &certificate)
+        }
+    }
+}
+
+fn other<'a>(asked: &'a Question<'_>, is: &dyn Fn(&Certificate<'_>) -> bool) -> Option<(usize, Certificate<'a>)> {
+    let parsed = |(index, der): (usize, &'a CertificateDer<'_>)| Some((index + 1, Certificate::parse(der).ok()?));
+    asked.others.iter().enumerate().filter_map(parsed).find(|(_, certificate)| is(certificate))
+}
+
+/// webpki looks for revocation from the authority down.
+fn highest(way: &Way<'_>, refusal: Refusal, is: &dyn Fn(&Link<'_>) -> bool) -> Refusal {
+    match way.links.iter().rev().find(|link| is(link)) {
+        Some(link) => refusal.at(link.index, &link.certificate),
+        None => refusal,
+    }
+}
+
+fn self_signed(leaf: &Link<'_>) -> Refusal {
+    leaf.refused(Problem::SelfSigned, "is self-signed and not among the trusted ones")
+}
+
+fn unknown_issuer(asked: &Question<'_>, way: &Way<'_>) -> Refusal {
+    let Some(last) = way.links.last() else {
+        return Refusal::new(Problem::UnknownIssuer, "leads to no trusted authority");
+    };
+    let issuer = last.certificate.issuer.for_message();
+    let peer = match asked.purpose {
+        Purpose::Server => "server",
+        Purpose::Client => "client",
+    };
+    let refusal = match (last.index, last.certificate.is_self_issued()) {
+        (0, true) => return self_signed(last),
+        (_, true) => {
+            last.refused(Problem::UnknownIssuer, "is the authority at the end of the chain, and not a trusted one")
+        }
+        _ if way.is_cut_off => last.refused(
+            Problem::IncompleteChain,
+            format!(
+                "was issued by \"{issuer}\", which is not trusted and whose certificate is not among the others that \
+                 were sent: the {peer}'s administrator must have it send the right intermediate certificates"
+            ),
+        ),
+        (0, _) if last.certificate.extensions.has_ca_issuers => last.refused(
+            Problem::IncompleteChain,
+            format!(
+                "was issued by \"{issuer}\", which is not trusted and whose certificate was not sent: either that \
+                 authority must be trusted, or the {peer}'s administrator must have it send the intermediate certificates"
+            ),
+        ),
+        _ => last.refused(
+            Problem::UnknownIssuer,
+            format!(
+                "was issued by \"{issuer}\", which is not trusted and was not sent: unless that is an intermediate that \
+                 the {peer} should send, it is the authority that must be trusted"
+            ),
+        ),
+    };
+    refusal.with_advice(format!(
+        "to trust the authority \"{issuer}\": netlib_tls_options_add_ca_file with its certificate"
+    ))
+}
+
+fn path_too_long(way: &Way<'_>) -> Refusal {
+    let problem = Problem::PathLength;
+    for (below, link) in way.links.iter().enumerate().skip(1) {
+        let allowed = link.certificate.extensions.basic_constraints.and_then(|constraints| constraints.path_len);
+        if let Some(allowed) = allowed.filter(|allowed| usize::try_from(*allowed).is_ok_and(|len| below - 1 > len)) {
+            return link.refused(problem, refusal::too_many_below(allowed, below - 1));
+        }
+    }
+    Refusal::new(problem, "has more authorities than one of them allows (pathlen)")
+}
+
+/// The issuer's newest CRL that may be used.
+fn crl_of<'a>(policy: &'a Policy, certificate: &Certificate<'_>) -> Option<&'a Crl> {
+    policy.crls.iter().find(|crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content)
+}
+
+fn revocation_unknown(policy: &Policy, way: &Way<'_>, error: &Error, now: i64) -> Refusal {
+    let whole_chain = policy.flags & flag::CRL_CHECK_CHAIN == flag::CRL_CHECK_CHAIN;
+    let is_asked = |link: &Link<'_>| whole_chain || link.index == 0;
+    let by = |link: &Link<'_>| link.certificate.issuer.for_message();
+    let unknown = |link: &Link<'_>, why: String| refusal::revocation_unknown(&why).at(link.index, &link.certificate);
+    let may_not_sign_lists = |issuer: &Link<'_>| {
+        let usage = issuer.certificate.extensions.key_usage;
+        usage.is_some_and(|usage| !usage.crl_sign())
+    };
+    for (at, link) in way.links.iter().enumerate().rev().filter(|(_, link)| is_asked(link)) {
+        let not_signer = || format!("\"{}\" may not sign lists (its keyUsage lacks cRLSign)", by(link));
+        let is_issuers = |crl: &Crl| crl.list.issuer() == link.certificate.issuer.content;
+        match (error, crl_of(policy, &link.certificate)) {
+            (Error::IssuerNotCrlSigner, Some(_)) if way.links.get(at + 1).is_some_and(may_not_sign_lists) => {
+                return unknown(link, not_signer());
+            }
+            (Error::UnknownRevocationStatus, None) if policy.crls.iter().any(is_issuers) => {
+                return unknown(link, not_signer());
+            }
+            (Error::UnknownRevocationStatus, None) => {
+                return unknown(link, format!("no list of \"{}\" was added", by(link)));
+            }
+            (Error::CrlExpired { .. }, Some(crl)) if crl.next_update <= now => {
+                return refusal::list_ended(&by(link), crl.next_update, now).at(link.index, &link.certificate);
+            }
+            _ => {}
+        }
+    }
+    let why = match error {
+        Error::UnknownRevocationStatus => "no list that was added covers one of them",
+        Error::CrlExpired { .. } => "a list has ended",
+        Error::InvalidCrlSignatureForPublicKey => "a list's signature is not its authority's",
+        Error::IssuerNotCrlSigner => "a list's authority may not sign lists (its keyUsage lacks cRLSign)",
+        _ => "a list is signed in a way that is not supported",
+    };
+    // Whose list that is webpki does not say; where only one certificate is looked up it is clear.
+    match &way.links[..] {
+        [link] => unknown(link, why.to_owned()),
+        [leaf, ..] if !whole_chain => unknown(leaf, why.to_owned()),
+        _ => Refusal::new(Problem::RevocationUnknown, format!("may hold a revoked one: {why}")),
+    }
+}
+
+fn signature(policy: &Policy, way: &Way<'_>) -> Refusal {
+    for (at, (link, keys)) in way.with_keys().enumerate() {
+        if keys.iter().any(|key| is_signed_by(&policy.algorithms, link.der, key)) {
+            continue;
+        }
+        let algorithm = link.certificate.signature_algorithm;
+        if algorithm.hash().is_some_and(|hash| hash.is_broken()) {
+            let what = format!("has a signature that can be forged ({})", algorithm.text());
+            return link.refused(Problem::WeakSignature, what);
+        }
+        let issuer = way.links.get(at + 1);
+        if let Some((issuer, why)) =
+            issuer.and_then(|issuer| refusal::unfit_key(&issuer.certificate.public_key).map(|why| (issuer, why)))
+        {
+            return issuer.refused(Problem::WeakKey, why);
+        }
+        if keys.is_empty() {
+            break;
+        }
+        let supported = policy.algorithms.all.iter().any(|supported| {
+            signature_of(link.der).is_some_and(|signed| supported.signature_alg_id().as_ref() == signed.algorithm)
+        });
+        return if supported {
+            link.refused(Problem::BadSignature, "has a signature that is not its issuer's: it was altered or forged")
+        } else {
+            link.refused(Problem::Other, format!("is signed in a way that is not supported ({})", algorithm.text()))
+        };
+    }
+    Refusal::new(Problem::BadSignature, "has a signature that is not its issuer's")
+}
+
+struct Signed<'a> {
+    message: &'a [u8],
+    /// The content of the AlgorithmIdentifier.
+    algorithm: &'a [u8],
+    signature: &'a [u8],
+}
+
+fn signature_of(certificate: &[u8]) -> Option<Signed<'_>> {
+    let mut fields = Der::new(certificate).take(tag::SEQUENCE)?.inside();
+    let message = fields.take(tag::SEQUENCE)?.whole;
+    let algorithm = fields.take(tag::SEQUENCE)?.content;
+    let signature = fields.take(tag::BIT_STRING)?.bits()?.bytes();
+    Some(Signed { message, algorithm, signature })
+}
+
+/// Verifies the signature of a certificate or a CRL, which is at the same place in both. `key` is the content of a
+/// SubjectPublicKeyInfo.
+pub(super) fn is_signed_by(algorithms: &WebPkiSupportedAlgorithms, der: &[u8], key: &[u8]) -> bool {
+    let Some(signed) = signature_of(der) else { return false };
+    let mut fields = Der::new(key);
+    let Some(kind) = fields.take(tag::SEQUENCE) else { return false };
+    let Some(bits) = fields.take(tag::BIT_STRING).and_then(|bits| bits.bits()) else { return false };
+    algorithms.all.iter().any(|algorithm| {
+        algorithm.signature_alg_id().as_ref() == signed.algorithm
+            && algorithm.public_key_alg_id().as_ref() == kind.content
+            && algorithm.verify_signature(bits.bytes(), signed.message, signed.signature).is_ok()
+    })
+}

@@ -1,0 +1,261 @@
+//! Pins: digests of certificates and keys, one of which the peer's chain must have, whoever issued it. The checks of a
+//! chain that was verified are those of RFC 7469 section 2.6, without its header.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use rustls_pki_types::{CertificateDer, TrustAnchor};
+use sha2::{Digest as _, Sha256};
+use webpki::{Cert, VerifiedPath};
+
+use crate::digest::{Digest, Settings};
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::status::Status;
+use crate::tls::x509::Certificate;
+use crate::tls::x509::der::tag;
+use crate::tls::x509::fingerprint::hex_digits;
+
+/// curl's and Python's ways to write the pin of a key.
+const OF_KEY: &str = "sha256//";
+
+/// Of a digest in base64, padding included.
+const BASE64_LEN: usize = 44;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pin {
+    digest: Digest,
+    /// Hex digits do not say of what they are the digest: no key's encoding is a certificate's, so it may be either.
+    of_key_alone: bool,
+}
+
+impl Pin {
+    /// Of what it says.
+    pub(crate) fn digest(&self) -> Digest {
+        Settings::new("pin").with_number("key", i32::from(self.of_key_alone)).with("digest", &self.digest).finish()
+    }
+
+    pub(crate) fn parse(text: &[u8]) -> Result<Pin> {
+        let bad = |message: String| Error::new(Status::InvalidArgument, message);
+        if text.contains(&b';') {
+            return Err(bad("pin has a ';': add one pin at a time".to_owned()));
+        }
+        if let Some(encoded) = text.strip_prefix(OF_KEY.as_bytes()) {
+            if encoded.len() != BASE64_LEN {
+                let len = encoded.len();
+                return Err(bad(format!(
+                    "pin must have {BASE64_LEN} characters of base64 after {OF_KEY}; it has {len}"
+                )));
+            }
+            let mut digest = [0; BASE64_LEN / 4 * 3];
+            let read = BASE64.decode_slice(encoded, &mut digest);
+            return match (read, digest.first_chunk()) {
+                (Ok(32), Some(digest)) => Ok(Pin { digest: *digest, of_key_alone: true }),
+                _ => Err(bad(format!("pin is not the base64 of a SHA-256 digest after {OF_KEY}"))),
+            };
+        }
+        let first = |is_wrong: fn(&u8) -> bool| text.iter().position(is_wrong);
+        // A slash first: what is meant is base64.
+        if let Some(at) = first(|byte| *byte == b'/').or(first(|byte| !byte.is_ascii_hexdigit() && *byte != b':')) {
+            let byte = text.get(at..=at).unwrap_or_default().escape_ascii();
+            let message = format!("pin must be hex digits, or {OF_KEY} and base64; it has a '{byte}' at byte {at}");
+            return Err(bad(message).at(at));
+        }
+        match hex_digits(text, "pin")? {
+            (digest, 64) => Ok(Pin { digest, of_key_alone: false }),
+            (_, count @ (32 | 40)) => {
+                Err(bad(format!("pin must have 64 hex digits; it has {count}: MD5 and SHA-1 can be forged")))
+            }
+            (_, count) => Err(bad(format!("pin must have 64 hex digits (SHA-256); it has {count}"))),
+        }
+    }
+}
+
+/// What a key is pinned by.
+pub(crate) fn of_key(public_key_info: &[u8]) -> String {
+    format!("{OF_KEY}{}", BASE64.encode(Sha256::digest(public_key_info)))
+}
+
+/// Any one of them is enough: the others are for keys that are not in use yet.
+#[derive(Default)]
+pub(crate) struct Pins {
+    pins: Vec<Pin>,
+    /// Digests of the keys of trusted authorities whose certificates are pinned. Of an authority at the end of a path
+    /// only its name and its key are known.
+    anchors: Vec<Digest>,
+}
+
+impl Pins {
+    /// `trusted` are the caller's own authorities.
+    pub(crate) fn new(pins: &[Pin], trusted: &[CertificateDer<'_>]) -> Result<Pins> {
+        let mut held = Pins::default();
+        memory::grow(&mut held.pins, pins.len(), "pins")?;
+        held.pins.extend_from_slice(pins);
+        if held.is_empty() {
+            return Ok(held);
+        }
+        for der in trusted {
+            match Certificate::parse(der) {
+                Ok(certificate) if held.have(&digest(der), false) => {
+                    memory::push(&mut held.anchors, digest(certificate.public_key_info), "pins")?;
+                }
+                _ => {}
+            }
+        }
+        Ok(held)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pins.is_empty()
+    }
+
+    /// Digests of keys, as far as they are pinned by their certificates.
+    pub(crate) fn anchors(&self) -> impl Iterator<Item = Digest> {
+        self.anchors.iter().copied()
+    }
+
+    fn have(&self, digest: &Digest, is_key: bool) -> bool {
+        self.pins.iter().any(|pin| pin.digest == *digest && (is_key || !pin.of_key_alone))
+    }
+
+    /// One of them is this certificate's or its key's; so it is if there are none.
+    pub(crate) fn allow(&self, certificate: &Cert<'_>) -> bool {
+        self.is_empty()
+            || self.have(&digest(&certificate.der()), false)
+            || self.have(&digest(&certificate.subject_public_key_info()), true)
+    }
+
+    /// One of them is of this path, which was verified: of what the peer sent beside it none counts, because a copy of
+    /// a certificate that is pinned anybody can send.
+    pub(crate) fn allow_path(&self, path: &VerifiedPath<'_>) -> bool {
+        self.allow(path.end_entity())
+            || path.intermediate_certificates().any(|certificate| self.allow(certificate))
+            || self.allow_anchor(path.anchor())
+    }
+
+    fn allow_anchor(&self, anchor: &TrustAnchor<'_>) -> bool {
+        let key = digest(&sequence(&anchor.subject_public_key_info));
+        self.have(&key, true) || self.anchors.contains(&key)
+    }
+}
+
+fn digest(bytes: &[u8]) -> Digest {
+    Sha256::digest(bytes).into()
+}
+
+/// The DER of a sequence with this content. Of an authority's key webpki keeps the content only.
+fn sequence(content: &[u8]) -> Vec<u8> {
+    let len = content.len().to_be_bytes();
+    let len = len.iter().position(|byte| *byte != 0).and_then(|first| len.get(first..)).unwrap_or(&[0]);
+    let mut der = vec![tag::SEQUENCE];
+    match len {
+        [short @ 0..0x80] => der.push(*short),
+        len => {
+            der.push(0x80 | len.len() as u8);
+            der.extend_from_slice(len);
+        }
+    }
+    der.extend_from_slice(content);
+    der
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tls::credentials::pem;
+
+    const HEX: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    fn parsed(text: &str) -> std::result::Result<Pin, String> {
+        Pin::parse(text.as_bytes()).map_err(|error| {
+            assert_eq!(error.status(), Status::InvalidArgument);
+            error.message().to_owned()
+        })
+    }
+
+    #[test]
+    fn pins_are_written_in_two_ways() {
+        let digest: Digest = Sha256::digest(b"abc").into();
+        let upper = HEX.to_uppercase();
+        let colons: Vec<_> = upper.as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap()).collect();
+        let colons = colons.join(":");
+        assert_eq!(parsed(HEX), Ok(Pin { digest, of_key_alone: false }));
+        assert_eq!(parsed(&colons), Ok(Pin { digest, of_key_alone: false }));
+        assert_eq!(parsed(&of_key(b"abc")), Ok(Pin { digest, of_key_alone: true }));
+        assert_eq!(of_key(b"abc"), "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+    }
+
+    #[test]
+    fn what_is_no_pin_is_told_apart() {
+        let base64 = "pin must have 44 characters of base64 after sha256//; it has";
+        let neither = "pin must be hex digits, or sha256// and base64; it has a";
+        let not_base64 = "pin is not the base64 of a SHA-256 digest after sha256//";
+        for (text, message) in [
+            ("".to_owned(), "pin must have 64 hex digits (SHA-256); it has 0".to_owned()),
+            (HEX[1..].to_owned(), "pin must have 64 hex digits (SHA-256); it has 63".to_owned()),
+            (format!("{HEX}00"), "pin must have 64 hex digits (SHA-256); it has 66".to_owned()),
+            (HEX[..32].to_owned(), "pin must have 64 hex digits; it has 32: MD5 and SHA-1 can be forged".to_owned()),
+            (HEX[..40].to_owned(), "pin must have 64 hex digits; it has 40: MD5 and SHA-1 can be forged".to_owned()),
+            (HEX.replace('7', "g"), format!("{neither} 'g' at byte 2")),
+            (format!(" {HEX}"), format!("{neither} ' ' at byte 0")),
+            (format!("{HEX}\n"), format!("{neither} '\\n' at byte 64")),
+            // What curl takes behind sha256//, alone; what openssl prints, whole.
+            ("6mJaW+OfX9G8wIPVuiGL2PIK9SuLBzzuwEGC1uYNUEk=".to_owned(), format!("{neither} 'm' at byte 1")),
+            (format!("sha256 Fingerprint={HEX}"), format!("{neither} 's' at byte 0")),
+            ("sha256//".to_owned(), format!("{base64} 0")),
+            ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0".to_owned(), format!("{base64} 43")),
+            (format!("sha256//{HEX}"), format!("{base64} 64")),
+            ("sha256//ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0=".to_owned(), not_base64.to_owned()),
+            // Bits that are not zero where nothing is encoded; one byte more, and one less.
+            ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa1=".to_owned(), not_base64.to_owned()),
+            ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0A".to_owned(), not_base64.to_owned()),
+            ("sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFQ==".to_owned(), not_base64.to_owned()),
+            ("sha256/ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".to_owned(), format!("{neither} '/' at byte 6")),
+            ("SHA256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=".to_owned(), format!("{neither} '/' at byte 6")),
+            (format!("{HEX};{HEX}"), "pin has a ';': add one pin at a time".to_owned()),
+        ] {
+            assert_eq!(parsed(&text), Err(message), "{text}");
+        }
+    }
+
+    /// What webpki keeps of an authority's key is pinned as the whole of it.
+    #[test]
+    fn keys_of_authorities_have_the_pin_of_their_certificates() {
+        for (pem, len) in [
+            (&include_bytes!("../../../tests/certs/ca.pem")[..], 91),
+            (include_bytes!("../../../tests/certs/rsa.pem"), 294),
+            (include_bytes!("../../../tests/certs/shapes/ed25519.pem"), 44),
+        ] {
+            let der = pem::certificates(pem, "").unwrap().remove(0);
+            let certificate = Certificate::parse(&der).unwrap();
+            let anchor = webpki::anchor_from_trusted_cert(&der).unwrap();
+            assert_eq!(certificate.public_key_info.len(), len);
+            assert_eq!(sequence(&anchor.subject_public_key_info), certificate.public_key_info);
+            let pin = |text: &str| Pin::parse(text.as_bytes()).unwrap();
+            let of = |text: &str, trusted: &[CertificateDer<'_>]| Pins::new(&[pin(HEX), pin(text)], trusted).unwrap();
+            let fingerprint = crate::tls::x509::fingerprint::sha256(&der);
+            assert!(of(&of_key(certificate.public_key_info), &[]).allow_anchor(&anchor));
+            assert!(
+                of(&crate::tls::x509::fingerprint::sha256(certificate.public_key_info), &[]).allow_anchor(&anchor)
+            );
+            assert!(of(&fingerprint, std::slice::from_ref(&der)).allow_anchor(&anchor));
+            assert!(!of(&fingerprint, &[]).allow_anchor(&anchor));
+            // A digest of a certificate that is said to be a key's.
+            assert!(!of(&of_key(&der), std::slice::from_ref(&der)).allow_anchor(&anchor));
+        }
+    }
+
+    #[test]
+    fn lengths_are_written_as_der_wants_them() {
+        for (len, head) in [
+            (0, &[0x30, 0][..]),
+            (127, &[0x30, 127]),
+            (128, &[0x30, 0x81, 128]),
+            (255, &[0x30, 0x81, 255]),
+            (256, &[0x30, 0x82, 1, 0]),
+            (65536, &[0x30, 0x83, 1, 0, 0]),
+        ] {
+            let der = sequence(&vec![0; len]);
+            assert_eq!((&der[..head.len()], der.len()), (head, head.len() + len));
+        }
+    }
+}

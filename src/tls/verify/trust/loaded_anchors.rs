@@ -1,0 +1,126 @@
+//! The authorities that one source gives, and what in it gives none.
+
+use std::ffi::CString;
+
+use rustls_pki_types::{CertificateDer, TrustAnchor};
+
+use crate::error::{Error, Result};
+use crate::memory;
+use crate::status::Status;
+use crate::tls::credentials::pem;
+use crate::tls::error_text;
+use crate::tls::verify::anchors::{Collection, Unusable};
+use crate::tls::x509::{Certificate, name::escaped};
+
+/// How many things that were skipped are told one by one: a file of megabytes may hold millions.
+const TOLD: usize = 100;
+
+#[derive(Default)]
+pub(crate) struct Harvest {
+    /// The certificates that `anchors` were made of.
+    pub(crate) certificates: Vec<CertificateDer<'static>>,
+    anchors: Collection,
+    skipped: Vec<String>,
+    untold: usize,
+}
+
+impl Harvest {
+    pub(crate) fn add_built_in(&mut self, anchor: TrustAnchor<'static>) {
+        self.anchors.add_built_in(anchor);
+    }
+
+    pub(crate) fn skip(&mut self, why: &str) {
+        if self.skipped.len() < TOLD {
+            self.skipped.push(escaped(why.as_bytes()));
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    /// The certificates in PEM text or DER that can be used. `what` names the input in an error, `place` begins what is
+    /// told of a certificate in it.
+    pub(crate) fn add_bytes(&mut self, bytes: &[u8], what: &str, place: &str) -> Result<()> {
+        let conditional = memchr::memmem::find_iter(bytes, b"-----BEGIN TRUSTED CERTIFICATE-----").count();
+        let certificates = match pem::certificates(bytes, what) {
+            Err(_) if conditional > 0 && !holds_plain(bytes) => {
+                let message = format!("{what} holds only certificates with OpenSSL's conditions: {CONDITIONAL}");
+                return Err(Error::new(Status::InvalidPem, message));
+            }
+            certificates => certificates?,
+        };
+        self.add_all(certificates, place)?;
+        if conditional > 0 {
+            self.skip(&format!(
+                "{place}certificates with OpenSSL's conditions, {conditional} of them: {CONDITIONAL}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// As [`Harvest::add_bytes`] for the system's store, of which nothing is an error.
+    pub(crate) fn add_store(&mut self, bytes: &[u8]) {
+        let mut added = self.add_bytes(bytes, "the store", "");
+        if added.is_err() && pem::is_pem(bytes) {
+            let (certificates, broken): (Vec<_>, Vec<_>) =
+                pem::objects(bytes, b"CERTIFICATE").partition(std::result::Result::is_ok);
+            broken.into_iter().filter_map(std::result::Result::err).for_each(|error: String| self.skip(&error));
+            added = self.add_all(certificates.into_iter().flatten().collect(), "");
+        }
+        if let Err(error) = added {
+            self.skip(error.message());
+        }
+    }
+
+    fn add_all(&mut self, certificates: Vec<CertificateDer<'static>>, place: &str) -> Result<()> {
+        for (index, certificate) in certificates.into_iter().enumerate() {
+            match self.anchors.add(&certificate) {
+                Ok(()) => memory::push(&mut self.certificates, certificate, "certificates")?,
+                Err(error) => self.skip(&format!("{place}certificate {index} {}", unusable(&certificate, &error))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Itself, if it has any authority.
+    pub(crate) fn some(self, what: &str) -> Result<Harvest> {
+        if !self.is_empty() {
+            return Ok(self);
+        }
+        let why = match self.skipped.as_slice() {
+            [] => String::new(),
+            [one] => format!(": {one}"),
+            [first, ..] => format!(": {first}; and {} more", self.skipped.len() + self.untold - 1),
+        };
+        Err(Error::new(Status::InvalidPem, format!("{what} holds no certificate that can be used{why}")))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.anchors.anchors().is_empty()
+    }
+
+    pub(crate) fn into_parts(mut self) -> (Collection, Vec<CString>) {
+        if self.untold > 0 {
+            self.skipped.push(format!("{} more", self.untold));
+        }
+        // Escaped texts have no NUL.
+        let skipped = self.skipped.into_iter().map(|text| CString::new(text).unwrap_or_default()).collect();
+        (self.anchors, skipped)
+    }
+}
+
+const CONDITIONAL: &str = "what TRUSTED CERTIFICATE says beside the certificate is not understood here; \
+                           openssl x509 writes it as a plain one";
+
+fn holds_plain(bytes: &[u8]) -> bool {
+    memchr::memmem::find(bytes, b"-----BEGIN CERTIFICATE-----").is_some()
+}
+
+fn unusable(certificate: &CertificateDer<'_>, why: &Unusable) -> String {
+    match (Certificate::parse(certificate), why) {
+        (Ok(read), Unusable::Refused(error)) => {
+            format!("({}) cannot be used: it {}", read.subject.for_message(), error_text::webpki(error))
+        }
+        (Ok(read), Unusable::Unreadable) => format!("({}) cannot be read", read.subject.for_message()),
+        (Err(malformed), _) => format!("cannot be read: {} at its byte {}", malformed.what, malformed.at),
+    }
+}

@@ -1,0 +1,110 @@
+//! The operating system's store.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::directory;
+use super::loaded_anchors::Harvest;
+use crate::error::{Error, Result};
+use crate::socket::sys;
+use crate::status::Status;
+use crate::tls::credentials::pem;
+
+/// The two variables that say where the system's store is, as OpenSSL reads them.
+#[derive(Default)]
+pub(crate) struct Environment {
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) directories: Vec<PathBuf>,
+}
+
+impl Environment {
+    pub(crate) fn read() -> Environment {
+        let file = sys::environment_variable(c"SSL_CERT_FILE").filter(|path| !path.is_empty());
+        let directories = sys::environment_variable(c"SSL_CERT_DIR").unwrap_or_default();
+        Environment {
+            file: file.map(PathBuf::from),
+            directories: directories
+                .as_bytes()
+                .split(|byte| *byte == b':')
+                .filter(|path| !path.is_empty())
+                .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+                .collect(),
+        }
+    }
+}
+
+/// Each place, and what it gave. A store of hundreds may hold a few that cannot be used; those are skipped.
+pub(crate) fn read(environment: &Environment) -> Result<Vec<(OsString, Harvest)>> {
+    if environment.file.is_none() && environment.directories.is_empty() {
+        return Ok(from_platform().into_iter().collect());
+    }
+    let file = environment.file.iter().map(|path| of_file(path));
+    let directories = environment.directories.iter().map(|path| of_directory(path));
+    let sources: Vec<(OsString, Harvest)> = file.chain(directories).collect();
+    if sources.iter().all(|(_, harvest)| harvest.is_empty()) {
+        // Falling back here would trust authorities that whoever set the variables has not chosen.
+        let paths: Vec<_> = sources.iter().map(|(path, _)| path.to_string_lossy()).collect();
+        return Err(Error::new(
+            Status::NoTrustAnchors,
+            format!("SSL_CERT_FILE or SSL_CERT_DIR is set, but no certificate was found in {}", paths.join(", ")),
+        ));
+    }
+    Ok(sources)
+}
+
+fn of_file(path: &Path) -> (OsString, Harvest) {
+    let mut harvest = Harvest::default();
+    match pem::read_file(path, "file") {
+        Ok(bytes) => harvest.add_store(&bytes),
+        Err(error) => harvest.skip(error.message()),
+    }
+    (path.as_os_str().to_owned(), harvest)
+}
+
+fn of_directory(path: &Path) -> (OsString, Harvest) {
+    let mut harvest = Harvest::default();
+    if let Err(error) = directory::read(path, "directory", &mut harvest) {
+        harvest.skip(error.message());
+    }
+    (path.as_os_str().to_owned(), harvest)
+}
+
+/// Where distributions keep the bundle of all their authorities.
+#[cfg(not(any(target_os = "macos", target_os = "windows")))]
+const BUNDLES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/tls/cacert.pem",
+    "/etc/ssl/cert.pem",
+    "/opt/etc/ssl/certs/ca-certificates.crt",
+    "/usr/local/etc/ssl/cert.pem",
+    "/usr/local/share/certs/ca-root-nss.crt",
+    "/etc/openssl/certs/ca-certificates.crt",
+];
+
+/// Where there is no bundle: a file for each authority.
+#[cfg(not(any(target_os = "macos", target_os = "windows")))]
+const DIRECTORIES: &[&str] =
+    &["/etc/ssl/certs", "/etc/pki/tls/certs", "/usr/local/share/certs", "/etc/openssl/certs", "/etc/certs/CA"];
+
+/// The first place that has certificates. The paths are tried here, and not by rustls-native-certs, because that reads
+/// the environment by itself.
+#[cfg(not(any(target_os = "macos", target_os = "windows")))]
+fn from_platform() -> Option<(OsString, Harvest)> {
+    let exists = |path: &&Path| path.exists();
+    let bundles = BUNDLES.iter().map(Path::new).filter(exists).map(of_file);
+    let directories = DIRECTORIES.iter().map(Path::new).filter(exists).map(of_directory);
+    bundles.chain(directories).find(|(_, harvest)| !harvest.is_empty())
+}
+
+#[cfg(any(target_os = "macos", target_os = "windows"))]
+fn from_platform() -> Option<(OsString, Harvest)> {
+    let mut harvest = Harvest::default();
+    for certificate in rustls_native_certs::load_native_certs().certs {
+        harvest.add_store(&certificate);
+    }
+    Some(("system".into(), harvest)).filter(|(_, harvest)| !harvest.is_empty())
+}

@@ -1,0 +1,150 @@
+//! Sets put together from the certificates of the tests.
+
+use super::*;
+use crate::status::Status;
+
+const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
+
+fn set(custom: &[Source], system: bool, environment: &Environment) -> Result<Trust> {
+    load(&Asked { custom, system, embedded: false }, environment)
+}
+
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/certs").join(path)
+}
+
+#[test]
+fn custom_trust_replaces_the_systems() {
+    let custom = [Source::Data(CA.to_vec().into())];
+    let environment = Environment { file: Some(file("other-ca.pem")), directories: vec![] };
+    let alone = set(&custom, false, &environment).unwrap();
+    assert_eq!((alone.sources, alone.anchors.len()), (CUSTOM, 1));
+    let both = set(&custom, true, &environment).unwrap();
+    assert_eq!((both.sources, both.anchors.len()), (CUSTOM | SYSTEM, 2));
+    let system = set(&[], true, &environment).unwrap();
+    assert_eq!((system.sources, system.anchors.len()), (SYSTEM, 1));
+    assert_eq!(set(&[], false, &environment).unwrap().sources, 0);
+}
+
+#[test]
+fn without_variables_there_are_roots_from_somewhere() {
+    let trust = set(&[], true, &Environment::default()).unwrap();
+    assert!(trust.sources == SYSTEM || trust.sources == EMBEDDED);
+    assert!(trust.anchors.len() > 50);
+}
+
+#[test]
+fn a_system_without_a_store_has_the_authorities_built_in() {
+    let roots = webpki_roots::TLS_SERVER_ROOTS.len();
+    let empty = || vec![("/etc/ssl/certs".into(), Harvest::default())];
+    let own = [Source::File(file("ca.pem"))];
+    for (custom, system, embedded, sources, anchors) in [
+        (&[][..], Some(vec![]), false, EMBEDDED, roots),
+        (&[], Some(empty()), false, EMBEDDED, roots),
+        (&own, Some(vec![]), false, CUSTOM | EMBEDDED, 1 + roots),
+        (&own, None, false, CUSTOM, 1),
+        (&[], None, false, 0, 0),
+        (&[], None, true, EMBEDDED, roots),
+    ] {
+        let asked = Asked { custom, system: system.is_some(), embedded };
+        let trust = load_with(&asked, || Ok(system.unwrap_or_default())).unwrap();
+        assert_eq!((trust.sources, trust.anchors.len()), (sources, anchors));
+    }
+}
+
+#[test]
+fn variables_that_lead_nowhere_are_an_error() {
+    let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![file("")] };
+    // The directory holds certificates, so the missing file does no harm, as with OpenSSL.
+    assert_eq!(set(&[], true, &environment).unwrap().sources, SYSTEM);
+    let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![] };
+    let error = set(&[], true, &environment).err().unwrap();
+    assert_eq!(error.status(), Status::NoTrustAnchors);
+    assert!(error.message().contains("/nonexistent.pem"), "{error}");
+}
+
+#[test]
+fn a_file_without_certificates_is_an_error_that_names_it() {
+    let missing = set(&[Source::File(file("nonexistent.pem"))], false, &Environment::default()).err().unwrap();
+    assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
+    for (path, status) in [("make.sh", Status::InvalidPem), ("server.key", Status::InvalidPem)] {
+        let error = set(&[Source::File(file(path))], false, &Environment::default()).err().unwrap();
+        assert_eq!(error.status(), status);
+        assert!(error.message().contains(path), "{error}");
+    }
+    let truncated = set(&[Source::Data(CA[..100].to_vec().into())], false, &Environment::default()).err().unwrap();
+    assert_eq!(truncated.status(), Status::InvalidPem);
+}
+
+/// Kind, name, anchors, and what was skipped.
+fn told(trust: &Trust) -> Vec<(i32, &str, usize, Vec<&str>)> {
+    trust
+        .loaded
+        .iter()
+        .map(|loaded| {
+            let skipped = loaded.skipped().iter().map(|text| text.to_str().unwrap()).collect();
+            (loaded.kind(), loaded.name().to_str().unwrap(), loaded.anchors(), skipped)
+        })
+        .collect()
+}
+
+#[test]
+fn a_set_says_what_it_is_made_of() {
+    let environment = Environment { file: Some(file("other-ca.pem")), directories: vec!["/nonexistent".into()] };
+    let other = std::fs::read(file("other-ca.pem")).unwrap();
+    let both = [CA, &other, CA].concat();
+    let custom = [Source::Data(both.into()), Source::File(file("ca.pem"))];
+    let trust = load(&Asked { custom: &custom, system: true, embedded: true }, &environment).unwrap();
+    let roots = webpki_roots::TLS_SERVER_ROOTS.len();
+    let (ca, other) = (file("ca.pem"), file("other-ca.pem"));
+    assert_eq!(
+        told(&trust),
+        [
+            (CUSTOM, "CA data", 2, vec![]),
+            (CUSTOM, ca.to_str().unwrap(), 1, vec![]),
+            (SYSTEM, other.to_str().unwrap(), 1, vec![]),
+            (SYSTEM, "/nonexistent", 0, vec!["cannot read directory: No such file or directory"]),
+            (EMBEDDED, "embedded", roots, vec![]),
+        ]
+    );
+    assert_eq!((trust.sources, trust.anchors.len()), (CUSTOM | SYSTEM | EMBEDDED, 2 + roots));
+    assert_eq!(trust.custom.len(), 2);
+    assert!(trust.custom.is_sorted_by_key(|certificate| certificate.as_ref()));
+
+    let trust = load(&Asked { embedded: true, ..Asked::default() }, &Environment::default()).unwrap();
+    assert_eq!((trust.sources, trust.anchors.len(), trust.custom.len()), (EMBEDDED, roots, 0));
+}
+
+#[test]
+fn of_a_store_nothing_is_an_error() {
+    let broken = b"-----BEGIN CERTIFICATE-----\n????\n-----END CERTIFICATE-----\n";
+    let mut harvest = Harvest::default();
+    let cut = b"-----BEGIN CERTIFICATE-----\nMIIB\n";
+    harvest.add_store(&[broken, &cut[..], CA, broken].concat());
+    assert!(!harvest.is_empty());
+    let (anchors, skipped) = harvest.into_parts();
+    assert_eq!((anchors.anchors().len(), skipped.len()), (1, 3));
+}
+
+#[test]
+fn what_is_skipped_is_told_up_to_a_bound() {
+    let elements = [0x30, 0].repeat(1000);
+    let error = set(&[Source::Data(elements.clone().into())], false, &Environment::default()).err().unwrap();
+    let expected = "netlib_tls_options_add_ca_data: CA data holds no certificate that can be used: certificate 0 cannot be \
+                    read: the signed part at its byte 2; and 999 more";
+    assert_eq!((error.status(), error.message()), (Status::InvalidPem, expected));
+
+    let der = pem::certificates(CA, "CA").unwrap();
+    let data = [&elements, der[0].as_ref()].concat();
+    let trust = set(&[Source::Data(data.into())], false, &Environment::default()).unwrap();
+    let skipped = trust.loaded[0].skipped();
+    assert_eq!((skipped.len(), skipped[100].to_str().unwrap()), (101, "900 more"));
+}
+
+/// Its restrictions cannot be enforced.
+#[test]
+fn a_certificate_that_cannot_be_read_is_not_trusted() {
+    let trust = set(&[Source::File(file("verify/odd.pem"))], false, &Environment::default()).unwrap();
+    let skipped: Vec<_> = trust.loaded[0].skipped().iter().map(|text| text.to_str().unwrap()).collect();
+    assert_eq!((trust.anchors.len(), skipped), (1, vec!["certificate 0 cannot be read: keyUsage at its byte 301"]));
+}
