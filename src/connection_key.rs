@@ -5,7 +5,7 @@ use std::ffi::CString;
 
 use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
-use crate::socket::options::ConnectOptions;
+use crate::socket::connect_options::ConnectOptions;
 use crate::status::Status;
 use crate::tls::Context;
 use crate::url::Url;

@@ -13,9 +13,9 @@ use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::handle;
 use crate::socket::Resolve;
-use crate::socket::address::Classes;
+use crate::socket::address_class::Classes;
+use crate::socket::address_policy::AddressCallback;
 use crate::socket::endpoint::Endpoint;
-use crate::socket::policy::AddressCallback;
 use crate::socket::sockaddr::AddressList;
 use crate::status::Status;
 

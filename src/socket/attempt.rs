@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use crate::error::{self, Error};
+use crate::socket::connect_options::ConnectOptions;
 use crate::socket::endpoint::{Endpoint, UnixAddress};
-use crate::socket::options::ConnectOptions;
 use crate::socket::sys;
 use crate::status::Status;
 

@@ -10,10 +10,10 @@ use crate::limit::Limit;
 use crate::socket::attempt::{
     self, AGAIN, Failure, MOST_ADDRESSES, Progress, Source, Tried, all_failed, ends_connect, not_begun, not_gone_on,
 };
+use crate::socket::connect_options::{ConnectOptions, SourceAddress, of_source};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
-use crate::socket::options::{ConnectOptions, SourceAddress, of_source};
-use crate::socket::query::Query;
-use crate::socket::resolve::Resolver;
+use crate::socket::host_port::Query;
+use crate::socket::resolver::Resolver;
 use crate::socket::sys;
 use crate::socket::wait::{deadline_in, earlier, pause, wait};
 use crate::timeout;
@@ -146,7 +146,7 @@ fn wait_for_room(
 mod tests {
     use super::*;
     use crate::callback::Verdict;
-    use crate::socket::address::Classes;
+    use crate::socket::address_class::Classes;
     use crate::socket::lookup_queue::LookupQueue;
     use crate::status::Status;
     use std::io::{self, Write};

@@ -10,7 +10,7 @@ use libc::sockaddr_un;
 use socket2::{Domain, SockAddr};
 
 use crate::error::{Error, Result};
-use crate::socket::address::{Classes, classify};
+use crate::socket::address_class::{Classes, classify};
 use crate::status::Status;
 
 /// An address that connect(2) takes.

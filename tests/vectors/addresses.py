@@ -3,7 +3,7 @@ inside of each, and some anywhere.
 
     python3.11 tests/vectors/addresses.py
 
-writes `python-3.11/addresses.txt`: an address on each line, and the letters of QUESTIONS that hold of it, "-" for none. src/socket/address/tests.rs compares, and says where and why netlib
+writes `python-3.11/addresses.txt`: an address on each line, and the letters of QUESTIONS that hold of it, "-" for none. src/socket/address_class/tests.rs compares, and says where and why netlib
 differs. Newer releases of Python know more of the registries, so that fewer of the differences are left with them.
 """
 

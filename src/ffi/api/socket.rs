@@ -18,7 +18,7 @@ use crate::ffi::args::{arg_opt, arg_port, arg_str};
 use crate::ffi::out::out_fd;
 use crate::ffi::{guard, options as builder};
 use crate::socket::connect::create_connection;
-use crate::socket::options::ConnectOptions;
+use crate::socket::connect_options::ConnectOptions;
 
 /// Connects a TCP socket to a host. Its addresses are tried one after the other, in the order of getaddrinfo(3), until
 /// one accepts; `netlib_connect_run` races them. Only the first 64 addresses are tried; the error says how many there

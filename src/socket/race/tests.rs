@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use super::*;
-use crate::socket::options::ConnectOptions;
+use crate::socket::connect_options::ConnectOptions;
 
 /// What becomes of an attempt, so many milliseconds after it began. What is not in the script never answers.
 #[derive(Clone, Copy)]

@@ -8,8 +8,8 @@ use crate::ffi::args::{arg_data, arg_str};
 use crate::ffi::enums::enum_netlib_verdict;
 use crate::ffi::out::outs;
 use crate::ffi::{callback as callbacks, guard, options as builder};
-use crate::socket::address::{self, Classes};
-use crate::socket::options::ConnectOptions;
+use crate::socket::address_class::{self, Classes};
+use crate::socket::connect_options::ConnectOptions;
 
 /// What an address is for, by IANA's IPv4 and IPv6 Special-Purpose Address Registries of 2025-10-09. A bit each: an
 /// address has one class or more, so ask with & and not with ==. 169.254.169.254 is METADATA and LINK_LOCAL.
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn netlib_classify_address(
 ) -> netlib_status {
     guard::status(err, || {
         let classes = outs!(classes);
-        classes.set(address::classify_sockaddr(arg_data!(address, len))?.bits());
+        classes.set(address_class::classify_sockaddr(arg_data!(address, len))?.bits());
         Ok(())
     })
 }
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn netlib_classify_address_text(
 ) -> netlib_status {
     guard::status(err, || {
         let classes = outs!(classes);
-        classes.set(address::classify_text(arg_str!(text))?.bits());
+        classes.set(address_class::classify_text(arg_str!(text))?.bits());
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use crate::ffi::args::{arg_bool, arg_bytes, arg_port, arg_str};
 use crate::ffi::{Handle, Options, Unique, guard, handle, options as builder};
 use crate::retry::Count;
-use crate::socket::options::ConnectOptions;
+use crate::socket::connect_options::ConnectOptions;
 
 /// How to connect. **Single**: one call at a time.
 pub struct netlib_connect_options {

@@ -11,7 +11,7 @@ use crate::ffi::args::{arg, arg_mut, arg_port, arg_shared_opt, arg_str};
 use crate::ffi::out::{out_fd, outs};
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Unique, guard, handle, options as builder};
-use crate::socket::options::ConnectOptions;
+use crate::socket::connect_options::ConnectOptions;
 use crate::socket::race::Connect;
 use crate::status::Status;
 

@@ -7,7 +7,7 @@ use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::args::{arg_data, arg_mut};
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Unique, callback, guard, handle, options as builder};
-use crate::socket::options::ConnectOptions;
+use crate::socket::connect_options::ConnectOptions;
 use crate::socket::sockaddr::AddressList;
 
 /// Addresses to connect to, in order, 1,024 at most. **Single**: one call at a time.

@@ -11,8 +11,8 @@ use crate::ffi::args::{arg_bytes, arg_opt};
 use crate::ffi::out::{out_fd, outs};
 use crate::ffi::{guard, options as builder};
 use crate::socket::connect::create_unix_connection;
+use crate::socket::connect_options::ConnectOptions;
 use crate::socket::endpoint::UnixAddress;
-use crate::socket::options::ConnectOptions;
 use crate::socket::race::Connect;
 
 /// Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.

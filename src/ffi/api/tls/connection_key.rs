@@ -12,7 +12,7 @@ use crate::ffi::api::url::netlib_url;
 use crate::ffi::args::{arg, arg_buffer, arg_opt};
 use crate::ffi::strings::lend_text;
 use crate::ffi::{guard, options as builder, slices as slices_in};
-use crate::socket::options::ConnectOptions;
+use crate::socket::connect_options::ConnectOptions;
 use crate::status::Status;
 
 /// The bytes that `netlib_connection_key` stores, its NUL included.

@@ -7,8 +7,8 @@ use std::sync::{Mutex, mpsc};
 use socket2::{Domain, Type};
 
 use super::*;
+use crate::socket::connect_options::SourceAddress;
 use crate::socket::lookup_queue::LookupQueue;
-use crate::socket::options::SourceAddress;
 
 static OUT: LookupQueue = LookupQueue::new();
 
@@ -140,7 +140,7 @@ fn a_resolver_of_the_program() {
     let mine = SocketAddr::new(good.ip(), 0);
     let nobody = Resolver::new(Arc::new(|query: &Query| panic!("looked up {query:?}")), &OUT, 0);
     let run = |answer: fn(SocketAddr) -> crate::error::Result<Vec<Endpoint>>, seconds: f64| {
-        let resolve: crate::socket::query::Resolve = Arc::new(move |host: &CStr, port, left| {
+        let resolve: crate::socket::host_port::Resolve = Arc::new(move |host: &CStr, port, left| {
             assert_eq!(host, c"name.test");
             assert!(port == good.port() && left <= seconds && left > 0.0);
             answer(mine)

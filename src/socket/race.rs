@@ -5,7 +5,7 @@
 //! once. [`Connect`] puts the lookup before it, and a limit around both.
 
 mod connect;
-mod order;
+mod interleave;
 #[cfg(test)]
 mod tests;
 
@@ -84,7 +84,7 @@ enum State<S> {
 impl<N: Network> Race<N> {
     fn new(network: N, addresses: Vec<Endpoint>, stagger: Duration, timeout: Option<Duration>) -> Race<N> {
         // Truncated after the families are interleaved, so that no family is missing.
-        let mut addresses = order::interleaved(addresses);
+        let mut addresses = interleave::interleaved(addresses);
         let left_out = addresses.len().saturating_sub(MOST_ADDRESSES);
         addresses.truncate(MOST_ADDRESSES);
         let (attempts, spent) = (Vec::new(), Vec::new());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::callback::Verdict;
 use crate::error::{Error, Result};
-use crate::socket::address::Classes;
+use crate::socket::address_class::Classes;
 use crate::socket::endpoint::Endpoint;
 use crate::status::Status;
 

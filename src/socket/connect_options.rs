@@ -7,10 +7,10 @@ use crate::callback::CallbackId;
 use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::socket::policy::{AddressCallback, Policy};
-use crate::socket::query::Query;
-use crate::socket::query::Resolve;
-use crate::socket::tcp::TcpOptions;
+use crate::socket::address_policy::{AddressCallback, Policy};
+use crate::socket::host_port::Query;
+use crate::socket::host_port::Resolve;
+use crate::socket::tcp_options::TcpOptions;
 use crate::status::Status;
 use crate::timeout;
 

@@ -163,13 +163,19 @@ fn each_edge_of_each_ipv6_block() {
 
 #[test]
 fn no_row_of_the_tables_hides_another() {
-    for (i, row) in table::V4.iter().enumerate() {
+    for (i, row) in registries::V4.iter().enumerate() {
         assert_eq!(row.network.checked_shl(row.len).unwrap_or(0), 0, "row {i} has bits beyond its length");
-        assert!(table::V4[..i].iter().all(|before| before.len > row.len || !before.contains(row.network)), "row {i}");
+        assert!(
+            registries::V4[..i].iter().all(|before| before.len > row.len || !before.contains(row.network)),
+            "row {i}"
+        );
     }
-    for (i, row) in table::V6.iter().enumerate() {
+    for (i, row) in registries::V6.iter().enumerate() {
         assert_eq!(row.network.checked_shl(row.len).unwrap_or(0), 0, "row {i} has bits beyond its length");
-        assert!(table::V6[..i].iter().all(|before| before.len > row.len || !before.contains(row.network)), "row {i}");
+        assert!(
+            registries::V6[..i].iter().all(|before| before.len > row.len || !before.contains(row.network)),
+            "row {i}"
+        );
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an address is for: the class, or classes, of the network that it belongs to.
 
-mod table;
+mod registries;
 #[cfg(test)]
 mod tests;
 
@@ -92,21 +92,21 @@ pub fn classify(address: IpAddr) -> Classes {
 
 fn classify_v4(address: Ipv4Addr) -> Classes {
     let bits = address.to_bits();
-    let metadata = if table::METADATA_V4.contains(&bits) { Classes::METADATA } else { Classes::NONE };
-    let row = table::V4.iter().find(|row| row.contains(bits));
+    let metadata = if registries::METADATA_V4.contains(&bits) { Classes::METADATA } else { Classes::NONE };
+    let row = registries::V4.iter().find(|row| row.contains(bits));
     row.map_or(Classes::RESERVED, |row| row.classes).and(metadata).settled()
 }
 
 fn classify_v6(address: Ipv6Addr) -> Classes {
     let bits = address.to_bits();
-    let metadata = if table::METADATA_V6.contains(&bits) { Classes::METADATA } else { Classes::NONE };
-    let (own, holds) = match table::V6.iter().find(|row| row.contains(bits)) {
+    let metadata = if registries::METADATA_V6.contains(&bits) { Classes::METADATA } else { Classes::NONE };
+    let (own, holds) = match registries::V6.iter().find(|row| row.contains(bits)) {
         Some(row) => (row.classes, row.holds),
-        None => (Classes::RESERVED, table::NOTHING),
+        None => (Classes::RESERVED, registries::NOTHING),
     };
     holds
         .iter()
-        .chain(table::isatap(bits))
+        .chain(registries::isatap(bits))
         .filter_map(|held| held(bits))
         .fold(own.and(metadata), |classes, held| classes.and(classify_v4(Ipv4Addr::from_bits(held))))
         .settled()
