@@ -1,12 +1,12 @@
-//! The error every fallible operation returns: a status, one line of text, and the facts behind it.
+//! The error that every fallible operation returns: a status, a one-line message, and the details behind them.
 
 mod options;
 
+use std::any::Any;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::memory;
-use crate::retry::Retry;
 use crate::status::{RetryKind, Status, StatusClass};
 
 pub use options::ErrorOptions;
@@ -25,10 +25,10 @@ const MAX_ERRORS: usize = 1024;
 /// An error: immutable once made, cheap to share behind an `Arc`. Its data is behind a pointer, because every `Result`
 /// has room for its error even on success, on the fast path too.
 #[derive(Clone, Debug)]
-pub struct Error(Box<Facts>);
+pub struct Error(Box<ErrorInner>);
 
 #[derive(Clone, Debug)]
-struct Facts {
+struct ErrorInner {
     status: Status,
     /// Overrides the kind of the status: see [`Error::retry_kind`]. Never `ByCause`.
     retry_kind: Option<RetryKind>,
@@ -41,7 +41,7 @@ struct Facts {
     offset: Option<usize>,
     advice: Option<CString>,
     causes: Vec<Arc<Error>>,
-    retry: Option<Arc<Retry>>,
+    payload: Option<Arc<dyn Any + Send + Sync>>,
     ech_retry_configs: Option<Vec<u8>>,
     depth: usize,
     /// The number of errors in the tree: this one, its causes, and theirs.
@@ -86,7 +86,7 @@ impl Error {
     }
 
     fn with_message(status: Status, message: CString) -> Error {
-        Error(Box::new(Facts {
+        Error(Box::new(ErrorInner {
             status,
             retry_kind: None,
             message,
@@ -98,7 +98,7 @@ impl Error {
             offset: None,
             advice: None,
             causes: Vec::new(),
-            retry: None,
+            payload: None,
             ech_retry_configs: None,
             depth: 0,
             errors: 1,
@@ -184,9 +184,9 @@ impl Error {
         self
     }
 
-    /// The exhausted Retry, for `MaxRetry`.
-    pub fn with_retry(mut self, retry: Arc<Retry>) -> Error {
-        self.0.retry = Some(retry);
+    /// Attaches a value of a type that this module does not know: see `Retry::from_error`.
+    pub fn with_payload<T: Any + Send + Sync>(mut self, payload: T) -> Error {
+        self.0.payload = Some(Arc::new(payload));
         self
     }
 
@@ -206,28 +206,28 @@ impl Error {
     fn without_causes(&self) -> Error {
         let is_by_cause = self.0.status.retry_kind() == RetryKind::ByCause;
         let retry_kind = if is_by_cause { Some(self.retry_kind()) } else { self.0.retry_kind };
-        Error(Box::new(Facts {
+        Error(Box::new(ErrorInner {
             causes: Vec::new(),
-            retry: None,
+            payload: None,
             retry_kind,
             depth: 0,
             errors: 1,
-            ..Facts::clone(&self.0)
+            ..ErrorInner::clone(&self.0)
         }))
     }
 
-    /// The same error holding no Retry, itself or in a cause. A Retry's history keeps errors in this form: an
-    /// error that kept a Retry whose history kept an error … would be freed recursively, without bound.
-    pub fn without_retry(self: &Arc<Error>) -> Arc<Error> {
-        if !self.holds_retry() {
+    /// The same error without a payload, its own or a cause's. A Retry's history keeps errors in this form: an error
+    /// that held a Retry whose history held an error that held a Retry would be freed with unbounded recursion.
+    pub fn without_payload(self: &Arc<Error>) -> Arc<Error> {
+        if !self.has_payload() {
             return Arc::clone(self);
         }
-        let causes = self.0.causes.iter().map(Error::without_retry).collect();
-        Arc::new(Error(Box::new(Facts { causes, retry: None, ..Facts::clone(&self.0) })))
+        let causes = self.0.causes.iter().map(Error::without_payload).collect();
+        Arc::new(Error(Box::new(ErrorInner { causes, payload: None, ..ErrorInner::clone(&self.0) })))
     }
 
-    fn holds_retry(&self) -> bool {
-        self.0.retry.is_some() || self.0.causes.iter().any(|cause| cause.holds_retry())
+    fn has_payload(&self) -> bool {
+        self.0.payload.is_some() || self.0.causes.iter().any(|cause| cause.has_payload())
     }
 
     pub fn status(&self) -> Status {
@@ -276,8 +276,9 @@ impl Error {
         &self.0.causes
     }
 
-    pub fn retry(&self) -> Option<&Arc<Retry>> {
-        self.0.retry.as_ref()
+    /// The attached value, if it is a `T`.
+    pub fn payload<T: Any>(&self) -> Option<&T> {
+        self.0.payload.as_ref()?.downcast_ref()
     }
 
     pub fn ech_retry_configs(&self) -> Option<&[u8]> {

@@ -331,7 +331,7 @@ mod tests {
                     assert!(raise);
                     assert_eq!(error.status(), Status::MaxRetry);
                     assert_eq!(error.causes()[0].status(), reason);
-                    let spent = error.retry().unwrap();
+                    let spent = Retry::from_error(&error).unwrap();
                     assert!(spent.is_exhausted());
                     assert_eq!(spent.history().len(), 1);
                     assert_eq!(error.message().matches("http://h/p").count(), 1, "{error}");

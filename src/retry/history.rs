@@ -51,7 +51,7 @@ impl HistoryEntry {
             text.extend_from_slice(part);
             text.len()
         });
-        let error = error.map(Error::without_retry);
+        let error = error.map(Error::without_payload);
         Ok(HistoryEntry { text, ends, error, status, redacted: Default::default() })
     }
 

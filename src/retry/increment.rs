@@ -82,7 +82,7 @@ impl Retry {
         let message = request.describe_end(how, reason.message());
         // An outer retry policy must know that any of the attempts may have reached the server.
         let was_sent = reason.retry_kind() == RetryKind::Read || self.history.iter().any(HistoryEntry::was_sent);
-        let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_retry(Arc::new(self));
+        let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_payload(Arc::new(self));
         if was_sent { error.after_request_was_sent() } else { error }
     }
 }
@@ -134,7 +134,7 @@ mod tests {
             let error = Arc::new(Error::new(status, "what failed").with_errno(7));
             let back = retry.increment(method, None, None, Some(&error)).unwrap_err();
             assert_eq!((back.status(), back.message(), back.errno()), (status, "what failed", 7));
-            assert!(back.retry().is_none());
+            assert!(Retry::from_error(&back).is_none());
         }
         for (method, status) in [(None, Status::ConnectFailed), (Some(c"POST"), Status::TlsAlert)] {
             default().increment(method, None, None, Some(&Arc::new(Error::new(status, "x")))).unwrap();
@@ -164,7 +164,7 @@ mod tests {
         let mut long = policy(|o| o.set_total(Count::None));
         for _ in 0..50 {
             long = long.increment(None, None, None, Some(&error)).unwrap();
-            assert!(long.history().iter().all(|entry| entry.error().unwrap().retry().is_none()));
+            assert!(long.history().iter().all(|entry| Retry::from_error(entry.error().unwrap()).is_none()));
         }
     }
 
@@ -177,7 +177,7 @@ mod tests {
         });
         let refused = Arc::new(Error::new(Status::ConnectFailed, "x"));
         let spent = retry.increment(None, None, None, Some(&refused)).unwrap_err();
-        let counts = spent.retry().unwrap().counts();
+        let counts = Retry::from_error(&spent).unwrap().counts();
         assert_eq!((counts.total, counts.connect), (Count::Number(lowest), Count::Number(lowest)));
     }
 }

@@ -37,7 +37,7 @@ pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, Retry
 pub use retry_after::{LongRetryAfter, RetryAfterStatuses};
 pub use sleep::{Delay, DelayReason};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use backoff::DecorrelatedDraw;
 use redirect::Chain;
 
@@ -103,6 +103,11 @@ impl Retry {
                 || (self.counts.total.is_nonzero()
                     && has_retry_after
                     && self.policy.retry_after.make_retryable(status)))
+    }
+
+    /// The Retry that a `MaxRetry` error carries.
+    pub fn from_error(error: &Error) -> Option<&Arc<Retry>> {
+        error.payload()
     }
 
     /// Whether it has a callback.

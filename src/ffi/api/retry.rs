@@ -415,5 +415,5 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 /// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry(error: *const netlib_error) -> *const netlib_retry {
-    read(error, std::ptr::null(), |error| handle::lend(error.retry()))
+    read(error, std::ptr::null(), |error| handle::lend(Retry::from_error(error)))
 }

@@ -108,7 +108,7 @@ fn increment_never_changes_the_original() {
                 Ok(next) => next,
                 Err(error) => {
                     refused += 1;
-                    let Some(exhausted) = error.retry() else { continue };
+                    let Some(exhausted) = Retry::from_error(error) else { continue };
                     exhausted
                 }
             };
