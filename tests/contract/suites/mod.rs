@@ -14,6 +14,7 @@ pub mod examples;
 pub mod fetch;
 pub mod generated;
 pub mod guards;
+pub mod imports;
 pub mod incidents;
 pub mod install;
 pub mod instrumented;
@@ -73,6 +74,7 @@ pub const ALL: &[Suite] = &[
     ),
     suite("guards", "every exported function runs in one panic guard", guards::run),
     suite("unsafe", "where the sources may be unsafe, or speak of C", unsafe_code::run),
+    suite("imports", "no import cycle in src/ has more than three files", imports::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
     suite("install", "make install, moved; programs built from there only", install::run),
     suite("examples", "examples-c compile, and end cleanly", examples::run),

@@ -8,7 +8,7 @@ use crate::env::Env;
 use crate::model::Header;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
-use crate::suites::{advisories, docs, generated, guards, incidents, links, spec_map, unsafe_code};
+use crate::suites::{advisories, docs, generated, guards, imports, incidents, links, spec_map, unsafe_code};
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
     let generated = env.header_text();
@@ -202,6 +202,55 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
         unsafe_code::check_locks(file, text, &mut inner);
     }
     report.check(inner.failed() == 0, format!("the gate accepts these locks: {:?}", inner.failures));
+}
+
+/// A cycle of one file too many, whichever way the last file imports the first.
+pub(super) fn import_cycles(_: &Env, _: &Path, report: &mut Report) {
+    let files = imports::MAX_CYCLE + 1;
+    let declarations: String = (0..files).map(|i| format!("mod m{i};\n")).collect();
+    let crate_with = |last: &str| {
+        let text = |file: &str| {
+            let number: usize = match file.strip_prefix("src/m").and_then(|name| name.strip_suffix(".rs")) {
+                Some(name) => name.parse().ok()?,
+                None => return (file == "src/lib.rs").then(|| format!("{declarations}pub use m0::T0 as First;\n")),
+            };
+            let next = number + 1;
+            Some(match next == files {
+                true => last.to_owned(),
+                false => format!("use crate::m{next}::T{next};\npub struct T{number}(T{next});\n"),
+            })
+        };
+        imports::graph(&imports::source::Crate::read(&text))
+    };
+    for last in [
+        "use crate::m0::T0;\n",
+        "use super::{m1, m0::{self, T0 as U}};\n",
+        "use crate::m0::*;\n",
+        "use super::First;\n",
+        "use super::m0;\nfn f() -> m0::T0 {}\n",
+        "fn f<'a>(c: char) { c == '\"' || c == '\\''; crate::m0::T0::new(); }\n",
+        "mod inner {\n    use super::super::m0::T0;\n}\n",
+        "#[cfg(test)]\nmod tests {\n}\n#[cfg(unix)]\nuse crate::m0::T0;\n",
+    ] {
+        let complaint = format!("{files} files import each other:\nsrc/m0.rs -> src/m1.rs (crate::m1::T1)\n");
+        finds(report, "imports", &[&complaint], |inner| _ = imports::check(&crate_with(last), inner));
+    }
+    for last in [
+        "use super::m0;\n",
+        "pub use super::m0::T0;\n",
+        "use std::m0::T0;\n",
+        "// crate::m0::T0\n/* crate::m0::T0 */\nconst A: &str = \"crate::m0::T0\";\nconst B: &str = r#\"\"crate::m0::T0\"#;\n",
+        "#[cfg(test)]\nuse crate::m0::T0;\n",
+        "#[cfg(test)]\nmod tests {\n    use super::super::m0::T0;\n}\n",
+        "#[cfg(all(test, unix))]\nfn f() {\n    crate::m0::T0::new();\n}\n",
+    ] {
+        let mut inner = Report::default();
+        let largest = imports::check(&crate_with(last), &mut inner);
+        report.check(largest == 0 && inner.failed() == 0, format!("{last:?} imports nothing: {:?}", inner.failures));
+    }
+    let mut inner = Report::default();
+    let largest = imports::check(&crate_with("use super::m1::T1;\n"), &mut inner);
+    report.check(largest == files - 1 && inner.failed() == 0, format!("a cycle of {largest} files is allowed"));
 }
 
 pub(super) fn locked_versions(env: &Env, _: &Path, report: &mut Report) {

@@ -25,6 +25,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::locked_versions,
         documents::unguarded_functions,
         documents::unsafe_sources,
+        documents::import_cycles,
         library::threads_and_dlopen,
         library::installed_tree,
         programs::example_programs,
