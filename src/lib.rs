@@ -10,8 +10,8 @@ pub mod error;
 mod fork;
 pub mod limit;
 mod memory;
+mod parse_cost;
 pub mod status;
-mod visits;
 
 pub mod url;
 
@@ -32,3 +32,6 @@ pub mod tls;
 pub mod connection_key;
 
 pub mod ffi;
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,8 @@
 use super::{Fields, Headers, Span, is_token_byte, show_byte, show_name};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::parse_cost::examined;
 use crate::status::Status;
-use crate::visits::visit;
 
 /// The most fields a head may have.
 pub const MAX_FIELDS: usize = 1000;
@@ -41,7 +41,7 @@ impl<'a> Iterator for Lines<'a> {
         let start = self.at;
         let text = rest.get(..memchr::memchr(b'\n', rest)?)?;
         self.at += text.len() + 1;
-        visit(text.len() + 1);
+        examined(text.len() + 1);
         Some(Line { text: text.strip_suffix(b"\r").unwrap_or(text), start })
     }
 }
@@ -110,7 +110,7 @@ impl<'a> Lines<'a> {
             _ => return None,
         };
         let whole = length + 1 + end + line_end;
-        visit(whole);
+        examined(whole);
         self.at += whole;
         Some((name, value.get(..end)?))
     }

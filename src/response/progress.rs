@@ -3,8 +3,8 @@
 use super::parse::{BEGINNING, MAX_HEAD, StatusLine, not_http, parse_status_line};
 use crate::error::{Error, Result};
 use crate::headers::parse::{MAX_FIELDS, broken};
+use crate::parse_cost::examined;
 use crate::status::Status;
-use crate::visits::visit;
 
 /// The most empty lines that are skipped before a head. Some servers send a line end after a body that its length does
 /// not include.
@@ -111,7 +111,7 @@ impl Progress {
                 _ => 0,
             };
             if length > 0 && self.lines < MAX_EMPTY_LINES {
-                visit(length);
+                examined(length);
                 self.position += length;
                 self.lines += 1;
             } else {
@@ -127,7 +127,7 @@ impl Progress {
         }
         let Some(line_end) = self.line_end(head) else { return Ok(None) };
         let line = head.get(self.start..line_end).unwrap_or_default();
-        visit(line.len());
+        examined(line.len());
         let line = parse_status_line(line.strip_suffix(b"\r").unwrap_or(line), self.start)?;
         self.phase = Phase::Fields;
         Ok(Some((line, line_end + 1)))
@@ -138,7 +138,7 @@ impl Progress {
         let rest = head.get(self.position..).unwrap_or_default();
         let found = memchr::memchr(b'\n', rest);
         let looked_at = found.map_or(rest.len(), |at| at + 1);
-        visit(looked_at);
+        examined(looked_at);
         self.position += looked_at;
         found.map(|_| self.position - 1)
     }

@@ -6,7 +6,7 @@ use super::host::{self, Name, port_number};
 use super::measure::Measured;
 use super::scan;
 use crate::error::Result;
-use crate::visits::visit;
+use crate::parse_cost::examined;
 
 /// What the final form of a host takes that is in its grammar.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Authority {
         if text.get(end) == Some(&b':') {
             let digits = text.get(end + 1..)?;
             let length = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
-            visit(length);
+            examined(length);
             port = if length == 0 { None } else { Some(port_number(&digits[..length])?) };
             authority_end = end + 1 + length;
         }
@@ -100,7 +100,7 @@ impl Authority {
                 break;
             }
         }
-        visit(length);
+        examined(length);
         let (authority, end) = (&text[..start + length], start + length);
         if let Some(sign) = sign.filter(|&sign| sign > 0) {
             let before = &text[..start + sign];
@@ -134,11 +134,11 @@ impl Authority {
 
     fn measure_host(&mut self, host: &[u8], at: usize) -> Result<()> {
         let Some(first) = host.iter().position(|&byte| byte == b'%' || !byte.is_ascii()) else {
-            visit(host.len());
+            examined(host.len());
             self.host = Host::Letters;
             return Ok(());
         };
-        visit(first);
+        examined(first);
         self.host = Host::Rewritten;
         self.may_be_no_text = true;
         host::append_normalised(&mut self.rewritten, host, at)

@@ -9,8 +9,8 @@ use super::class::is_unreserved;
 use super::invalid;
 use super::measure::percent_decoded;
 use crate::error::{Error, Result};
+use crate::parse_cost::examined;
 use crate::status::Status;
-use crate::visits::visit;
 
 /// A host while it is rewritten: nothing is allocated for one of usual length.
 pub(crate) type Name = SmallVec<[u8; 64]>;
@@ -31,7 +31,7 @@ pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)>
     let host_len = if text.first() == Some(&b'[') {
         let close = text.iter().position(|&byte| byte == b']');
         let host_len = close.ok_or_else(|| invalid("the host's bracket is not closed,", at))? + 1;
-        visit(host_len);
+        examined(host_len);
         check(&text[..host_len], at)?;
         host_len
     } else {
@@ -48,7 +48,7 @@ pub(super) fn split_port(text: &[u8], at: usize) -> Result<(&[u8], Option<u16>)>
 
 /// `None` for no digits.
 fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
-    visit(digits.len());
+    examined(digits.len());
     if let Some(bad) = digits.iter().position(|byte| !byte.is_ascii_digit()) {
         return Err(invalid("the port has a character that is no digit", at + bad));
     }
@@ -82,7 +82,7 @@ fn not_in_a_host(at: usize) -> Error {
 /// How long the name is that the text begins with, which goes up to a colon or the end.
 fn name_length(text: &[u8], at: usize) -> Result<usize> {
     for (i, &byte) in text.iter().enumerate() {
-        visit(1);
+        examined(1);
         match byte {
             b':' => return Ok(i),
             0..=b' ' | 0x7f => return Err(invalid("the host has a space or control character", at + i)),
@@ -99,7 +99,7 @@ fn name_length(text: &[u8], at: usize) -> Result<usize> {
 }
 
 fn check_ipv6(inner: &[u8], at: usize) -> Result<()> {
-    visit(inner.len());
+    examined(inner.len());
     let (address, zone) = split_zone(inner);
     let known = std::str::from_utf8(address).is_ok_and(|address| address.parse::<Ipv6Addr>().is_ok());
     if !known {
@@ -185,7 +185,7 @@ fn append_ipv6(bytes: &mut Name, host: &[u8], inner: &[u8], at: usize) -> Result
 /// Decodes in place, into lower case, but the digits of what stays encoded into upper case. Returns the length that is
 /// left, and whether it is ASCII.
 fn decode_unreserved(host: &mut [u8], at: usize) -> Result<(usize, bool)> {
-    visit(host.len());
+    examined(host.len());
     let (mut from, mut to, mut is_ascii) = (0, 0, true);
     while from < host.len() {
         match percent_decoded(host, from) {
@@ -213,7 +213,7 @@ fn decode_unreserved(host: &mut [u8], at: usize) -> Result<(usize, bool)> {
 
 /// Lower case, but the digits of percent-encodings in upper case.
 fn lower_case(name: &mut [u8]) {
-    visit(name.len());
+    examined(name.len());
     name.make_ascii_lowercase();
     let mut i = 0;
     while i < name.len() {

@@ -4,7 +4,7 @@ use super::block::Component;
 use super::class::Class;
 use super::{invalid, scan};
 use crate::error::Result;
-use crate::visits::visit;
+use crate::parse_cost::examined;
 
 /// Where a component stands, and what is to be done to it. Small, because it is on the way of every URL; positions fit
 /// because no text is longer than [`MAX_LENGTH`](super::MAX_LENGTH).
@@ -69,7 +69,7 @@ impl Measured {
                 }
                 byte => self.beyond_ascii |= !byte.is_ascii(),
             }
-            visit(1);
+            examined(1);
             at += 1;
             if text.get(at).is_some_and(u8::is_ascii) {
                 at = scan::skip(text, at, class);
@@ -87,14 +87,14 @@ impl Measured {
         let path = class == Class::Path;
         let (mut at, mut percents) = (from, 0);
         while let Some(&byte) = text.get(at).filter(|byte| !stops.contains(byte)) {
-            visit(1);
+            examined(1);
             match byte {
                 b'%' => {
                     percents += 1;
                     match text.get(at + 1..at + 3) {
                         Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => {
                             self.lower |= digits.iter().any(u8::is_ascii_lowercase);
-                            visit(2);
+                            examined(2);
                             at += 3;
                         }
                         _ => {

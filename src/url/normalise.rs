@@ -5,7 +5,7 @@ use super::class::Class;
 use super::measure::{Measured, percent_decoded};
 use super::parse::needs_slash;
 use super::scan;
-use crate::visits::visit;
+use crate::parse_cost::examined;
 
 /// What a path's dot segments do.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Writer<'_> {
                 from = clean;
                 continue;
             }
-            visit(1);
+            examined(1);
             if byte == b'%' && percent_decoded(text, from).is_some() {
                 put(if stray { b"%25" } else { b"%" });
                 put(&[text[from + 1].to_ascii_uppercase(), text[from + 2].to_ascii_uppercase()]);
@@ -100,13 +100,13 @@ impl Writer<'_> {
     /// it removes: linear in all.
     fn drop_segment(&mut self, start: usize) {
         let last = self.since(start).iter().rposition(is_slash).unwrap_or(0);
-        visit(self.since(start).len() - last);
+        examined(self.since(start).len() - last);
         self.truncate(start + last);
     }
 
     fn without_dots(&mut self, base: &[u8], path: &[u8]) {
         let start = self.at();
-        visit(base.len() + path.len());
+        examined(base.len() + path.len());
         let mut path = path;
         if base.is_empty() {
             while let Some(rest) = path.strip_prefix(b"../").or_else(|| path.strip_prefix(b"./")) {
@@ -132,7 +132,7 @@ impl Writer<'_> {
 
     fn without_dots_below_root(&mut self, path: &[u8]) {
         let start = self.at();
-        visit(path.len());
+        examined(path.len());
         // Segments written so far; they stand joined by slashes. No segments and one empty one differ.
         let mut count = 0usize;
         let mut ends_in_dots = false;
@@ -176,7 +176,7 @@ fn is_slash(byte: &u8) -> bool {
 
 /// The digits of every encoding in upper case: RFC 3986 section 6.2.2.1.
 pub(super) fn upper_case_encodings(text: &mut [u8]) {
-    visit(text.len());
+    examined(text.len());
     let mut at = 0;
     while let Some(percent) = text.get(at..).and_then(|rest| rest.iter().position(|&byte| byte == b'%')) {
         at += percent + 1;

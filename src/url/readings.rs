@@ -8,7 +8,7 @@ use super::name::plain_ascii;
 use super::parse::check_length;
 use super::{Url, reserve, utf8};
 use crate::error::Result;
-use crate::visits::visit;
+use crate::parse_cost::examined;
 
 /// A kind of program.
 #[repr(i32)]
@@ -127,7 +127,7 @@ fn as_whatwg(text: &str) -> Option<Reading> {
 /// bracket or at the first colon.
 pub(super) fn as_rfc3986(text: &str) -> Option<Reading> {
     let end = text.find(['/', '?', '#']).unwrap_or(text.len());
-    visit(end);
+    examined(end);
     // A colon in the first segment ends a scheme or is an error (section 4.2).
     let (scheme, rest) = match text[..end].find(':') {
         Some(colon) => (Some(scheme(&text[..colon])?), &text[colon + 1..]),
@@ -135,14 +135,14 @@ pub(super) fn as_rfc3986(text: &str) -> Option<Reading> {
     };
     let authority = rest.strip_prefix("//").map(|rest| {
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        visit(end);
+        examined(end);
         &rest[..end]
     });
     let own_port = match authority {
         None if scheme.is_none() => return None,
         None => None,
         Some(authority) => {
-            visit(authority.len());
+            examined(authority.len());
             Some(host_and_port(authority.rsplit_once('@').map_or(authority, |(_, host)| host))?)
         }
     };
@@ -225,7 +225,7 @@ fn reg_name(text: &str) -> String {
                 1
             }
         };
-        visit(length);
+        examined(length);
         i += length;
     }
     // Escapes are ASCII, and what was decoded is.

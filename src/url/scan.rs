@@ -5,13 +5,13 @@
 
 use super::class::{CLASSES, Class};
 use super::quick::{self, Marks};
-use crate::visits::visit;
+use crate::parse_cost::examined;
 
 /// Where the first byte at or after `from` is that is not in the class, or the text's length.
 #[inline]
 pub(super) fn skip(text: &[u8], from: usize, class: Class) -> usize {
     let end = skip_either_way(text, from, class);
-    visit(end - from);
+    examined(end - from);
     end
 }
 
@@ -28,7 +28,7 @@ fn skip_either_way(text: &[u8], from: usize, class: Class) -> usize {
 #[inline]
 pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
     let end = skip_path_either_way(text, from);
-    visit(end - from);
+    examined(end - from);
     end
 }
 
@@ -43,7 +43,7 @@ fn skip_path_either_way(text: &[u8], from: usize) -> usize {
 
 /// As [`quick::read`], which is asked once which way to go.
 pub(super) fn marks(text: &[u8], host: usize) -> Option<Marks> {
-    visit(text.len() - host);
+    examined(text.len() - host);
     #[cfg(all(target_arch = "x86_64", not(netlib_portable)))]
     if std::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use super::host::port_number;
 use super::utf8;
 use crate::error::Result;
-use crate::visits::visit;
+use crate::parse_cost::examined;
 
 /// The scheme that the text begins with. "localhost:8080" begins with none: it is a host and its port, although it could
 /// be read as a scheme and a path. http and https are always schemes.
@@ -43,7 +43,7 @@ fn scheme_length(text: &[u8], extra: &[u8]) -> Option<usize> {
         return None;
     }
     let length = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && !extra.contains(byte));
-    visit(length.unwrap_or(text.len()));
+    examined(length.unwrap_or(text.len()));
     let length = length?;
     (text.get(length) == Some(&b':')).then_some(length)
 }
@@ -51,7 +51,7 @@ fn scheme_length(text: &[u8], extra: &[u8]) -> Option<usize> {
 fn is_host_and_port(text: &[u8], scheme: &[u8]) -> bool {
     let rest = text.get(scheme.len() + 1..).unwrap_or_default();
     let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
-    visit(digits);
+    examined(digits);
     digits > 0
         && matches!(rest.get(digits), None | Some(b'/' | b'?' | b'#'))
         && port_number(&rest[..digits]).is_some()

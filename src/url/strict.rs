@@ -10,7 +10,7 @@ use super::name::{MAX_LABEL, MAX_NAME, MAX_TEXT, ends_in_a_number, plain_ascii};
 use super::parse::check_length;
 use super::{Url, invalid, utf8};
 use crate::error::{Error, Result};
-use crate::visits::visit;
+use crate::parse_cost::examined;
 
 impl Url {
     /// An absolute http or https URL that every program reads in the same way.
@@ -29,7 +29,7 @@ fn check(text: &str) -> Result<()> {
     }
     let end = |from: usize, stops: &[char]| {
         let length = text[from..].find(stops).unwrap_or(text.len() - from);
-        visit(length);
+        examined(length);
         from + length
     };
     let path = end(start, &['/', '?', '#']);
@@ -64,7 +64,7 @@ fn is_one_of(text: &[u8], names: &[&[u8]]) -> bool {
 }
 
 fn authority(text: &str, at: usize) -> Result<()> {
-    visit(text.len());
+    examined(text.len());
     let (userinfo, rest, at) = match text.split_once('@') {
         None => (None, text, at),
         Some((userinfo, rest)) => (Some((userinfo, at)), rest, at + userinfo.len() + 1),
@@ -72,7 +72,7 @@ fn authority(text: &str, at: usize) -> Result<()> {
     if let Some((userinfo, at)) = userinfo {
         check_userinfo(userinfo, at)?;
     }
-    visit(rest.len());
+    examined(rest.len());
     if let Some(second) = rest.find('@') {
         return Err(invalid("the authority has a second \"@\"", at + second));
     }
@@ -170,7 +170,7 @@ fn check_path(text: &str, at: usize) -> Result<()> {
             _ => depth += 1,
         }
         segment_at += segment.len() + 1;
-        visit(segment.len() + 1);
+        examined(segment.len() + 1);
     }
     Ok(())
 }
@@ -209,7 +209,7 @@ fn component(
             _ if allows(byte) => 1,
             _ => return Err(illegal(name, at + i)),
         };
-        visit(length);
+        examined(length);
         i += length;
     }
     Ok(())

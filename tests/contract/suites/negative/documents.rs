@@ -179,23 +179,23 @@ pub(super) fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {
 
 pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
     for (file, text, complaint) in [
-        ("src/url/mod.rs", "#![allow(unsafe_code)]\n", "may not allow unsafe code: line 1"),
-        ("src/url/mod.rs", "fn f() {\n    unsafe { g() }\n}\n", "has no unsafe code: line 2"),
-        ("src/url/mod.rs", "use crate::ffi::Handle;\n", "knows nothing of the C ABI: line 1"),
+        ("src/url.rs", "#![allow(unsafe_code)]\n", "may not allow unsafe code: line 1"),
+        ("src/url.rs", "fn f() {\n    unsafe { g() }\n}\n", "has no unsafe code: line 2"),
+        ("src/url.rs", "use crate::ffi::Handle;\n", "knows nothing of the C ABI: line 1"),
     ] {
         finds(report, "unsafe", &[complaint], |inner| unsafe_code::check(file, text, inner));
     }
     for (file, text) in [
-        ("src/url/mod.rs", "\nuse std::sync::{Arc, OnceLock};\n"),
-        ("src/url/mod.rs", "\nuse std::sync::{Arc, Mutex};\n#[cfg(test)]\nmod tests {\n"),
-        ("src/url/mod.rs", "\nstatic NAMES: std::sync::Mutex<()> = std::sync::Mutex::new(());\n"),
+        ("src/url.rs", "\nuse std::sync::{Arc, OnceLock};\n"),
+        ("src/url.rs", "\nuse std::sync::{Arc, Mutex};\n#[cfg(test)]\nmod tests {\n"),
+        ("src/url.rs", "\nstatic NAMES: std::sync::Mutex<()> = std::sync::Mutex::new(());\n"),
     ] {
         let complaint = "has no lock of the standard library: line 2";
         finds(report, "unsafe", &[complaint], |inner| unsafe_code::check_locks(file, text, inner));
     }
     let mut inner = Report::default();
     for (file, text) in [
-        ("src/url/mod.rs", "use crate::fork::Mutex;\n#[cfg(test)]\nmod tests {\n    use std::sync::Mutex;\n"),
+        ("src/url.rs", "use crate::fork::Mutex;\n#[cfg(test)]\nmod tests {\n    use std::sync::Mutex;\n"),
         ("src/url/tests.rs", "use std::sync::Mutex;\n"),
         ("src/fork.rs", "use std::sync::Mutex;\n"),
     ] {

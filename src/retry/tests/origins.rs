@@ -3,12 +3,13 @@
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
-use super::{Dice, answer, headers_of, names_of};
+use super::{answer, headers_of, names_of};
 use crate::error::Error;
 use crate::response::Response;
 use crate::retry::constants::CONTENT_HEADERS;
 use crate::retry::{Attempt, Count, Decision, RedirectProfile, Retry, RetryOptions, SENSITIVE_HEADERS};
 use crate::status::Status;
+use crate::tests::random::Random;
 use crate::url::Url;
 
 /// A server, identified by scheme, host and port. Other spellings of the host name the same server.
@@ -45,15 +46,15 @@ const ORIGINS: &[Origin] = &[
 
 impl Origin {
     /// The root URL of the origin, in one of its spellings.
-    fn spelt(&self, dice: &mut Dice) -> String {
+    fn spelt(&self, random: &mut Random) -> String {
         let default = if self.scheme == "http" { 80 } else { 443 };
-        let port = match (self.port == default, dice.below(3)) {
-            (true, 0 | 1) => dice.of(&["", ":"]).to_owned(),
-            _ => format!(":{}{}", dice.of(&["", "", "0"]), self.port),
+        let port = match (self.port == default, random.below(3)) {
+            (true, 0 | 1) => random.pick(&["", ":"]).to_owned(),
+            _ => format!(":{}{}", random.pick(&["", "", "0"]), self.port),
         };
-        let user = dice.of(&["", "", "me@", "user:p%40ss@", "a.test:80@"]);
-        let host = dice.of(self.hosts);
-        format!("{}://{user}{}{port}", dice.cased(self.scheme), dice.cased(host))
+        let user = random.pick(&["", "", "me@", "user:p%40ss@", "a.test:80@"]);
+        let host = random.pick(self.hosts);
+        format!("{}://{user}{}{port}", random.mix_case(self.scheme), random.mix_case(host))
     }
 }
 
@@ -73,16 +74,16 @@ struct Rules {
 }
 
 impl Rules {
-    fn random(dice: &mut Dice) -> Rules {
+    fn random(random: &mut Random) -> Rules {
         let mut o = RetryOptions::default();
         o.set_total(Count::None);
         o.set_status_forcelist(&[503]).unwrap();
         o.allow_any_method().unwrap();
         let mut removed: Vec<String> = vec!["authorization".into()];
         let usual = || SENSITIVE_HEADERS.iter().map(|name| name.to_str().unwrap().to_ascii_lowercase());
-        match dice.below(4) {
+        match random.below(4) {
             0 => {
-                let names = [dice.cased("x-mine"), dice.cased("cookie")];
+                let names = [random.mix_case("x-mine"), random.mix_case("cookie")];
                 let names = names.map(|name| CString::new(name).unwrap());
                 o.set_remove_headers_on_redirect(names.iter().map(CString::as_c_str)).unwrap();
                 removed = vec!["x-mine".into(), "cookie".into()];
@@ -93,14 +94,15 @@ impl Rules {
             }
             _ => {}
         }
-        let safe = dice.one_in(2);
+        let safe = random.one_in(2);
         if safe {
             o.set_redirect_profile(RedirectProfile::Safe);
             removed.extend(usual());
         }
-        let kept = dice.one_in(4).then(|| vec!["accept".to_owned(), "x-mine".to_owned(), "authorization".to_owned()]);
+        let kept =
+            random.one_in(4).then(|| vec!["accept".to_owned(), "x-mine".to_owned(), "authorization".to_owned()]);
         if let Some(kept) = &kept {
-            let cased: Vec<CString> = kept.iter().map(|name| CString::new(dice.cased(name)).unwrap()).collect();
+            let cased: Vec<CString> = kept.iter().map(|name| CString::new(random.mix_case(name)).unwrap()).collect();
             o.set_keep_headers_on_redirect(cased.iter().map(CString::as_c_str)).unwrap();
         }
         Rules { safe, removed, kept, retry: Arc::new(Retry::new(o)) }
@@ -136,19 +138,19 @@ fn decide(retry: &Arc<Retry>, method: &CStr, url: &Url, response: &Response) -> 
 }
 
 /// Runs one chain and returns its number of hops.
-fn walk(dice: &mut Dice, rules: &Rules) -> usize {
-    let mut at = dice.below(ORIGINS.len());
-    let mut url = Url::parse((ORIGINS[at].spelt(dice) + "/start").as_bytes()).unwrap();
-    let mut method = dice.of(&[c"GET", c"POST", c"PUT", c"HEAD", c"post"]).to_owned();
-    let names: Vec<String> = REQUEST_HEADERS.iter().map(|name| dice.cased(name)).collect();
+fn walk(random: &mut Random, rules: &Rules) -> usize {
+    let mut at = random.below(ORIGINS.len());
+    let mut url = Url::parse((ORIGINS[at].spelt(random) + "/start").as_bytes()).unwrap();
+    let mut method = random.pick(&[c"GET", c"POST", c"PUT", c"HEAD", c"post"]).to_owned();
+    let names: Vec<String> = REQUEST_HEADERS.iter().map(|name| random.mix_case(name)).collect();
     let first = headers_of(&names);
     let mut carried = headers_of(&names);
     let mut retry = Arc::clone(&rules.retry);
     let mut model = Model::default();
     let mut trail = vec![url.url().unwrap().to_string_lossy().into_owned()];
-    for hop in 0..dice.below(8) + 1 {
+    for hop in 0..random.below(8) + 1 {
         let mut leaves_now = false;
-        let decision = match dice.below(8) {
+        let decision = match random.below(8) {
             0 => decide(&retry, &method, &url, &answer(503, None)).unwrap(),
             1 => {
                 let error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
@@ -163,16 +165,16 @@ fn walk(dice: &mut Dice, rules: &Rules) -> usize {
                 continue;
             }
             _ => {
-                let next = if dice.one_in(3) { at } else { dice.below(ORIGINS.len()) };
+                let next = if random.one_in(3) { at } else { random.below(ORIGINS.len()) };
                 let (from, to) = (&ORIGINS[at], &ORIGINS[next]);
-                let spelt = to.spelt(dice);
+                let spelt = to.spelt(random);
                 let rest = spelt.split_once(':').unwrap().1;
-                let location = match dice.below(4) {
-                    0 if next == at => dice.of(&["/p", "p?q", "?q", "../x"]).to_owned(),
+                let location = match random.below(4) {
+                    0 if next == at => random.pick(&["/p", "p?q", "?q", "../x"]).to_owned(),
                     1 if from.scheme == to.scheme => format!("{rest}/p"),
                     _ => format!("{spelt}/p"),
                 };
-                let status = dice.of(&[301, 302, 303, 307, 308]);
+                let status = random.pick(&[301, 302, 303, 307, 308]);
                 trail.push(format!("{status} {location}"));
                 let outcome = decide(&retry, &method, &url, &answer(status, Some(&location)));
                 if rules.safe && from.scheme == "https" && to.scheme == "http" {
@@ -189,7 +191,7 @@ fn walk(dice: &mut Dice, rules: &Rules) -> usize {
             }
         };
         // The caller passes the last request's headers, or the first request's headers again.
-        let brought = if dice.one_in(2) { &first } else { &carried };
+        let brought = if random.one_in(2) { &first } else { &carried };
         let sent = decision.headers(brought).unwrap();
         let expected: Vec<String> =
             names_of(brought).into_iter().filter(|name| rules.may_go(&model, leaves_now, name)).collect();
@@ -201,7 +203,7 @@ fn walk(dice: &mut Dice, rules: &Rules) -> usize {
         }
         assert_eq!(decision.resend_body(), !model.body_dropped, "{trail:?}");
         // Another request with the same Retry, at the same time: it goes elsewhere, and changes nothing here.
-        if dice.one_in(4) {
+        if random.one_in(4) {
             let elsewhere = Arc::new(Url::parse(b"http://other.test/").unwrap());
             decide(decision.retry(), c"POST", &elsewhere, &answer(303, Some("https://third.test/"))).unwrap();
         }
@@ -220,32 +222,32 @@ fn walk(dice: &mut Dice, rules: &Rules) -> usize {
 
 #[test]
 fn ten_thousand_chains_leak_nothing_to_another_origin() {
-    let dice = &mut Dice(2);
+    let random = &mut Random(2);
     let mut hops = 0;
     for _ in 0..10_000 {
-        let rules = Rules::random(dice);
-        hops += walk(dice, &rules);
+        let rules = Rules::random(random);
+        hops += walk(random, &rules);
     }
     assert!(hops > 30_000, "{hops}");
 }
 
 #[test]
 fn r3_any_change_of_scheme_host_or_port_strips() {
-    let dice = &mut Dice(3);
+    let random = &mut Random(3);
     let schemes = ["http", "https"];
     let hosts = ["a.test", "x.a.test", "b.test", "127.0.0.1", "[::1]", "[::2]"];
     let ports = [80, 443, 8080, 1, 65_535];
     let request = headers_of(&["AUTHORIZATION", "cookie", "X-api-KEY", "Accept"]);
     let mut kinds = [0; 8];
     for _ in 0..20_000 {
-        let profile = dice.of(&[RedirectProfile::Reference, RedirectProfile::Safe]);
+        let profile = random.pick(&[RedirectProfile::Reference, RedirectProfile::Safe]);
         let mut options = RetryOptions::default();
         options.set_redirect_profile(profile);
         options.add_sensitive_headers().unwrap();
-        let from = (dice.of(&schemes), dice.of(&hosts), dice.of(&ports));
+        let from = (random.pick(&schemes), random.pick(&hosts), random.pick(&ports));
         // Half of the time one part changes alone: the same port from http to https is one of these.
-        let mut to = (dice.of(&schemes), dice.of(&hosts), dice.of(&ports));
-        match dice.below(6) {
+        let mut to = (random.pick(&schemes), random.pick(&hosts), random.pick(&ports));
+        match random.below(6) {
             0 => to = (to.0, from.1, from.2),
             1 => to = (from.0, to.1, from.2),
             2 => to = (from.0, from.1, to.2),
@@ -270,7 +272,7 @@ fn r3_any_change_of_scheme_host_or_port_strips() {
 /// The two ways to drop headers, from the list of names and through the decision, drop the same.
 #[test]
 fn r2_both_ways_to_drop_headers_are_equal() {
-    let dice = &mut Dice(4);
+    let random = &mut Random(4);
     let all: Vec<String> = [SENSITIVE_HEADERS, CONTENT_HEADERS]
         .concat()
         .iter()
@@ -278,12 +280,12 @@ fn r2_both_ways_to_drop_headers_are_equal() {
         .chain(["Host", "Accept", "X-Mine", "x"].map(str::to_owned))
         .collect();
     for _ in 0..500 {
-        let rules = Rules::random(dice);
+        let rules = Rules::random(random);
         let url = Arc::new(Url::parse(b"http://a.test/").unwrap());
-        let location = dice.of(&["/b", "http://b.test/", "https://a.test/"]);
-        let response = answer(dice.of(&[301, 303, 307]), Some(location));
+        let location = random.pick(&["/b", "http://b.test/", "https://a.test/"]);
+        let response = answer(random.pick(&[301, 303, 307]), Some(location));
         let decision = decide(&rules.retry, c"POST", &url, &response).unwrap();
-        let names: Vec<String> = all.iter().map(|name| dice.cased(name)).collect();
+        let names: Vec<String> = all.iter().map(|name| random.mix_case(name)).collect();
         let one = names_of(&decision.headers(&headers_of(&names)).unwrap());
         let other: Vec<String> =
             names.iter().filter(|name| !decision.dropped_headers().contains(name.as_bytes())).cloned().collect();

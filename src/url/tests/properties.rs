@@ -2,27 +2,8 @@
 
 use std::ffi::CStr;
 
-use super::{Component, Url, UrlParts};
-
-/// SplitMix64: the same numbers for the same seed, everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
-
-    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
-        choices[self.below(choices.len())]
-    }
-
-    fn pieces(&mut self, most: usize) -> String {
-        (0..self.below(most + 1)).map(|_| self.pick(PIECES)).collect()
-    }
-}
+use crate::tests::random::Random;
+use crate::url::{Component, Url, UrlParts};
 
 const STARTS: &[&str] = &[
     "http://",
@@ -66,20 +47,24 @@ const PIECES: &[&str] = &[
     "u:p@",
 ];
 
+fn pieces(random: &mut Random, most: usize) -> String {
+    (0..random.below(most + 1)).map(|_| random.pick(PIECES)).collect()
+}
+
 fn text(random: &mut Random) -> String {
-    if random.below(4) == 0 {
-        return random.pieces(9);
+    if random.one_in(4) {
+        return pieces(random, 9);
     }
     let mut text = random.pick(STARTS).to_owned();
-    if random.below(3) == 0 {
-        text += &random.pieces(2);
+    if random.one_in(3) {
+        text += &pieces(random, 2);
         text.push('@');
     }
     text += random.pick(HOSTS);
     for before in ["/", "?", "#"] {
-        if random.below(2) == 0 {
+        if random.one_in(2) {
             text += before;
-            text += &random.pieces(5);
+            text += &pieces(random, 5);
         }
     }
     text

@@ -3,12 +3,13 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use super::{Dice, answer};
+use super::answer;
 use crate::error::Error;
 use crate::retry::{
     Count, HistoryEntry, JitterKind, LongRetryAfter, MethodsSetting, NameSet, RedirectProfile, Retry, RetryOptions,
 };
 use crate::status::Status;
+use crate::tests::random::Random;
 
 /// Everything that the getters of a Retry return, as text.
 fn everything(retry: &Retry) -> String {
@@ -43,65 +44,67 @@ fn everything(retry: &Retry) -> String {
     )
 }
 
-fn random_retry(dice: &mut Dice) -> Retry {
+fn random_retry(random: &mut Random) -> Retry {
     let counts = [Count::None, Count::None, Count::None, Count::Number(0), Count::Number(2), Count::Number(7)];
     let any_count = [&counts[..], &[Count::False]].concat();
     let mut o = RetryOptions::default();
-    o.set_total(dice.of(&any_count));
-    o.set_connect(dice.of(&any_count));
-    o.set_read(dice.of(&any_count));
-    o.set_redirect(dice.of(&any_count));
-    o.set_status(dice.of(&counts)).unwrap();
-    o.set_other(dice.of(&counts)).unwrap();
-    match dice.below(3) {
+    o.set_total(random.pick(&any_count));
+    o.set_connect(random.pick(&any_count));
+    o.set_read(random.pick(&any_count));
+    o.set_redirect(random.pick(&any_count));
+    o.set_status(random.pick(&counts)).unwrap();
+    o.set_other(random.pick(&counts)).unwrap();
+    match random.below(3) {
         0 => {}
         1 => o.allow_any_method().unwrap(),
         _ => o.set_allowed_methods(MethodsSetting::AllowedMethods, [c"POST"]).unwrap(),
     }
-    let codes: Vec<i32> = (0..dice.below(4)).map(|_| 400 + dice.below(200) as i32).collect();
+    let codes: Vec<i32> = (0..random.below(4)).map(|_| 400 + random.below(200) as i32).collect();
     o.set_status_forcelist(&codes).unwrap();
-    o.set_backoff_factor(dice.of(&[0.0, 0.1, 3.0])).unwrap();
-    o.set_backoff_max(dice.of(&[0.0, 2.0, f64::INFINITY])).unwrap();
-    o.set_backoff_jitter(dice.of(&[0.0, 0.5])).unwrap();
+    o.set_backoff_factor(random.pick(&[0.0, 0.1, 3.0])).unwrap();
+    o.set_backoff_max(random.pick(&[0.0, 2.0, f64::INFINITY])).unwrap();
+    o.set_backoff_jitter(random.pick(&[0.0, 0.5])).unwrap();
     let kinds = [JitterKind::Additive, JitterKind::Full, JitterKind::Decorrelated];
-    o.set_jitter_kind(dice.of(&kinds));
-    o.set_retry_after_max(dice.of(&[1.0, f64::INFINITY])).unwrap();
-    o.set_retry_after_over_max(dice.of(&[LongRetryAfter::Clamp, LongRetryAfter::Stop]));
-    o.set_ignore_malformed_retry_after(dice.one_in(2));
-    o.set_total_counts_redirects(dice.one_in(2));
-    o.set_raise_on_redirect(dice.one_in(2));
-    o.set_raise_on_status(dice.one_in(2));
-    o.set_respect_retry_after_header(dice.one_in(2));
-    if dice.one_in(2) {
+    o.set_jitter_kind(random.pick(&kinds));
+    o.set_retry_after_max(random.pick(&[1.0, f64::INFINITY])).unwrap();
+    o.set_retry_after_over_max(random.pick(&[LongRetryAfter::Clamp, LongRetryAfter::Stop]));
+    o.set_ignore_malformed_retry_after(random.one_in(2));
+    o.set_total_counts_redirects(random.one_in(2));
+    o.set_raise_on_redirect(random.one_in(2));
+    o.set_raise_on_status(random.one_in(2));
+    o.set_respect_retry_after_header(random.one_in(2));
+    if random.one_in(2) {
         o.set_remove_headers_on_redirect([c"X-A", c"Cookie"]).unwrap();
     }
-    if dice.one_in(3) {
+    if random.one_in(3) {
         o.set_keep_headers_on_redirect([c"Accept"]).unwrap();
     }
-    o.set_redirect_profile(dice.of(&[RedirectProfile::Reference, RedirectProfile::Safe]));
-    for _ in 0..dice.below(4) {
-        let location = dice.of(&[None, Some(c"/b")]);
-        o.add_history(HistoryEntry::new(Some(c"GET"), None, None, dice.of(&[None, Some(500)]), location).unwrap());
+    o.set_redirect_profile(random.pick(&[RedirectProfile::Reference, RedirectProfile::Safe]));
+    for _ in 0..random.below(4) {
+        let location = random.pick(&[None, Some(c"/b")]);
+        o.add_history(
+            HistoryEntry::new(Some(c"GET"), None, None, random.pick(&[None, Some(500)]), location).unwrap(),
+        );
     }
     Retry::new(o)
 }
 
 #[test]
 fn increment_never_changes_the_original() {
-    let dice = &mut Dice(1);
+    let random = &mut Random(1);
     let failures: Vec<Status> = Status::ALL.iter().copied().filter(|status| *status as i32 > 2).collect();
     let (mut made, mut refused) = (0, 0);
     for _ in 0..2_000 {
-        let mut retry = random_retry(dice);
+        let mut retry = random_retry(random);
         for _ in 0..6 {
             let before = everything(&retry);
-            let error = dice.one_in(2).then(|| Arc::new(Error::new(dice.of(&failures), "what failed")));
-            let response = dice.one_in(2).then(|| {
-                let status = dice.of(&[200, 301, 302, 303, 307, 308, 429, 500, 503]);
-                answer(status, dice.of(&[None, Some("/next"), Some("")]))
+            let error = random.one_in(2).then(|| Arc::new(Error::new(random.pick(&failures), "what failed")));
+            let response = random.one_in(2).then(|| {
+                let status = random.pick(&[200, 301, 302, 303, 307, 308, 429, 500, 503]);
+                answer(status, random.pick(&[None, Some("/next"), Some("")]))
             });
-            let method = dice.of(&[None, Some(c"GET"), Some(c"post"), Some(c"PATCH")]);
-            let url = dice.of(&[None, Some(c"http://user:pw@a/"), Some(c"not a url")]);
+            let method = random.pick(&[None, Some(c"GET"), Some(c"post"), Some(c"PATCH")]);
+            let url = random.pick(&[None, Some(c"http://user:pw@a/"), Some(c"not a url")]);
             let outcome = retry.increment(method, url, response.as_ref(), error.as_ref());
             assert_eq!(everything(&retry), before);
             let next = match &outcome {

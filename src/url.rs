@@ -32,8 +32,8 @@ pub use split::{FirstSplit, split_first};
 
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::parse_cost::examined;
 use crate::status::Status;
-use crate::visits::visit;
 
 /// The longest text that is parsed, in bytes: what is longer is no URL that anyone serves.
 pub const MAX_LENGTH: usize = 16 * 1024 * 1024;
@@ -202,7 +202,7 @@ impl std::fmt::Debug for Url {
 }
 
 fn utf8<'a>(text: &'a [u8], what: &str) -> Result<&'a str> {
-    visit(text.len());
+    examined(text.len());
     std::str::from_utf8(text).map_err(|bad| {
         let at = bad.valid_up_to();
         Error::new(Status::InvalidUtf8, format!("{what} is not valid UTF-8 at byte {at}")).at(at)
@@ -219,7 +219,5 @@ fn reserve(bytes: &mut Vec<u8>, more: usize) -> Result<()> {
     memory::reserve(bytes, more, "text of a URL")
 }
 
-#[cfg(test)]
-mod properties;
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,6 @@ mod names;
 mod outcome;
 mod policy;
 mod preset;
-#[cfg(test)]
-mod properties;
 mod redirect;
 mod retry_after;
 mod sleep;
@@ -192,3 +190,6 @@ impl Retry {
         &self.history
     }
 }
+
+#[cfg(test)]
+mod tests;

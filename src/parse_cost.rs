@@ -1,0 +1,13 @@
+//! Counts the bytes that parsers examine, so that a unit test can show without a clock that parsing is linear.
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+/// Reports that a parser examines `bytes` bytes. Does nothing outside unit tests.
+#[inline]
+pub(crate) fn examined(bytes: usize) {
+    #[cfg(test)]
+    tests::add(bytes);
+    #[cfg(not(test))]
+    let _ = bytes;
+}
