@@ -1,7 +1,7 @@
 //! netlib: the hard small parts of an HTTP client, usable on their own, from C, C++ and any language with a C FFI.
 //!
-//! The modules stand in the order of the header's sections. The core knows nothing of C; [`ffi`] gives it its C ABI.
-//! `unsafe` is allowed in `ffi` and in `socket::sys` only.
+//! The modules are in the order of the header's sections. [`ffi`] is the C ABI; the other modules do not depend on it.
+//! Unsafe code is denied here. The contract suite `unsafe` lists the files that allow it.
 #![deny(unsafe_code)]
 
 pub mod callback;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::callback::CallbackId;
-use crate::ffi::uncanceled::Uncanceled;
+use crate::ffi::cancellation::DisableCancellation;
 
 /// Releases the `ctx` of a callback.
 pub(crate) type CtxFreeFn = unsafe extern "C" fn(ctx: *mut c_void);
@@ -57,7 +57,7 @@ impl Drop for Owned {
     fn drop(&mut self) {
         let Some(ctx_free) = self.ctx_free else { return };
         // Handles are also dropped in calls that do not disable cancellation themselves.
-        let _uncanceled = Uncanceled::begin();
+        let _disabled = DisableCancellation::begin();
         // SAFETY: netlib.h: the function accepts the `ctx` that it was passed with, once.
         unsafe { ctx_free(self.ctx) };
     }

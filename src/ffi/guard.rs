@@ -1,65 +1,66 @@
-//! The guard: every exported function's body runs inside one of these. A panic, which is a bug in netlib, becomes a
-//! status (or the documented fallback) and never unwinds into C, which would be undefined behaviour; and no thread is
-//! canceled in the midst of it.
+//! The guard in which the body of every exported function runs. A panic is a bug in netlib. The guard turns it into a
+//! status, or into the documented fallback, because unwinding into C is undefined behaviour. It also disables
+//! pthread_cancel(3) for the duration of the call.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::handle;
-use crate::ffi::uncanceled::Uncanceled;
+use crate::ffi::cancellation::DisableCancellation;
+use crate::ffi::handle::{self, Handle, Shared};
 use crate::status::Status;
 
-/// For functions that return `netlib_status`: overwrites `*err` with the error, or with NULL on success and progress.
+/// For functions that return a `netlib_status`: overwrites `*err` with the error, or with NULL on success and progress.
 ///
 /// # Safety
 /// `err` is NULL or points to a writable `netlib_error *`.
-pub(crate) unsafe fn status<T: Into<Status>>(
-    err: *mut *mut netlib_error,
-    body: impl FnOnce() -> Result<T>,
-) -> netlib_status {
-    let _uncanceled = Uncanceled::begin();
+pub(crate) unsafe fn status<E, T>(err: *mut *mut E, body: impl FnOnce() -> Result<T>) -> i32
+where
+    E: Handle<Value = Error, Ownership = Shared>,
+    T: Into<Status>,
+{
+    let _disabled = DisableCancellation::begin();
     // SAFETY: the caller's promise.
-    unsafe { computing::status(err, body) }
+    unsafe { nonblocking::status(err, body) }
 }
 
-/// For functions that return a value and have no way to report an error: `fallback` is what their documentation says
-/// they return for arguments they cannot use.
+/// For functions that return a value and cannot report an error: they return `fallback` for invalid arguments, as
+/// netlib.h documents.
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
-    let _uncanceled = Uncanceled::begin();
-    computing::value(fallback, body)
+    let _disabled = DisableCancellation::begin();
+    nonblocking::value(fallback, body)
 }
 
 /// For functions that return nothing.
 pub(crate) fn nothing(body: impl FnOnce()) {
-    let _uncanceled = Uncanceled::begin();
-    computing::nothing(body);
+    let _disabled = DisableCancellation::begin();
+    nonblocking::nothing(body);
 }
 
-/// The same for functions that make no system call and run nothing of the program's: no thread can be canceled in them
-/// anyhow, and they are quick enough for the difference to count.
-pub(crate) mod computing {
+/// The same without disabling cancellation, for functions that make no system call and call no callback: they contain
+/// no cancellation point. Most of them take so little time that the two calls of pthread_setcancelstate(3) would count.
+pub(crate) mod nonblocking {
     use super::*;
 
     /// As [`super::status`].
     ///
     /// # Safety
-    /// As there.
-    pub(crate) unsafe fn status<T: Into<Status>>(
-        err: *mut *mut netlib_error,
-        body: impl FnOnce() -> Result<T>,
-    ) -> netlib_status {
-        // `AssertUnwindSafe`: a value that a panic left half-changed is behind a mutex that is then poisoned, or is a
-        // single-threaded handle whose fields are each valid in any combination.
+    /// As [`super::status`].
+    pub(crate) unsafe fn status<E, T>(err: *mut *mut E, body: impl FnOnce() -> Result<T>) -> i32
+    where
+        E: Handle<Value = Error, Ownership = Shared>,
+        T: Into<Status>,
+    {
+        // `AssertUnwindSafe`: a value that a panic left half-changed is behind a mutex that is then poisoned, or it
+        // belongs to a single-threaded handle whose fields are valid in any combination.
         let error = match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(done)) => {
                 // SAFETY: the caller's promise.
                 if let Some(err) = unsafe { err.as_mut() } {
                     *err = std::ptr::null_mut();
                 }
-                return done.into() as netlib_status;
+                return done.into() as i32;
             }
             Ok(Err(error)) => error,
             Err(panic) => panic_error(&*panic),
@@ -71,13 +72,16 @@ pub(crate) mod computing {
     /// # Safety
     /// As [`status`].
     #[cold]
-    unsafe fn failure(err: *mut *mut netlib_error, error: Error) -> netlib_status {
+    unsafe fn failure<E>(err: *mut *mut E, error: Error) -> i32
+    where
+        E: Handle<Value = Error, Ownership = Shared>,
+    {
         let status = error.status();
         // SAFETY: the caller's promise.
         if let Some(err) = unsafe { err.as_mut() } {
             *err = handle::give(Arc::new(error));
         }
-        status as netlib_status
+        status as i32
     }
 
     /// As [`super::value`].

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use triomphe::ThinArc;
 
 use crate::error::{Error, Result};
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::status::Status;
 use crate::url::Url;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::ffi::callback_context::{CallbackContext, CtxFreeFn};
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
 
 /// The value behind every `netlib_…_options` handle. Counted, so that what is made of options can keep them without a

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char};
 
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle};
 
 /// The body of a getter that lends text: NULL with length 0 when it is absent or the handle is NULL.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::error::{Error, ErrorOptions};
 use crate::ffi::args::{NTS, arg_shared_opt, arg_str};
 use crate::ffi::enums::{enum_netlib_certificate_problem, enum_netlib_class, enum_netlib_retry_kind};
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_str, bytes_or_none};
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};

@@ -7,7 +7,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::headers::netlib_headers;
 use crate::ffi::args::{arg, arg_bytes, arg_method, arg_shared};
 use crate::ffi::enums::enum_netlib_body_framing;
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::{in_out, out_opt, outs};
 use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};

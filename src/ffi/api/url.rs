@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char};
 use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::{arg, arg_bytes, arg_str_opt};
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::{self, outs};
 use crate::ffi::strings::{lend_terminated, lend_text, read};
 use crate::ffi::{Counted, Handle, handle};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::env::Env;
 use crate::report::Report;
 
-/// The files that allow it. `src/ffi/mod.rs` allows it for the directory.
-const ALLOWING: &[&str] = &["src/ffi/mod.rs", "src/socket/sys.rs", "src/url/scan.rs"];
+/// The files that allow it. `src/ffi.rs` allows it for the directory.
+const ALLOWING: &[&str] = &["src/ffi.rs", "src/socket/sys.rs", "src/url/scan.rs"];
 
 /// The files that may use locks of the standard library, with the reason why no forked child waits for one. Others use
 /// `fork::Mutex` or `once_cell::race::OnceBox`.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::strings::{TextList, lend_numbers};
 use crate::retry;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::arg_bytes;
 use crate::ffi::enums::enum_netlib_url_reader;
-use crate::ffi::guard::computing as guard;
+use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};

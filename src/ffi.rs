@@ -1,0 +1,24 @@
+//! The C ABI. [`api`] has one module per section of the header and contains no logic: each function checks its
+//! arguments, converts them, calls the core and stores the result. The other modules do that work.
+//!
+//! netlib.h states a contract for every pointer. The macros of `args` and `out` turn a pointer into a Rust reference, or
+//! into an error that names the parameter, so that the modules of `api` contain no pointer arithmetic.
+#![allow(unsafe_code)]
+
+pub mod api;
+pub mod enums;
+mod args;
+mod body_callbacks;
+mod callback;
+mod callback_context;
+mod cancellation;
+mod guard;
+mod handle;
+mod options;
+mod out;
+mod slices;
+mod strings;
+mod tls_callbacks;
+
+pub(crate) use handle::{Counted, Handle, Shared, Unique};
+pub(crate) use options::Options;

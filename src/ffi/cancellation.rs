@@ -1,0 +1,56 @@
+//! Disables pthread_cancel(3) inside netlib. glibc cancels a thread by unwinding its stack, and Rust aborts the process
+//! when that reaches its frames. musl does not unwind, so the locks of netlib would stay locked. A canceled thread ends
+//! at its next cancellation point after the call.
+//!
+//! This covers deferred cancellation only. POSIX lets a thread with asynchronous cancellation call three functions, and
+//! none of them is in netlib.
+
+/// Cancellation of the calling thread is disabled while this lives.
+pub(super) struct DisableCancellation(system::State);
+
+impl DisableCancellation {
+    pub(super) fn begin() -> DisableCancellation {
+        DisableCancellation(system::disable())
+    }
+}
+
+impl Drop for DisableCancellation {
+    fn drop(&mut self) {
+        system::restore(self.0);
+    }
+}
+
+#[cfg(all(unix, not(target_os = "android")))]
+mod system {
+    use std::ffi::c_int;
+
+    const DISABLED: c_int = if cfg!(any(target_vendor = "apple", target_os = "hurd")) { 0 } else { 1 };
+
+    unsafe extern "C" {
+        // SAFETY: POSIX: the call accepts or refuses any number, and stores the old state through the reference.
+        safe fn pthread_setcancelstate(state: c_int, old: &mut c_int) -> c_int;
+    }
+
+    pub(super) type State = c_int;
+
+    pub(super) fn disable() -> State {
+        let mut before = DISABLED;
+        pthread_setcancelstate(DISABLED, &mut before);
+        before
+    }
+
+    pub(super) fn restore(before: State) {
+        // The old state is not needed, but not every system accepts NULL for it.
+        pthread_setcancelstate(before, &mut { before });
+    }
+}
+
+/// These systems have no pthread_cancel(3).
+#[cfg(not(all(unix, not(target_os = "android"))))]
+mod system {
+    pub(super) type State = ();
+
+    pub(super) fn disable() -> State {}
+
+    pub(super) fn restore((): State) {}
+}
