@@ -346,7 +346,7 @@ static void credentials(void) {
 
 /* ---- what is left ---- */
 
-/* docs/explanation/tls.md says who leaves each of these: all but the last are in blocks of rustls'. A buffer of records is netlib's; it is
+/* docs/explanation/security.md says who leaves each of these: all but the last are in blocks of rustls'. A buffer of records is netlib's; it is
  * known by its size, and nothing may be left in one. */
 static const char *const may_be_left[] = {
     "CLIENT_HANDSHAKE_TRAFFIC_SECRET",
