@@ -9,26 +9,36 @@
  * Generated from the library's sources: change those, then run `make header`.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A complete program (cc example.c $(pkg-config --cflags --libs netlib)):
+ * A complete program with the recommended settings (cc example.c $(pkg-config --cflags --libs netlib)):
  *
  *     #include <netlib.h>
  *     #include <stdio.h>
  *
- *     // The server answered 503. Is the request sent again, and when?
+ *     // Sends nothing: it takes the decision that follows an answer of 503.
  *     int main(void) {
  *         static const char head[] = "HTTP/1.1 503 Service Unavailable\r\n\r\n";
+ *         netlib_limit *limit = NULL;
+ *         netlib_tls_context *tls = NULL;
  *         netlib_url *url = NULL;
  *         netlib_response *response = NULL;
  *         netlib_decision *decision = NULL;
  *         netlib_error *err = NULL;
  *         size_t used = 0;
- *         netlib_status status = netlib_parse_url("https://example.com/report", NETLIB_NTS, &url, &err);
+ *         // 30 seconds for everything, retries included.
+ *         netlib_status status = netlib_limit_new(30.0, &limit, &err);
+ *         // Once per process: TLS 1.2 and 1.3, the system's trusted certificates, names checked.
+ *         if (status == NETLIB_OK) status = netlib_tls_context_new(NULL, &tls, &err);
+ *         // The strict parser is for URLs that somebody else chose.
+ *         if (status == NETLIB_OK) {
+ *             status = netlib_parse_url_strict("https://example.com/report", NETLIB_NTS, &url, &err);
+ *         }
+ *         // Here: netlib_connect_run, netlib_tls_wrap_fd, send the request, receive the head.
  *         if (status == NETLIB_OK) {
  *             status = netlib_response_parse("GET", head, NETLIB_NTS, NULL, &response, &used, &err);
  *         }
  *         if (status == NETLIB_OK) {
  *             const netlib_retry *retry = netlib_retry_recommended();
- *             status = netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err);
+ *             status = netlib_retry_decide(retry, "GET", url, response, NULL, limit, &decision, &err);
  *         }
  *         if (status != NETLIB_OK) {
  *             fprintf(stderr, "%s\n", err != NULL ? netlib_error_message(err, NULL) : netlib_status_text(status));
@@ -39,74 +49,90 @@
  *         netlib_decision_free(decision);
  *         netlib_response_free(response);
  *         netlib_url_free(url);
+ *         netlib_tls_context_free(tls);
+ *         netlib_limit_free(limit);
  *         return status != NETLIB_OK;
  *     }
  *
- * OWNERSHIP. What a function stores through a `netlib_x **` parameter, or returns as a non-const `netlib_x *`, is
- * yours: free it once with netlib_x_free, which accepts NULL and does no I/O. What is returned as `const` (text or
- * handle) is borrowed from the handle it was asked of and lives as long as that. No function consumes a handle. Inputs
- * are copied before a call returns. Outputs are zeroed first (a descriptor is set to -1), filled only on success, and
- * must not alias an input or each other.
+ * CONVENTIONS. The comments below state only what differs from these.
+ *
+ * OWNERSHIP. A handle stored through a `netlib_x **` parameter, or returned as a non-const `netlib_x *`, is owned by
+ * the caller: free it once with netlib_x_free, which accepts NULL and does no I/O. A descriptor stored through an
+ * `int *` is the caller's to close. A returned const pointer is borrowed from the first argument, and valid until
+ * that is freed. No function consumes a handle. Inputs are copied, and handles counted, before a call returns; an
+ * `int fd` is borrowed. Outputs are zeroed first (a descriptor is set to -1), filled only on success, and must not
+ * alias an input or each other. A netlib_x_clone returns another reference to the same immutable object.
+ *
+ * NULL. A pointer must not be NULL unless its comment says "May be NULL". NULL is also accepted for:
+ *     - the first argument of a function without a status, if it is a handle: a setter or _free then does nothing,
+ *       and a getter returns NULL or 0, or the value that its comment gives "for NULL";
+ *     - `err`; `ctx` and `ctx_free` of a callback;
+ *     - a `const netlib_limit *` that is not the first argument (no limit), and a `const netlib_x_options *`
+ *       (defaults);
+ *     - the `size_t *len` or `size_t *count` beside a returned pointer;
+ *     - a buffer or array whose length is 0, or NETLIB_NTS. Any other length with it is NETLIB_NULL_ARGUMENT.
+ * NULL elsewhere is NETLIB_NULL_ARGUMENT, with a message that names the parameter; a function without a status
+ * returns what it returns for a NULL handle, and a setter of options keeps the error. As text, NULL means absent, and
+ * "" present and empty.
  *
  * ERRORS. A function that can fail returns a netlib_status, 0 being NETLIB_OK, and takes a `netlib_error **err` last.
- * NULL there means you do not want the details; otherwise *err is overwritten, never freed: with NULL on success and
- * on the statuses of NETLIB_CLASS_PROGRESS, else with an error that is yours. Beside the statuses listed at each
- * function, any of them may return NETLIB_NULL_ARGUMENT (a pointer documented as "Not NULL" was NULL; the message
- * names it), NETLIB_INVALID_ARGUMENT for a length that no object has, NETLIB_OUT_OF_MEMORY, and NETLIB_INTERNAL (a bug
- * of netlib, caught). Small allocations that fail abort the process. netlib never raises SIGPIPE.
+ * *err is overwritten, never freed: with NULL on success and on the statuses of NETLIB_CLASS_PROGRESS, else with an
+ * error that the caller owns. Beside the statuses listed at each function, any function may return NETLIB_OK,
+ * NETLIB_NULL_ARGUMENT, NETLIB_INVALID_ARGUMENT (a length that no object has), NETLIB_OUT_OF_MEMORY and
+ * NETLIB_INTERNAL (a bug of netlib, caught). Small allocations that fail abort the process. netlib never raises
+ * SIGPIPE.
  *
- * THREADS. Each type's comment carries its tag:
+ * THREADS. Each handle type carries a tag, which holds for every function that takes the handle:
  *     Immutable    use it from any threads at once; what "changes" one returns a new one; cloning is cheap.
  *     Thread-safe  call it from any threads at once.
  *     Concurrent   one reader and one writer at once.
  *     Single       any thread, one call at a time.
- * "@threads any" at a function means that the tags of its arguments are all it asks. There is no thread affinity, no
- * initialisation, no thread-local last error, and no global setting but the default timeout. pthread_cancel, unless it
- * is asynchronous, ends no thread inside a call or its callbacks, but at the first cancellation point after it; what
- * ends a call that waits is netlib_limit_cancel. Callbacks return: no longjmp, pthread_exit or C++ exception leaves
- * one.
- *
- * CALLBACKS. A callback runs during a call of netlib, on its thread and under no lock, and may call netlib. On the
- * handle that it runs for, calls are NETLIB_BUSY if that is Single, and so are reads, writes, handshakes and shutdowns
- * of a TLS stream; functions without a status then answer as for NULL. A callback may free that handle: it is released
- * when the outer call ends. Other arguments of the outer call must stay alive until it returns. A `ctx` is released by
- * its `ctx_free`: see netlib_ctx_free_fn. Callbacks that decide or act return an enum netlib_verdict or
- * netlib_outcome, in which 0 is failure. Callbacks with an output return 0 for success, and fail if they store nothing
- * there.
- *
- * FORK. A child of fork(2), also of a process with threads, may use every handle of its parent except TLS streams and
- * engines. Memory is copied, so cancelling a limit in one process ends no wait in the other. Descriptors are shared,
- * so only one of the two goes on with a netlib_connect. A netlib_tls_stream or netlib_tls_engine works only in the
- * process that made it, because two processes would encrypt with the same key and nonce: in another process its reads,
- * writes, handshakes and shutdowns are NETLIB_CLOSED. Freeing it there releases memory, sends nothing, and leaves the
- * connection to the process that made it. fork waits until no thread is inside a step of a handshake: usually less
- * than a millisecond, at most one second. Then it goes on, and a context in use may stay locked in the child. After
- * _Fork, or clone without the handlers of pthread_atfork, streams and engines are refused all the same (on Linux), but
- * a context that another thread was using may stay locked. vfork and posix_spawn are safe.
- *
- * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and one inside
- * 15 other streams 56 KiB. Add the stack that your callbacks need. Also add what getaddrinfo(3) needs if you connect
- * without a limit: it then runs on the calling thread.
+ * "@threads" says what differs. There is no thread affinity, no initialisation, no thread-local last error, and no
+ * global setting but the default timeout. pthread_cancel, unless it is asynchronous, ends no thread inside a call or
+ * its callbacks, but at the first cancellation point after it; to end a call that waits, use netlib_limit_cancel.
  *
  * TEXT. Names, paths, methods, header names and values are NUL-terminated `const char *`, in UTF-8 unless said
- * otherwise. What arrives in buffers (URLs, response heads, PEM, DER) is a pointer and a length, which may be
- * NETLIB_NTS for a NUL-terminated string. Text lent to you is NUL-terminated; a `size_t *len` beside it may be NULL.
- * NULL means absent, "" means present and empty unless the parameter says otherwise. With a NULL buffer that may be
- * NULL the length is 0 or NETLIB_NTS; any other length is NETLIB_NULL_ARGUMENT.
- *
- * ENVIRONMENT. netlib_tls_context_new reads SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE, and the files they name.
- * The last names a file that receives session secrets. netlib_tls_options_set_use_environment with 0 turns all three
- * off.
+ * otherwise. Data (URLs, response heads, PEM, DER) is a pointer and a length in bytes, which may be NETLIB_NTS for a
+ * NUL-terminated string. An array has a count. Returned text is NUL-terminated; the `size_t *len` beside it receives
+ * its length without the NUL. An `index` is 0 to count - 1; for any other a getter returns what it returns for NULL.
  *
  * NUMBERS. Seconds are double. Counts are int32_t: NETLIB_NONE is no limit; 0 fails at the first retry; a negative
- * count, -1 too, is used up; NETLIB_RETRY_DISABLED hands the first error or response back. Truth values are int32_t, 0
- * or 1, in both directions; another number that comes in is refused. One value of an enum has the type `enum
+ * count, -1 too, is used up; NETLIB_RETRY_DISABLED hands the first error or response back. Truth values are int32_t,
+ * 0 or 1, in both directions; another number that comes in is refused. One value of an enum has the type `enum
  * netlib_x`: C++ refuses any other value; C compilers warn about a value of another enum (-Wextra), but not about a
  * plain number. An unknown number is NETLIB_INVALID_ARGUMENT. Sums of bits are integers.
  *
  * OPTIONS. A netlib_x_options is filled by setters that return nothing; the first bad value is kept, and reported
- * with the setter's name by the function that uses the options; a later good value does not take it back. NULL options
- * are all defaults.
+ * with the setter's name by the function that uses the options; a later good value does not take it back.
+ *
+ * CALLBACKS. A callback runs only during a call of netlib, on its thread and under no lock, and may call netlib. Its
+ * first argument is the `ctx` that was given with it; `ctx_free`, if any, releases that: see netlib_ctx_free_fn. On
+ * the handle that it runs for, calls are NETLIB_BUSY if that is Single, and so are reads, writes, handshakes and
+ * shutdowns of a TLS stream; functions without a status then answer as for NULL. A callback may free that handle: it
+ * is released when the outer call ends. Other arguments of the outer call must stay alive until it returns. Callbacks
+ * that decide or act return an enum netlib_verdict or netlib_outcome, in which 0 is failure. Callbacks with an output
+ * return 0 for success, and fail if they store nothing there. Callbacks return: no longjmp, pthread_exit or C++
+ * exception leaves one.
+ *
+ * VERSIONS. "@since" names the release of a function that came after 0.1.0.
+ *
+ * FORK. A child of fork(2), also of a process with threads, may use every handle of its parent except TLS streams and
+ * engines. Memory is copied, so cancelling a limit in one process ends no wait in the other. Descriptors are shared,
+ * so only one of the two goes on with a netlib_connect. A netlib_tls_stream or netlib_tls_engine works only in the
+ * process that made it, because two processes would encrypt with the same key and nonce: in another process its
+ * reads, writes, handshakes and shutdowns are NETLIB_CLOSED. Freeing it there releases memory, sends nothing, and
+ * leaves the connection to the process that made it. fork waits until no thread is inside a step of a handshake:
+ * usually less than a millisecond, at most one second. Then it goes on, and a context in use may stay locked in the
+ * child. After _Fork, or clone without the handlers of pthread_atfork, streams and engines are refused all the same
+ * (on Linux), but a context that another thread was using may stay locked. vfork and posix_spawn are safe.
+ *
+ * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake takes up to 42 KiB, and one
+ * inside 15 other streams 56 KiB. Add the stack that your callbacks need. Also add what getaddrinfo(3) needs if you
+ * connect without a limit: it then runs on the calling thread.
+ *
+ * ENVIRONMENT. netlib_tls_context_new reads SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE, and the files they name.
+ * The last names a file that receives session secrets. netlib_tls_options_set_use_environment with 0 turns all three
+ * off.
  *
  * RETRIES. netlib_retry_recommended, and netlib_retry_options_new_recommended to change some settings, are for new
  * programs: at most 3 retries; a random backoff below 0.1, 0.2 and 0.4 seconds, never above 20; 429, 502, 503 and 504
@@ -542,8 +568,8 @@ struct netlib_error;
 struct netlib_error_options;
 
 /**
- * The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new
- * release; `netlib_status_class` tells what to do with one you do not know.
+ * The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
+ * `netlib_status_class` tells what to do with one you do not know.
  */
 typedef int32_t netlib_status;
 
@@ -565,10 +591,6 @@ typedef int32_t netlib_status;
  * free the handle that the setter was called for. In other calls that may change a handle, a call on the handle fails
  * with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the outer call ends. A
  * `ctx_free` that runs in a `_free` must not use the handle being freed.
- *
- * @param ctx as given with the callback.
- * @threads called during the call of netlib that drops the last holder, on the thread of that call
- * @since 0.1.0
  */
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
@@ -576,18 +598,14 @@ typedef void (*netlib_ctx_free_fn)(void *ctx);
  * `NETLIB_NTS` for languages that cannot read C macros.
  *
  * @return the length that means "up to the NUL".
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_nts(void);
 
 /**
- * The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version
- * of this header.
+ * The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version of
+ * this header.
  *
  * @return a constant string, never NULL.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_version(void);
 
@@ -596,8 +614,6 @@ const char *netlib_version(void);
  * `NETLIB_VERSION_NUMBER`.
  *
  * @return the number.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_version_number(void);
 
@@ -606,8 +622,6 @@ int32_t netlib_version_number(void);
  *
  * @param status any number.
  * @return a constant string; "NETLIB_UNKNOWN_STATUS" for a number that is no status of this release. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_status_name(netlib_status status);
 
@@ -616,8 +630,6 @@ const char *netlib_status_name(netlib_status status);
  *
  * @param status any number.
  * @return a constant string; "unknown status" for a number that is no status of this release. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_status_text(netlib_status status);
 
@@ -626,8 +638,6 @@ const char *netlib_status_text(netlib_status status);
  *
  * @param status any number.
  * @return one of `enum netlib_class`; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
- * @threads any
- * @since 0.1.0
  */
 enum netlib_class netlib_status_class(netlib_status status);
 
@@ -637,28 +647,18 @@ enum netlib_class netlib_status_class(netlib_status status);
  *
  * @param status any number.
  * @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
- * @threads any
- * @since 0.1.0
  */
 enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
 
 /**
  * Makes options with the defaults.
  *
- * @return owned: free them with `netlib_error_options_free`. Never NULL.
- * @threads any
- * @since 0.1.0
+ * @return Never NULL.
  */
 NETLIB_MUST_USE
 netlib_error_options *netlib_error_options_new(void);
 
-/**
- * Releases options.
- *
- * @param options owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases options. */
 void netlib_error_options_free(netlib_error_options *options);
 
 /**
@@ -666,10 +666,7 @@ void netlib_error_options_free(netlib_error_options *options);
  * because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
  * the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param cause shared: the options keep their own reference. May be NULL: no cause.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
@@ -683,11 +680,8 @@ void netlib_error_options_set_cause(netlib_error_options *options, const netlib_
  * request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
  * the proxy too.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
  *        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_error_options_set_retry_kind(netlib_error_options *options, enum netlib_retry_kind kind);
 
@@ -698,14 +692,12 @@ void netlib_error_options_set_retry_kind(netlib_error_options *options, enum net
  *        failure is counted, unless `options` set another. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
  *        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
  *        `NETLIB_READ_TIMEOUT` for a peer that does not answer in time.
- * @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
- * @param options the cause and the retry kind. Copied. May be NULL: no cause, and the retry kind of `status`.
- * @param error out, owned: the new error. Not NULL.
- * @param err out, owned: why no error could be made. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
+ * @param message one line saying what failed; it must not contain credentials.
+ * @param options the cause and the retry kind. May be NULL: no cause, and the retry kind of `status`.
+ * @param error the new error.
+ * @param err why no error could be made.
+ * @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
  *         `NETLIB_INVALID_UTF8`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_error_new(netlib_status status,
@@ -714,33 +706,17 @@ netlib_status netlib_error_new(netlib_status status,
                                netlib_error **error,
                                netlib_error **err);
 
-/**
- * Another reference to the same error.
- *
- * @param error the error. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_error_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same error. */
 NETLIB_MUST_USE
 netlib_error *netlib_error_clone(const netlib_error *error);
 
-/**
- * Releases an error. What was borrowed from it ends with its last reference.
- *
- * @param error owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases an error. What was borrowed from it ends with its last reference. */
 void netlib_error_free(netlib_error *error);
 
 /**
  * The status of an error.
  *
- * @param error the error. May be NULL: `NETLIB_OK` is returned.
- * @return one of `enum netlib_status_code`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_status_code`; `NETLIB_OK` for NULL.
  */
 netlib_status netlib_error_status(const netlib_error *error);
 
@@ -753,21 +729,14 @@ netlib_status netlib_error_status(const netlib_error *error);
  * carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot be
  * sent is NEVER.
  *
- * @param error the error. May be NULL: `NETLIB_RETRY_KIND_NEVER` is returned.
- * @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
  */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
 /**
  * What failed, on which input and at which byte, in one line of UTF-8. It never contains credentials.
  *
- * @param error the error. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `error`, NUL-terminated.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
@@ -779,11 +748,7 @@ const char *netlib_error_message(const netlib_error *error, size_t *len);
  * For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
  * at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
  *
- * @param error the error. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `error`, NUL-terminated; NULL when no setting would.
- * @threads any
- * @since 0.1.0
+ * @return NULL when no setting would.
  */
 const char *netlib_error_advice(const netlib_error *error,
                                 size_t *len);
@@ -791,60 +756,43 @@ const char *netlib_error_advice(const netlib_error *error,
 /**
  * The `errno` of the system call that failed.
  *
- * @param error the error. May be NULL: 0 is returned.
  * @return 0 when no system call failed.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_error_errno(const netlib_error *error);
 
 /**
  * The `EAI_…` code of the name lookup that failed; `gai_strerror` has its text.
  *
- * @param error the error. May be NULL: 0 is returned.
  * @return 0 when no lookup failed.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_error_resolver_code(const netlib_error *error);
 
 /**
  * The TLS alert that ended the session: the number of RFC 8446 section 6, whether the peer or netlib sent it.
  *
- * @param error the error. May be NULL: -1 is returned.
- * @return 0 to 255; -1 when there was none.
- * @threads any
- * @since 0.1.0
+ * @return 0 to 255; -1 when there was none; -1 for NULL.
  */
 int32_t netlib_error_tls_alert(const netlib_error *error);
 
 /**
  * Why the peer's certificate was refused.
  *
- * @param error the error. May be NULL: `NETLIB_CERTIFICATE_PROBLEM_NONE` is returned.
- * @return one of `enum netlib_certificate_problem`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_certificate_problem`; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
  */
 enum netlib_certificate_problem netlib_error_certificate_problem(const netlib_error *error);
 
 /**
  * At which certificate of the peer's chain the problem is.
  *
- * @param error the error. May be NULL: -1 is returned.
- * @return 0 for the peer's own, 1 for the next as it was sent, and so on; -1 when the error is not about one of them.
- * @threads any
- * @since 0.1.0
+ * @return 0 for the peer's own, 1 for the next as it was sent, and so on; -1 when the error is not about one of them;
+ *         -1 for NULL.
  */
 int64_t netlib_error_certificate_index(const netlib_error *error);
 
 /**
  * Where in the input the problem is.
  *
- * @param error the error. May be NULL: -1 is returned.
- * @return the offset in bytes from the input's start; -1 when the error is not about a place in an input.
- * @threads any
- * @since 0.1.0
+ * @return the offset in bytes from the input's start; -1 when the error is not about a place in an input; -1 for NULL.
  */
 int64_t netlib_error_offset(const netlib_error *error);
 
@@ -853,21 +801,14 @@ int64_t netlib_error_offset(const netlib_error *error);
  * history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. The tree of
  * an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept without its own causes.
  *
- * @param error the error. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_error_cause_count(const netlib_error *error);
 
 /**
  * One cause of an error.
  *
- * @param error the error. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @return borrowed from `error`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
 
@@ -886,55 +827,34 @@ struct netlib_limit;
 /**
  * Makes a limit whose clock starts now.
  *
- * @param seconds how long until the deadline, in seconds: 0 or more, or `NETLIB_TIMEOUT_NONE` for no deadline, so
- *        that only `netlib_limit_cancel` ends it.
- * @param limit out, owned: free it with `netlib_limit_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
- * @threads any
- * @since 0.1.0
+ * @param seconds how long until the deadline, in seconds: 0 or more, or `NETLIB_TIMEOUT_NONE` for no deadline, so that
+ *        only `netlib_limit_cancel` ends it.
+ * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
  */
 NETLIB_MUST_USE
-netlib_status netlib_limit_new(double seconds, netlib_limit **limit, netlib_error **err);
+netlib_status netlib_limit_new(double seconds,
+                               netlib_limit **limit,
+                               netlib_error **err);
 
-/**
- * Another reference to the same limit: cancelling one cancels both.
- *
- * @param limit the limit. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_limit_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same limit: cancelling one cancels both. */
 NETLIB_MUST_USE
 netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 
-/**
- * Releases a limit. A stream that holds it keeps its own reference.
- *
- * @param limit owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a limit. A stream that holds it keeps its own reference. */
 void netlib_limit_free(netlib_limit *limit);
 
 /**
  * Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. Async-signal-safe: it may be
  * called from a signal handler.
  *
- * @param limit the limit. May be NULL: nothing happens.
  * @threads any, and signal handlers
- * @since 0.1.0
  */
 void netlib_limit_cancel(const netlib_limit *limit);
 
 /**
  * Says whether waiting must stop.
  *
- * @param limit the limit. Not NULL.
- * @param err out, owned. May be NULL.
  * @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
@@ -947,13 +867,9 @@ netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
  *
  * Do not read from it, write to it or close it. After fork(2) a child asks again: its limit has another one.
  *
- * @param limit the limit. Not NULL.
- * @param fd out, borrowed from the limit: the descriptor, to be waited for with `POLLIN`; -1 on failure. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param fd out, borrowed from the limit: the descriptor, to be waited for with `POLLIN`; -1 on failure.
  * @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call does, or the first
  *         wait.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_limit_fd(const netlib_limit *limit,
@@ -963,10 +879,8 @@ netlib_status netlib_limit_fd(const netlib_limit *limit,
 /**
  * The time left until the deadline.
  *
- * @param limit the limit. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
- * @return seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline.
- * @threads any
- * @since 0.1.0
+ * @return seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline; `NETLIB_TIMEOUT_NONE` for
+ *         NULL.
  */
 double netlib_limit_remaining(const netlib_limit *limit);
 
@@ -994,20 +908,19 @@ struct netlib_url;
  * Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
  * "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
  * "localhost:8080/a". The host of "http://user@a\b" is "a". A path that is empty is absent, unless a query or a
- * fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The
- * time is linear in `len`. For a URL that somebody else chose there is `netlib_parse_url_strict`.
+ * fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time
+ * is linear in `len`. For a URL that somebody else chose there is `netlib_parse_url_strict`.
  *
- * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param out out, owned: free it with `netlib_url_free`. Not NULL.
- * @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
- *        nothing of the text, which may hold credentials. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
+ * @param url the text, in UTF-8.
+ * @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
+ *        text, which may hold credentials.
+ * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE
-netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
+netlib_status netlib_parse_url(const char *url,
+                               size_t len,
+                               netlib_url **out,
+                               netlib_error **err);
 
 /**
  * Parses an absolute http or https URL that somebody else chose: refuses what `netlib_parse_url` would repair and what
@@ -1028,14 +941,10 @@ netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, ne
  * - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
  * - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
  *
- * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param out out, owned: free it with `netlib_url_free`. Not NULL.
- * @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
- *        nothing of the text. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
+ * @param url the text, in UTF-8.
+ * @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
+ *        text.
+ * @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_parse_url_strict(const char *url,
@@ -1044,26 +953,21 @@ netlib_status netlib_parse_url_strict(const char *url,
                                       netlib_error **err);
 
 /**
- * Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the
- * same parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
- * and so are CR, LF and NUL.
+ * Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the same
+ * parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused, and so
+ * are CR, LF and NUL.
  *
- * @param scheme a letter, then letters, digits, "+" and "-". Copied. May be NULL: absent.
- * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
- *        as is "".
- * @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". Copied. May be
- *        NULL: absent.
+ * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
+ * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, as is "".
+ * @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". May be NULL:
+ *        absent.
  * @param port 0 to 65535; -1: absent.
- * @param path the path; if it is not empty, a leading "/" is added where it is missing. Copied. May be NULL: absent.
- * @param query the query, without its "?". Copied. May be NULL: absent; "" is present.
- * @param fragment the fragment, without its "#". Copied. May be NULL: absent; "" is present.
- * @param url out, owned: free it with `netlib_url_free`. Not NULL.
- * @param err out, owned. Its offset, if it has one, counts from the start of the part that its message names.
- *        May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
+ * @param path the path; if it is not empty, a leading "/" is added where it is missing. May be NULL: absent.
+ * @param query the query, without its "?". May be NULL: absent; "" is present.
+ * @param fragment the fragment, without its "#". May be NULL: absent; "" is present.
+ * @param err Its offset, if it has one, counts from the start of the part that its message names.
+ * @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
  *         `NETLIB_INVALID_ARGUMENT` for a port out of range.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_url_new(const char *scheme,
@@ -1076,45 +980,24 @@ netlib_status netlib_url_new(const char *scheme,
                              netlib_url **url,
                              netlib_error **err);
 
-/**
- * Another reference to the same URL.
- *
- * @param url the URL. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_url_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same URL. */
 NETLIB_MUST_USE
 netlib_url *netlib_url_clone(const netlib_url *url);
 
-/**
- * Releases a URL. What was borrowed from it ends with its last reference.
- *
- * @param url owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a URL. What was borrowed from it ends with its last reference. */
 void netlib_url_free(netlib_url *url);
 
 /**
  * The scheme, in lower case, without its colon.
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when absent.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent.
  */
 const char *netlib_url_scheme(const netlib_url *url, size_t *len);
 
 /**
  * The userinfo, as "user:password", percent-encoded as it stands in the URL.
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when absent.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent.
  */
 const char *netlib_url_auth(const netlib_url *url, size_t *len);
 
@@ -1122,13 +1005,10 @@ const char *netlib_url_auth(const netlib_url *url, size_t *len);
  * The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
  * encoded ":" is one of them.
  *
- * @param url the URL. Not NULL.
- * @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo. Not NULL.
+ * @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
- * @threads any
- * @since 0.1.0
+ * @param err Its offset is that of the encoded NUL, from the start of the userinfo.
+ * @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
  */
 NETLIB_MUST_USE
 netlib_status netlib_url_username(const netlib_url *url, const char **username, size_t *len, netlib_error **err);
@@ -1136,14 +1016,11 @@ netlib_status netlib_url_username(const netlib_url *url, const char **username, 
 /**
  * The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
  *
- * @param url the URL. Not NULL.
  * @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
- *        ":" in it. Not NULL.
+ *        ":" in it.
  * @param len out: the length in bytes without the NUL. May be NULL.
- * @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
- * @threads any
- * @since 0.1.0
+ * @param err Its offset is that of the encoded NUL, from the start of the userinfo.
+ * @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
  */
 NETLIB_MUST_USE
 netlib_status netlib_url_password(const netlib_url *url, const char **password, size_t *len, netlib_error **err);
@@ -1151,42 +1028,28 @@ netlib_status netlib_url_password(const netlib_url *url, const char **password, 
 /**
  * The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when absent.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent.
  */
 const char *netlib_url_host(const netlib_url *url, size_t *len);
 
 /**
  * The same as `netlib_url_host`, under the name other URL parsers have for it.
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when absent.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent.
  */
 const char *netlib_url_hostname(const netlib_url *url, size_t *len);
 
 /**
  * The port, as the URL gives it. To connect, ask `netlib_url_port_or_default`.
  *
- * @param url the URL. May be NULL: -1 is returned.
- * @return 0 to 65535; -1 when absent.
- * @threads any
- * @since 0.1.0
+ * @return 0 to 65535; -1 when absent; -1 for NULL.
  */
 int32_t netlib_url_port(const netlib_url *url);
 
 /**
  * The port to connect to: the URL's own, else 80 for http and for no scheme, 443 for https (RFC 9110 section 4.2).
  *
- * @param url the URL. May be NULL: -1 is returned.
- * @return 0 to 65535; -1 when absent and the scheme is another.
- * @threads any
- * @since 0.1.0
+ * @return 0 to 65535; -1 when absent and the scheme is another; -1 for NULL.
  */
 int32_t netlib_url_port_or_default(const netlib_url *url);
 
@@ -1194,55 +1057,35 @@ int32_t netlib_url_port_or_default(const netlib_url *url);
  * The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as
  * it is: "a@b" of "mailto:a@b".
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when absent.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent.
  */
 const char *netlib_url_path(const netlib_url *url, size_t *len);
 
 /**
  * The query, without its "?".
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when absent.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent.
  */
 const char *netlib_url_query(const netlib_url *url, size_t *len);
 
 /**
  * The fragment, without its "#".
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when absent.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent.
  */
 const char *netlib_url_fragment(const netlib_url *url, size_t *len);
 
 /**
  * Userinfo, host and port, as "user:password@host:port" (RFC 3986 section 3.2), of which only what is present.
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when there is no host, or no memory for the text.
- * @threads any
- * @since 0.1.0
+ * @return NULL when there is no host, or no memory for the text.
  */
 const char *netlib_url_authority(const netlib_url *url, size_t *len);
 
 /**
  * Host and port, as "host:port", of which only what is present.
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; NULL when there is no host, or no memory for the text.
- * @threads any
- * @since 0.1.0
+ * @return NULL when there is no host, or no memory for the text.
  */
 const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 
@@ -1250,11 +1093,7 @@ const char *netlib_url_netloc(const netlib_url *url, size_t *len);
  * The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one. It
  * always begins with "/".
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
- * @threads any
- * @since 0.1.0
+ * @return for a URL, NULL only when there is no memory for the text.
  */
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
@@ -1267,11 +1106,7 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
  * an empty host, as in the text ":", is absent afterwards; and a result of `netlib_url_resolve` without "//" must be
  * resolved again.
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
- * @threads any
- * @since 0.1.0
+ * @return for a URL, NULL only when there is no memory for the text.
  */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
@@ -1283,11 +1118,7 @@ const char *netlib_url_to_string(const netlib_url *url, size_t *len);
  * A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is
  * hidden too, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
  *
- * @param url the URL. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
- * @threads any
- * @since 0.1.0
+ * @return for a URL, NULL only when there is no memory for the text.
  */
 const char *netlib_url_redacted(const netlib_url *url, size_t *len);
 
@@ -1297,15 +1128,11 @@ const char *netlib_url_redacted(const netlib_url *url, size_t *len);
  * The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". What has a scheme
  * without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
  *
- * @param base the URL that the reference stands in. Not NULL.
- * @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param url out, owned: free it with `netlib_url_free`. Not NULL.
- * @param err out, owned. Its offset is the byte of the reference at which the problem is. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX`
- *         and for a result that is too long; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
+ * @param base the URL that the reference stands in.
+ * @param reference the text, in UTF-8.
+ * @param err Its offset is the byte of the reference at which the problem is.
+ * @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
+ *         `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_url_resolve(const netlib_url *base,
@@ -1319,11 +1146,8 @@ netlib_status netlib_url_resolve(const netlib_url *base,
  * for https, and an absent scheme is http. Letter case does not count; userinfo, path, query and fragment do not
  * either. Credentials for one origin must not go to another.
  *
- * @param a one URL. May be NULL: 0 is returned.
  * @param b the other. May be NULL: 0 is returned.
  * @return 0 or 1.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 
@@ -1363,14 +1187,9 @@ struct netlib_url_readings;
  * that reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
  * "http://good.example\@evil.example" is such a URL. `netlib_url_readings_differences` says whether and in what.
  *
- * @param text the text, in UTF-8. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param readings out, owned: free it with `netlib_url_readings_free`. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param text the text, in UTF-8.
  * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
  *         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_url_compare_readers(const char *text,
@@ -1378,35 +1197,20 @@ netlib_status netlib_url_compare_readers(const char *text,
                                          netlib_url_readings **readings,
                                          netlib_error **err);
 
-/**
- * Another reference to the same readings.
- *
- * @param readings the readings. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_url_readings_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same readings. */
 NETLIB_MUST_USE
 netlib_url_readings *netlib_url_readings_clone(const netlib_url_readings *readings);
 
-/**
- * Releases readings. What was borrowed from them ends with their last reference.
- *
- * @param readings owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases readings. What was borrowed from them ends with their last reference. */
 void netlib_url_readings_free(netlib_url_readings *readings);
 
 /**
  * In what two readers differ. If neither accepts the text, in nothing: nobody connects anywhere.
  *
- * @param readings the readings. May be NULL: -1 is returned.
  * @param a a `netlib_url_reader`.
  * @param b another.
- * @return the sum of `netlib_url_difference` values, 0 for none; -1, which has every bit, for an unknown reader.
- * @threads any
- * @since 0.1.0
+ * @return the sum of `netlib_url_difference` values, 0 for none; -1, which has every bit, for an unknown reader; -1
+ *         for NULL.
  */
 int32_t netlib_url_readings_differences(const netlib_url_readings *readings,
                                         enum netlib_url_reader a,
@@ -1415,23 +1219,16 @@ int32_t netlib_url_readings_differences(const netlib_url_readings *readings,
 /**
  * Whether a reader finds a URL in the text: a scheme or a host.
  *
- * @param readings the readings. May be NULL: 0 is returned.
  * @param reader a `netlib_url_reader`.
  * @return 0 or 1; 0 for an unknown reader.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_url_readings_accepted(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
 /**
  * The scheme that a reader sees, in lower case.
  *
- * @param readings the readings. May be NULL: NULL is returned.
  * @param reader a `netlib_url_reader`.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `readings`, NUL-terminated; NULL when absent, and for a reader that is unknown or finds no URL.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent, and for a reader that is unknown or finds no URL.
  */
 const char *netlib_url_readings_scheme(const netlib_url_readings *readings,
                                        enum netlib_url_reader reader,
@@ -1440,26 +1237,17 @@ const char *netlib_url_readings_scheme(const netlib_url_readings *readings,
 /**
  * The host that a reader sees, normalised as that reader does it.
  *
- * @param readings the readings. May be NULL: NULL is returned.
  * @param reader a `netlib_url_reader`.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `readings`, NUL-terminated; NULL when absent, and for a reader that is unknown or finds no URL.
- * @threads any
- * @since 0.1.0
+ * @return NULL when absent, and for a reader that is unknown or finds no URL.
  */
-const char *netlib_url_readings_host(const netlib_url_readings *readings,
-                                     enum netlib_url_reader reader,
-                                     size_t *len);
+const char *netlib_url_readings_host(const netlib_url_readings *readings, enum netlib_url_reader reader, size_t *len);
 
 /**
  * The port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp.
  *
- * @param readings the readings. May be NULL: -1 is returned.
  * @param reader a `netlib_url_reader`.
  * @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from
- *         there on; -1 when absent, and for a reader that is unknown or finds no URL.
- * @threads any
- * @since 0.1.0
+ *         there on; -1 when absent, and for a reader that is unknown or finds no URL; -1 for NULL.
  */
 int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
@@ -1483,12 +1271,9 @@ struct netlib_timeout;
  * A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
  * backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
  *
- * @param ctx as given with the function. May be NULL.
  * @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
- *        the callback must store a value. Not NULL.
+ *        the callback must store a value.
  * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` is a failure too.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -1499,11 +1284,7 @@ typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
  *        bounds each read. Where connect or read is given too, the shorter limit applies.
  * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @param timeout out, owned: free it with `netlib_timeout_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
 NETLIB_MUST_USE
 netlib_status netlib_timeout_new(double total,
@@ -1516,11 +1297,7 @@ netlib_status netlib_timeout_new(double total,
  * Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
  *
  * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @param out out, owned: free it with `netlib_timeout_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
 NETLIB_MUST_USE
 netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
@@ -1528,35 +1305,21 @@ netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, ne
 /**
  * Makes a timeout with the same limits and the same source of time, its clock not started: one for each request.
  *
- * @param timeout the timeout. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_timeout_free`.
- * @threads any
- * @since 0.1.0
+ * @return the copy.
  */
 NETLIB_MUST_USE
 netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeout);
 
-/**
- * Releases a timeout.
- *
- * @param timeout owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a timeout. */
 void netlib_timeout_free(netlib_timeout *timeout);
 
 /**
  * Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
  *
- * @param timeout the timeout. Not NULL.
  * @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
- * @param ctx given to it. May be NULL.
  * @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
  *        returns if it fails. May be NULL: `ctx` must stay usable until then.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
  */
 NETLIB_MUST_USE
 netlib_status netlib_timeout_set_clock(netlib_timeout *timeout,
@@ -1568,12 +1331,8 @@ netlib_status netlib_timeout_set_clock(netlib_timeout *timeout,
 /**
  * Starts the clock. Call it when the connection attempt begins.
  *
- * @param timeout the timeout. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
  *         `NETLIB_CALLBACK_FAILED`: it is not started.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
@@ -1581,12 +1340,8 @@ netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error
 /**
  * The time since the clock was started.
  *
- * @param timeout the timeout. Not NULL.
- * @param seconds out: seconds, 0 or more. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
- * @threads any
- * @since 0.1.0
+ * @param seconds out: seconds, 0 or more.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout, double *seconds, netlib_error **err);
@@ -1595,25 +1350,18 @@ netlib_status netlib_timeout_get_connect_duration(const netlib_timeout *timeout,
  * The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
  * shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
  *
- * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
  * @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no
- *         total.
- * @threads any
- * @since 0.1.0
+ *         total; `NETLIB_TIMEOUT_DEFAULT` for NULL.
  */
 double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
 
 /**
  * The limit for the next read: the shorter of read and what is left of total since the clock was started.
  *
- * @param timeout the timeout. Not NULL.
  * @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
- *        is that and there is no total. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
+ *        is that and there is no total.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
  *         `NETLIB_CALLBACK_FAILED`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double *seconds, netlib_error **err);
@@ -1621,30 +1369,21 @@ netlib_status netlib_timeout_read_timeout(const netlib_timeout *timeout, double 
 /**
  * The total limit, as it was given.
  *
- * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
- * @return seconds, or `NETLIB_TIMEOUT_NONE`.
- * @threads any
- * @since 0.1.0
+ * @return seconds, or `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_NONE` for NULL.
  */
 double netlib_timeout_configured_total(const netlib_timeout *timeout);
 
 /**
  * The connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use.
  *
- * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
- * @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @threads any
- * @since 0.1.0
+ * @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
  */
 double netlib_timeout_configured_connect(const netlib_timeout *timeout);
 
 /**
  * The read limit, as it was given; `netlib_timeout_read_timeout` has the one to use.
  *
- * @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
- * @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @threads any
- * @since 0.1.0
+ * @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
  */
 double netlib_timeout_configured_read(const netlib_timeout *timeout);
 
@@ -1652,8 +1391,6 @@ double netlib_timeout_configured_read(const netlib_timeout *timeout);
  * `NETLIB_TIMEOUT_NONE` for languages that cannot read C macros.
  *
  * @return infinity.
- * @threads any
- * @since 0.1.0
  */
 double netlib_timeout_none(void);
 
@@ -1661,10 +1398,7 @@ double netlib_timeout_none(void);
  * Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.
  *
  * @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
  */
 NETLIB_MUST_USE
 netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
@@ -1673,8 +1407,6 @@ netlib_status netlib_set_default_timeout(double seconds, netlib_error **err);
  * What `NETLIB_TIMEOUT_DEFAULT` stands for in this process.
  *
  * @return seconds, or `NETLIB_TIMEOUT_NONE`.
- * @threads any
- * @since 0.1.0
  */
 double netlib_default_timeout(void);
 
@@ -1724,37 +1456,28 @@ struct netlib_retry_options;
  * Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
  * thread-safe.
  *
- * @param ctx as given to the setter.
  * @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It is preset to NaN, and the callback must store
  *        a value.
  * @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
  *         `NETLIB_CALLBACK_FAILED`.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
 /**
  * Waits.
  *
- * @param ctx as given to the setter.
  * @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
  * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
  *         `NETLIB_CALLBACK_FAILED`.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
 /**
  * Gives a random number.
  *
- * @param ctx as given to the setter.
  * @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
  *        a value.
  * @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
@@ -1764,20 +1487,12 @@ typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
  * `netlib_retry_options_new_recommended`, whose documentation gives the reason and source of the values recommended
  * below.
  *
- * @return owned: free them with `netlib_retry_options_free`. Never NULL.
- * @threads any
- * @since 0.1.0
+ * @return Never NULL.
  */
 NETLIB_MUST_USE
 netlib_retry_options *netlib_retry_options_new(void);
 
-/**
- * Releases options.
- *
- * @param options owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases options. */
 void netlib_retry_options_free(netlib_retry_options *options);
 
 /**
@@ -1785,12 +1500,9 @@ void netlib_retry_options_free(netlib_retry_options *options);
  * `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
  * Recommended: 3. 0 fails at the first retry.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
  *        the causing error is returned unchanged, every response is returned whatever its status, redirects too, and
  *        no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_total(netlib_retry_options *options,
                                     int32_t count);
@@ -1798,11 +1510,8 @@ void netlib_retry_options_set_total(netlib_retry_options *options,
 /**
  * How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
  *        returned unchanged. A negative number is an exhausted count.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t count);
 
@@ -1811,11 +1520,8 @@ void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t cou
  * off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
  * Default: `NETLIB_NONE`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
  *        returned unchanged. A negative number is an exhausted count.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count);
 
@@ -1823,23 +1529,17 @@ void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count)
  * How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
  * `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
  *        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted
  *        count.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t count);
 
 /**
  * How many retries because of a response's status. Default: `NETLIB_NONE`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
  *        is an exhausted count.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_status(netlib_retry_options *options, int32_t count);
 
@@ -1849,11 +1549,8 @@ void netlib_retry_options_set_status(netlib_retry_options *options, int32_t coun
  * Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
  * Recommended: 0.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
  *        is an exhausted count.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count);
 
@@ -1861,33 +1558,21 @@ void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count
  * Which methods may be retried after a read error or because of a status. Default:
  * `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param methods `count` method names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+ * @param methods `count` method names; upper and lower case are one.
  * @param count how many; 0 allows none.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_allowed_methods(netlib_retry_options *options,
                                               const char *const *methods,
                                               size_t count);
 
-/**
- * Lets every method be retried, also those whose repetition may do harm: `allowed_methods=None`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
+/** Lets every method be retried, also those whose repetition may do harm: `allowed_methods=None`. */
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
 /**
  * Which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and 504.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
+ * @param codes `count` status codes, 100 to 999,
  * @param count how many; 0 for none.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, const int32_t *codes, size_t count);
 
@@ -1896,20 +1581,14 @@ void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, co
  * jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
  * default. Default: 0, no delay. Recommended: 0.1.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more, finite.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
 
 /**
  * The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a Retry-After.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
 
@@ -1917,10 +1596,7 @@ void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double 
  * The most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It has
  * an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more, finite.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, double seconds);
 
@@ -1928,10 +1604,7 @@ void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, doub
  * The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
  * `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
 
@@ -1939,10 +1612,7 @@ void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, dou
  * What `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
  * Default: 1, fail.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param raise 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, int32_t raise);
 
@@ -1950,37 +1620,27 @@ void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, i
  * What `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or return
  * the response. Default: 1, fail.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param raise 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
 
 /**
  * Whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
- * `netlib_retry_options_obey_any_retry_after` choose the statuses.
- * Default: 1.
+ * `netlib_retry_options_obey_any_retry_after` choose the statuses. Default: 1.
  *
  * This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
  * does not apply to `netlib_retry_sleep_for_retry` either.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param respect 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *options, int32_t respect);
 
 /**
- * Which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after
- * that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+ * Which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after that.
+ * Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param names `count` header names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+ * @param names `count` header names; upper and lower case are one.
  * @param count how many; 0 for none.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options,
                                                          const char *const *names,
@@ -1989,60 +1649,40 @@ void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *o
 /**
  * Adds `NETLIB_SENSITIVE_HEADERS` to the headers that do not follow a redirect to another origin: cookies, proxy
  * credentials and the usual API keys.
- *
- * @param options the options. May be NULL: nothing happens.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 
 /**
  * Lets only these request headers follow a redirect to another origin (scheme, host or port), and any request after
- * that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that
- * no list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed
- * here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+ * that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that no
+ * list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed here.
+ * Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param names `count` header names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+ * @param names `count` header names; upper and lower case are one.
  * @param count how many; 0 lets none follow.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options,
                                                        const char *const *names,
                                                        size_t count);
 
-/**
- * Lets every request header follow a redirect to another origin that nothing else drops: the default.
- *
- * @param options the options. May be NULL: nothing happens.
- * @threads one call at a time on the options
- * @since 0.1.0
- */
+/** Lets every request header follow a redirect to another origin that nothing else drops: the default. */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /**
  * How redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param profile one of `enum netlib_redirect_profile`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, enum netlib_redirect_profile profile);
 
 /**
- * Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from
- * another.
+ * Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from another.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param method the request's method; copied. May be NULL: none.
- * @param url the request's URL, as it shall read back; copied. May be NULL: none.
- * @param error what failed; the entry keeps its own reference. May be NULL: none.
+ * @param method the request's method. May be NULL: none.
+ * @param url the request's URL, as it shall read back. May be NULL: none.
+ * @param error what failed. May be NULL: none.
  * @param status the response's status, 100 to 999, or `NETLIB_NONE`.
- * @param redirect_location where the response redirected to; copied. May be NULL: it did not.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param redirect_location where the response redirected to. May be NULL: it did not.
  */
 void netlib_retry_options_add_history(netlib_retry_options *options,
                                       const char *method,
@@ -2054,12 +1694,7 @@ void netlib_retry_options_add_history(netlib_retry_options *options,
 /**
  * Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param clock the function. May be NULL: the system's clock.
- * @param ctx given to it. May be NULL.
- * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_wall_clock(netlib_retry_options *options,
                                          netlib_wall_clock_fn clock,
@@ -2070,12 +1705,7 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options,
  * Replaces how `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to
  * them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param sleep the function. May be NULL: netlib waits itself.
- * @param ctx given to it. May be NULL.
- * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_sleep(netlib_retry_options *options,
                                     netlib_sleep_fn sleep,
@@ -2085,12 +1715,7 @@ void netlib_retry_options_set_sleep(netlib_retry_options *options,
 /**
  * Replaces the source of the backoff's jitter. The default is the system's random numbers.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param random the function. May be NULL: the system's random numbers.
- * @param ctx given to it. May be NULL.
- * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_random(netlib_retry_options *options,
                                      netlib_random_fn random,
@@ -2139,10 +1764,7 @@ enum netlib_long_retry_after NETLIB_INT32 {
 /**
  * How randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param kind one of `enum netlib_jitter_kind`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
@@ -2153,21 +1775,14 @@ void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum ne
  *
  * The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
+ * @param codes `count` status codes, 100 to 999,
  * @param count how many; 0 for none.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options, const int32_t *codes, size_t count);
 
 /**
  * Obeys the Retry-After header of every status that is retried, that is of those in `status_forcelist`, in place of a
  * separate list. The header alone then does not cause a retry. Recommended.
- *
- * @param options the options. May be NULL: nothing happens.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
@@ -2183,10 +1798,7 @@ void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
  * `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
  * and `netlib_retry_parse_retry_after` return the wait that the server asked for.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param over_max one of `enum netlib_long_retry_after`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_long_retry_after(netlib_retry_options *options,
                                                enum netlib_long_retry_after over_max);
@@ -2198,20 +1810,14 @@ void netlib_retry_options_set_long_retry_after(netlib_retry_options *options,
  *
  * `netlib_retry_parse_retry_after` fails for a malformed value in either case.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param ignore 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options *options, int32_t ignore);
 
 /**
  * How randomness enters the backoff.
  *
- * @param retry the Retry. May be NULL: `NETLIB_JITTER_ADDITIVE` is returned.
- * @return one of `enum netlib_jitter_kind`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_jitter_kind`; `NETLIB_JITTER_ADDITIVE` for NULL.
  */
 enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
 
@@ -2219,51 +1825,35 @@ enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
  * Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
  * unused.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return 1 or 0.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_retry_obeys_any_retry_after(const netlib_retry *retry);
 
 /**
  * How many statuses are listed as those whose Retry-After header is obeyed.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_retry_retry_after_status_count(const netlib_retry *retry);
 
 /**
  * One of the statuses whose Retry-After header is obeyed; they are sorted.
  *
- * @param retry the Retry. May be NULL: -1 is returned.
- * @param index 0 to count - 1; beyond, -1 is returned.
- * @return a status code.
- * @threads any
- * @since 0.1.0
+ * @return a status code; -1 for NULL.
  */
 int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t index);
 
 /**
  * How a Retry-After that asks for more than `retry_after_max` is handled.
  *
- * @param retry the Retry. May be NULL: `NETLIB_LONG_RETRY_AFTER_CLAMP` is returned.
- * @return one of `enum netlib_long_retry_after`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_long_retry_after`; `NETLIB_LONG_RETRY_AFTER_CLAMP` for NULL.
  */
 enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *retry);
 
 /**
  * Whether a Retry-After that is neither a number nor a date counts as absent.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return 1 or 0.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
@@ -2295,12 +1885,10 @@ int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
  *
  * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
  * behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
- * chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http,
- * the documentation of Client.CheckRedirect.
+ * chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http, the
+ * documentation of Client.CheckRedirect.
  *
- * @return owned: free them with `netlib_retry_options_free`. Never NULL.
- * @threads any
- * @since 0.1.0
+ * @return Never NULL.
  */
 NETLIB_MUST_USE
 netlib_retry_options *netlib_retry_options_new_recommended(void);
@@ -2310,8 +1898,6 @@ netlib_retry_options *netlib_retry_options_new_recommended(void);
  * from those options.
  *
  * @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
- * @threads any
- * @since 0.1.0
  */
 const netlib_retry *netlib_retry_recommended(void);
 
@@ -2320,10 +1906,7 @@ const netlib_retry *netlib_retry_recommended(void);
  * 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in
  * either case.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param counts 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options,
                                                      int32_t counts);
@@ -2331,10 +1914,7 @@ void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *optio
 /**
  * Whether a redirect consumes one of `total`.
  *
- * @param retry the Retry. May be NULL: 1 is returned.
- * @return 1 or 0.
- * @threads any
- * @since 0.1.0
+ * @return 1 or 0; 1 for NULL.
  */
 int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
 
@@ -2359,44 +1939,24 @@ struct netlib_retry;
 /**
  * Makes a Retry.
  *
- * @param options its settings, copied; the same options can make more. May be NULL: urllib3's defaults, see
+ * @param options its settings; the same options can make more. May be NULL: urllib3's defaults, see
  *        `netlib_retry_options_new`.
- * @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry **retry, netlib_error **err);
 
-/**
- * Another reference to the same Retry.
- *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_retry_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same Retry. */
 NETLIB_MUST_USE
 netlib_retry *netlib_retry_clone(const netlib_retry *retry);
 
-/**
- * Releases a Retry. What was borrowed from it ends with its last reference.
- *
- * @param retry owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a Retry. What was borrowed from it ends with its last reference. */
 void netlib_retry_free(netlib_retry *retry);
 
 /**
  * Options that make an equal Retry, history included: change some, and make another.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_retry_options_free`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 NETLIB_MUST_USE
 netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
@@ -2408,11 +1968,7 @@ netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
  *        instead.
  * @param redirect 0 or 1: whether redirects are followed. It does not change the default.
  * @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
- * @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_from_int(int32_t count,
@@ -2427,8 +1983,6 @@ netlib_status netlib_retry_from_int(int32_t count,
  * @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
  * @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
  * @return borrowed: one of the two, or a constant that is never freed. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
 
@@ -2450,21 +2004,17 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
  * but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
  * `NETLIB_RESPONSE_STATUS`.
  *
- * @param retry the Retry, which stays as it is. Not NULL.
+ * @param retry the Retry, which stays as it is.
  * @param method the request's method. May be NULL: unknown.
  * @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
  *        NULL: unknown.
  * @param response the response. May be NULL: there was none.
  * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
  *        sent. May be NULL: nothing failed.
- * @param next out, owned: free it with `netlib_retry_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
- *         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is
- *         not a token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system
- *         has no random numbers.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
+ *         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
+ *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has no random
+ *         numbers.
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_increment(const netlib_retry *retry,
@@ -2476,19 +2026,15 @@ netlib_status netlib_retry_increment(const netlib_retry *retry,
                                      netlib_error **err);
 
 /**
- * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
- * or in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After
- * header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+ * Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`, or
+ * in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
+ * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
  *
- * @param retry the Retry. Not NULL.
- * @param method the request's method. Not NULL.
+ * @param method the request's method.
  * @param status_code the response's status.
  * @param has_retry_after 0 or 1: whether it has a Retry-After header.
- * @param is_retry out: 0 or 1. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
- * @threads any
- * @since 0.1.0
+ * @param is_retry out: 0 or 1.
+ * @return `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_is_retry(const netlib_retry *retry,
@@ -2501,25 +2047,17 @@ netlib_status netlib_retry_is_retry(const netlib_retry *retry,
 /**
  * Says whether more retries were made than one of the counts allows.
  *
- * @param retry the Retry. May be NULL: 1 is returned.
- * @return 0 or 1.
- * @threads any
- * @since 0.1.0
+ * @return 0 or 1; 1 for NULL.
  */
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
 /**
- * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
- * of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
- * each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
+ * The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end of
+ * the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by each
+ * call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
  *
- * @param retry the Retry. Not NULL.
- * @param seconds out: in seconds. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no
- *         random numbers.
- * @threads any
- * @since 0.1.0
+ * @param seconds out: in seconds.
+ * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *seconds, netlib_error **err);
@@ -2527,16 +2065,12 @@ netlib_status netlib_retry_get_backoff_time(const netlib_retry *retry, double *s
 /**
  * How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
  *
- * @param retry the Retry. Not NULL.
- * @param response the response. Not NULL.
+ * @param response the response.
  * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
  *        server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
- *        ignored. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
+ *        ignored.
+ * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
  *         `NETLIB_CALLBACK_FAILED`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
@@ -2548,14 +2082,10 @@ netlib_status netlib_retry_get_retry_after(const netlib_retry *retry,
  * Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
  * section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
  *
- * @param retry the Retry. Not NULL.
- * @param value the header's value. Not NULL.
+ * @param value the header's value.
  * @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
- *        value asks for; 0 for a date that has passed. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
- * @threads any
- * @since 0.1.0
+ *        value asks for; 0 for a date that has passed.
+ * @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
@@ -2570,18 +2100,15 @@ netlib_status netlib_retry_parse_retry_after(const netlib_retry *retry,
  * `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
  * `netlib_retry_get_backoff_time`.
  *
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
  * @param response the last response. May be NULL: there was none.
- * @param seconds out: in seconds; 0 for no wait. Not NULL.
- * @param reason out: one of `enum netlib_delay_reason`. Not NULL.
+ * @param seconds out: in seconds; 0 for no wait.
+ * @param reason out: one of `enum netlib_delay_reason`.
  * @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
- *        is more than a double can hold. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
+ *        is more than a double can hold.
+ * @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
  *         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
  *         `NETLIB_IO` if the system has no random numbers.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_delay(const netlib_retry *retry,
@@ -2595,14 +2122,10 @@ netlib_status netlib_retry_delay(const netlib_retry *retry,
  * Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
  * of 0 and no Retry-After it returns at once.
  *
- * @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+ * @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
  * @param response the last response. May be NULL: there was none.
- * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
- *         requests in the history as causes; as `netlib_retry_delay` otherwise.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
+ *         history as causes; as `netlib_retry_delay` otherwise.
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_sleep(const netlib_retry *retry,
@@ -2613,17 +2136,12 @@ netlib_status netlib_retry_sleep(const netlib_retry *retry,
 /**
  * Sleeps as long as the response's Retry-After header asks, whatever its status.
  *
- * @param retry the Retry. Not NULL.
  * @param response the last response. May be NULL: there was none, and nothing to wait for.
- * @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
- * @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
- *         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
- *         unless that is ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
+ * @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
+ * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
+ *         history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is
+ *         ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
@@ -2636,10 +2154,7 @@ netlib_status netlib_retry_sleep_for_retry(const netlib_retry *retry,
  * The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
  * ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
- * @param error the error. May be NULL: NULL is returned.
- * @return borrowed from `error`; NULL for every other error.
- * @threads any
- * @since 0.1.0
+ * @return NULL for every other error.
  */
 const netlib_retry *netlib_error_retry(const netlib_error *error);
 
@@ -2678,8 +2193,8 @@ struct netlib_decision;
  * Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
  * does not wait.
  *
- * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed:
- * 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
+ * An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed: 303
+ * becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
  * `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
  * redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
  * `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_RETRY_DISABLED`
@@ -2698,24 +2213,20 @@ struct netlib_decision;
  * `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, on the way
  * back to the first origin too, because the Retry remembers it.
  *
- * @param retry the Retry of this request. Not NULL.
- * @param method the request's method. Not NULL.
- * @param url the request's URL. Not NULL.
+ * @param url the request's URL.
+ * @param retry the Retry of this request.
+ * @param method the request's method.
  * @param response the response. May be NULL: there was none.
  * @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
  *        sent. May be NULL: nothing failed.
- * @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
- * @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
+ * @param limit what the next request and the wait before it must obey. May be NULL: nothing.
+ * @return `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
  *         `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end before
  *         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is
  *         none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a
  *         date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8;
  *         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_retry_decide(const netlib_retry *retry,
@@ -2727,43 +2238,24 @@ netlib_status netlib_retry_decide(const netlib_retry *retry,
                                   netlib_decision **decision,
                                   netlib_error **err);
 
-/**
- * Another reference to the same decision.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_decision_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same decision. */
 NETLIB_MUST_USE
 netlib_decision *netlib_decision_clone(const netlib_decision *decision);
 
-/**
- * Releases a decision. What was borrowed from it ends with its last reference.
- *
- * @param decision owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a decision. What was borrowed from it ends with its last reference. */
 void netlib_decision_free(netlib_decision *decision);
 
 /**
  * What to do next.
  *
- * @param decision the decision. May be NULL: `NETLIB_ACTION_RETURN_RESPONSE` is returned.
- * @return one of `enum netlib_action`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_action`; `NETLIB_ACTION_RETURN_RESPONSE` for NULL.
  */
 enum netlib_action netlib_decision_action(const netlib_decision *decision);
 
 /**
  * The Retry for the next request. When a response is returned it is the one that was given.
  *
- * @param decision the decision. May be NULL: NULL is returned.
  * @return borrowed from `decision`: clone it to keep it.
- * @threads any
- * @since 0.1.0
  */
 const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
 
@@ -2771,30 +2263,21 @@ const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
  * Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
  * one that ran out.
  *
- * @param decision the decision. May be NULL: `NETLIB_COUNTER_NONE` is returned.
- * @return one of `enum netlib_counter`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_counter`; `NETLIB_COUNTER_NONE` for NULL.
  */
 enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
 
 /**
  * How long to wait before the next request.
  *
- * @param decision the decision. May be NULL: 0 is returned.
  * @return seconds; 0 for no wait.
- * @threads any
- * @since 0.1.0
  */
 double netlib_decision_delay(const netlib_decision *decision);
 
 /**
  * Why to wait.
  *
- * @param decision the decision. May be NULL: `NETLIB_DELAY_NONE` is returned.
- * @return one of `enum netlib_delay_reason`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_delay_reason`; `NETLIB_DELAY_NONE` for NULL.
  */
 enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *decision);
 
@@ -2802,10 +2285,7 @@ enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *dec
  * The wait without the caps `backoff_max` and `retry_after_max`. If a response is returned because its Retry-After
  * asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay` is 0.
  *
- * @param decision the decision. May be NULL: 0 is returned.
  * @return seconds.
- * @threads any
- * @since 0.1.0
  */
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
 
@@ -2813,13 +2293,9 @@ double netlib_decision_delay_uncapped(const netlib_decision *decision);
  * Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
  * error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
  *
- * @param decision the decision. Not NULL.
- * @param limit what the wait must obey; borrowed. May be NULL: nothing.
- * @param err out, owned. May be NULL.
+ * @param limit what the wait must obey. May be NULL: nothing.
  * @return `NETLIB_OK`, at once if there is nothing to wait for; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_decision_sleep(const netlib_decision *decision, const netlib_limit *limit, netlib_error **err);
@@ -2829,42 +2305,25 @@ netlib_status netlib_decision_sleep(const netlib_decision *decision, const netli
  * inherits if it has none (RFC 9110 section 10.2.2). The fragment is not part of the request: `netlib_url_request_uri`
  * leaves it out.
  *
- * @param decision the decision. May be NULL: NULL is returned.
  * @return borrowed from `decision`: clone it to keep it.
- * @threads any
- * @since 0.1.0
  */
 const netlib_url *netlib_decision_url(const netlib_decision *decision);
 
-/**
- * The method of the next request.
- *
- * @param decision the decision. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `decision`, NUL-terminated.
- * @threads any
- * @since 0.1.0
- */
+/** Returns the method of the next request. */
 const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
 
 /**
  * Whether the next request carries the body again, if the last one had any: rewind it first, see `netlib_rewind_body`.
  *
- * @param decision the decision. May be NULL: 0 is returned.
  * @return 0 or 1; 0 once a redirect has turned the request into GET, and when there is no next request.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
 /**
  * Whether the next request must not carry a header: the question that `netlib_decision_headers` asks for each.
  *
- * @param decision the decision. May be NULL: 1 is returned.
  * @param name the header's name, in any case of letters. May be NULL: 1 is returned.
- * @return 0 or 1.
- * @threads any
- * @since 0.1.0
+ * @return 0 or 1; 1 for NULL.
  */
 int32_t netlib_decision_drops_header(const netlib_decision *decision, const char *name);
 
@@ -2872,10 +2331,7 @@ int32_t netlib_decision_drops_header(const netlib_decision *decision, const char
  * How many headers the next request must not carry, of those that are known by name. When only the headers of
  * `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
  *
- * @param decision the decision. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 
@@ -2883,12 +2339,7 @@ size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
  * One of the headers that the next request must not carry, in lower case; they are sorted. Use
  * `netlib_decision_headers` to drop them, or ask `netlib_decision_drops_header` for each that you have.
  *
- * @param decision the decision. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `decision`, NUL-terminated.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
@@ -2897,13 +2348,8 @@ const char *netlib_decision_dropped_header(const netlib_decision *decision, size
  * that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
  * profile only. So do not keep Host in the list, but write it from the URL of each request (`netlib_url_netloc`).
  *
- * @param decision the decision. Not NULL.
- * @param request_headers the headers of the last request. Not NULL.
- * @param next_headers out, owned: free it with `netlib_headers_free`. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param request_headers the headers of the last request.
  * @return `NETLIB_OK`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_decision_headers(const netlib_decision *decision,
@@ -2916,215 +2362,147 @@ netlib_status netlib_decision_headers(const netlib_decision *decision,
 /**
  * What is left of `total`.
  *
- * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
- * @threads any
- * @since 0.1.0
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_total_left(const netlib_retry *retry);
 
 /**
  * What is left of `connect`.
  *
- * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
- * @threads any
- * @since 0.1.0
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_connect_left(const netlib_retry *retry);
 
 /**
  * What is left of `read`.
  *
- * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
- * @threads any
- * @since 0.1.0
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_read_left(const netlib_retry *retry);
 
 /**
  * What is left of `redirect`.
  *
- * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`.
- * @threads any
- * @since 0.1.0
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_redirect_left(const netlib_retry *retry);
 
 /**
  * What is left of `status`.
  *
- * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`.
- * @threads any
- * @since 0.1.0
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_status_left(const netlib_retry *retry);
 
 /**
  * What is left of `other`.
  *
- * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @return a count, negative when it is used up; `NETLIB_NONE`.
- * @threads any
- * @since 0.1.0
+ * @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_other_left(const netlib_retry *retry);
 
 /**
  * The factor of the exponential delay.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return seconds.
- * @threads any
- * @since 0.1.0
  */
 double netlib_retry_backoff_factor(const netlib_retry *retry);
 
 /**
  * The longest backoff.
  *
- * @param retry the Retry. May be NULL: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` is returned.
- * @return seconds; `NETLIB_TIMEOUT_NONE` for no bound.
- * @threads any
- * @since 0.1.0
+ * @return seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` for NULL.
  */
 double netlib_retry_backoff_max(const netlib_retry *retry);
 
 /**
  * The most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return seconds.
- * @threads any
- * @since 0.1.0
  */
 double netlib_retry_backoff_jitter(const netlib_retry *retry);
 
 /**
  * The longest wait that a Retry-After header can ask for.
  *
- * @param retry the Retry. May be NULL: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` is returned.
- * @return seconds; `NETLIB_TIMEOUT_NONE` for no bound.
- * @threads any
- * @since 0.1.0
+ * @return seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL.
  */
 double netlib_retry_retry_after_max(const netlib_retry *retry);
 
 /**
  * Whether running out of redirects is an error.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_retry_raise_on_redirect(const netlib_retry *retry);
 
 /**
  * Whether running out of retries because of a status is an error.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_retry_raise_on_status(const netlib_retry *retry);
 
 /**
  * Whether Retry-After is obeyed.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return 0 or 1.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_retry_respect_retry_after_header(const netlib_retry *retry);
 
 /**
  * How redirects are followed.
  *
- * @param retry the Retry. May be NULL: `NETLIB_REDIRECT_URLLIB3` is returned.
- * @return one of `enum netlib_redirect_profile`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_redirect_profile`; `NETLIB_REDIRECT_URLLIB3` for NULL.
  */
 enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *retry);
 
 /**
  * Whether every method may be retried; the list of allowed methods is then empty and means nothing.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return 0 or 1.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_retry_allows_any_method(const netlib_retry *retry);
 
 /**
  * How many methods are listed as allowed.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_retry_allowed_method_count(const netlib_retry *retry);
 
 /**
  * One of the allowed methods, in upper case; they are sorted.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `retry`, NUL-terminated.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_retry_allowed_method(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
  * How many statuses are retried.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_retry_status_forcelist_count(const netlib_retry *retry);
 
 /**
  * One of the statuses that are retried; they are sorted.
  *
- * @param retry the Retry. May be NULL: -1 is returned.
- * @param index 0 to count - 1; beyond, -1 is returned.
- * @return a status code.
- * @threads any
- * @since 0.1.0
+ * @return a status code; -1 for NULL.
  */
 int32_t netlib_retry_status_forcelist_at(const netlib_retry *retry, size_t index);
 
 /**
  * How many headers do not follow a redirect to another origin.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_retry_removed_header_count(const netlib_retry *retry);
 
 /**
  * One of the headers that do not follow a redirect to another origin, in lower case; they are sorted.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `retry`, NUL-terminated.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_retry_removed_header(const netlib_retry *retry, size_t index, size_t *len);
 
@@ -3132,54 +2510,35 @@ const char *netlib_retry_removed_header(const netlib_retry *retry, size_t index,
  * Whether a redirect to another origin may take every header along that nothing drops: true unless
  * `netlib_retry_options_set_keep_headers_on_redirect` gave a list.
  *
- * @param retry the Retry. May be NULL: 1 is returned.
- * @return 0 or 1.
- * @threads any
- * @since 0.1.0
+ * @return 0 or 1; 1 for NULL.
  */
 int32_t netlib_retry_keeps_any_header(const netlib_retry *retry);
 
 /**
  * How many headers may follow a redirect to another origin, if only listed ones may.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return the count; 0 also when every header may.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_retry_kept_header_count(const netlib_retry *retry);
 
 /**
  * One of the headers that may follow a redirect to another origin, in lower case; they are sorted.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `retry`, NUL-terminated.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_retry_kept_header(const netlib_retry *retry, size_t index, size_t *len);
 
 /**
  * How many entries the history has: one per call of `netlib_retry_increment`, in the order of the requests.
  *
- * @param retry the Retry. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_retry_history_count(const netlib_retry *retry);
 
 /**
  * The method of a request of the history.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `retry`, NUL-terminated; NULL when it was not given.
- * @threads any
- * @since 0.1.0
+ * @return NULL when it was not given.
  */
 const char *netlib_retry_history_method(const netlib_retry *retry, size_t index, size_t *len);
 
@@ -3187,12 +2546,7 @@ const char *netlib_retry_history_method(const netlib_retry *retry, size_t index,
  * The URL of a request in the history, as it was given. It may contain a password: in logs use
  * `netlib_retry_history_redacted_url`.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `retry`, NUL-terminated; NULL when it was not given.
- * @threads any
- * @since 0.1.0
+ * @return NULL when it was not given.
  */
 const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, size_t *len);
 
@@ -3200,12 +2554,7 @@ const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, si
  * The URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the userinfo, each
  * value of the query and the fragment. A text that is not a URL becomes "***" as a whole.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `retry`, NUL-terminated; NULL when no URL was given, and when there is no memory for the text.
- * @threads any
- * @since 0.1.0
+ * @return NULL when no URL was given, and when there is no memory for the text.
  */
 const char *netlib_retry_history_redacted_url(const netlib_retry *retry,
                                               size_t index,
@@ -3214,22 +2563,14 @@ const char *netlib_retry_history_redacted_url(const netlib_retry *retry,
 /**
  * What failed in a request of the history.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @return borrowed from `retry`; NULL when there was a response. It lends no Retry of its own.
- * @threads any
- * @since 0.1.0
+ * @return NULL when there was a response. It lends no Retry of its own.
  */
 const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t index);
 
 /**
  * The response's status of a request of the history.
  *
- * @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
- * @param index 0 to count - 1; beyond, `NETLIB_NONE` is returned.
- * @return a status code; `NETLIB_NONE` when there was no response.
- * @threads any
- * @since 0.1.0
+ * @return a status code; `NETLIB_NONE` when there was no response; `NETLIB_NONE` for NULL.
  */
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
@@ -3237,12 +2578,7 @@ int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
  * The Location that a request in the history was redirected to, as the server sent it. It may contain a token: in logs
  * use `netlib_retry_history_redacted_redirect_location`.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `retry`, NUL-terminated; NULL when it was not redirected.
- * @threads any
- * @since 0.1.0
+ * @return NULL when it was not redirected.
  */
 const char *netlib_retry_history_redirect_location(const netlib_retry *retry,
                                                    size_t index,
@@ -3252,13 +2588,7 @@ const char *netlib_retry_history_redirect_location(const netlib_retry *retry,
  * The Location that a request in the history was redirected to, for logs: redacted as by
  * `netlib_retry_history_redacted_url`.
  *
- * @param retry the Retry. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `retry`, NUL-terminated; NULL when it was not redirected, and when there is no memory for the
- *         text.
- * @threads any
- * @since 0.1.0
+ * @return NULL when it was not redirected, and when there is no memory for the text.
  */
 const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *retry, size_t index, size_t *len);
 
@@ -3267,10 +2597,7 @@ const char *netlib_retry_history_redacted_redirect_location(const netlib_retry *
 /**
  * The methods that may be retried unless set, as `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`.
  *
- * @param count out: how many. May be NULL.
  * @return a constant array of constant strings, fit for the setters. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 const char *const *netlib_retry_default_allowed_methods(size_t *count);
 
@@ -3278,10 +2605,7 @@ const char *const *netlib_retry_default_allowed_methods(size_t *count);
  * The headers that do not follow a redirect to another origin unless set, as
  * `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
  *
- * @param count out: how many. May be NULL.
  * @return a constant array of constant strings, fit for the setters. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count);
 
@@ -3289,30 +2613,21 @@ const char *const *netlib_retry_default_remove_headers_on_redirect(size_t *count
  * The request headers that carry credentials, as `NETLIB_SENSITIVE_HEADERS`. See
  * `netlib_retry_options_add_sensitive_headers`.
  *
- * @param count out: how many. May be NULL.
  * @return a constant array of constant strings, fit for the setters. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 const char *const *netlib_sensitive_headers(size_t *count);
 
 /**
  * The statuses whose Retry-After header is obeyed unless set, as `NETLIB_RETRY_AFTER_STATUS_CODES`.
  *
- * @param count out: how many. May be NULL.
  * @return a constant array. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 const int32_t *netlib_retry_after_status_codes(size_t *count);
 
 /**
  * The statuses that redirect, as `NETLIB_REDIRECT_STATUS_CODES`.
  *
- * @param count out: how many. May be NULL.
  * @return a constant array. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 const int32_t *netlib_redirect_status_codes(size_t *count);
 
@@ -3320,8 +2635,6 @@ const int32_t *netlib_redirect_status_codes(size_t *count);
  * `backoff_max` unless set, as `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`.
  *
  * @return seconds.
- * @threads any
- * @since 0.1.0
  */
 double netlib_retry_default_backoff_max(void);
 
@@ -3345,29 +2658,18 @@ struct netlib_headers_options;
 /**
  * Makes options with nothing chosen.
  *
- * @return owned: free them with `netlib_headers_options_free`. Never NULL.
- * @threads any
- * @since 0.1.0
+ * @return Never NULL.
  */
 NETLIB_MUST_USE
 netlib_headers_options *netlib_headers_options_new(void);
 
-/**
- * Releases options.
- *
- * @param options owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases options. */
 void netlib_headers_options_free(netlib_headers_options *options);
 
 /**
  * Whether there is `connection: keep-alive`. By default there is not.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param keep_alive 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int32_t keep_alive);
 
@@ -3376,10 +2678,7 @@ void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int3
  * `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
  * is no such header.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param value copied. May be NULL: no header, as for "".
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param value May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
 
@@ -3387,10 +2686,7 @@ void netlib_headers_options_set_accept_encoding(netlib_headers_options *options,
  * Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
  * `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding` chose.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param enable 0 or 1; 0, no header, unless set.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_headers_options_enable_accept_encoding(netlib_headers_options *options, int32_t enable);
 
@@ -3398,10 +2694,7 @@ void netlib_headers_options_enable_accept_encoding(netlib_headers_options *optio
  * One more element of `accept-encoding`, after a comma. The first call replaces what the other two setters of
  * `accept-encoding` chose.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param coding for example "gzip" or "br;q=0.5". Copied. Not NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param coding for example "gzip" or "br;q=0.5".
  */
 void netlib_headers_options_add_accept_encoding(netlib_headers_options *options, const char *coding);
 
@@ -3409,33 +2702,24 @@ void netlib_headers_options_add_accept_encoding(netlib_headers_options *options,
  * Declares that the program can decode one more coding than gzip and deflate. It is listed when
  * `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). Again what is known already: nothing
- *        happens. Copied. Not NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
+ *        happens.
  */
 void netlib_headers_options_add_supported_coding(netlib_headers_options *options, const char *coding);
 
 /**
  * The value of `user-agent`. The default is no such header.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param user_agent copied. May be NULL: no header, as for "".
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param user_agent May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_user_agent(netlib_headers_options *options, const char *user_agent);
 
 /**
  * Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
- * of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is
- * what older servers expect. The default is no such header.
+ * of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is what
+ * older servers expect. The default is no such header.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_basic_auth(netlib_headers_options *options, const char *credentials);
 
@@ -3443,47 +2727,37 @@ void netlib_headers_options_set_basic_auth(netlib_headers_options *options, cons
  * Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
  * `authorization`. The default is no such header.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param credentials "user:password", any bytes. May be NULL: no header, as for "".
  */
 void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options, const char *credentials);
 
 /**
  * Whether there is `cache-control: no-cache`. By default there is not.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param disable_cache 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_headers_options_set_disable_cache(netlib_headers_options *options, int32_t disable_cache);
 
 /**
- * Adds any header, after those that the other setters make and those added before. A name added again is there
- * several times.
+ * Adds any header, after those that the other setters make and those added before. A name added again is there several
+ * times.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param name a token (RFC 9110 section 5.1), sent in the case given. Copied. Not NULL.
- * @param value any bytes but CR and LF; "" is an empty value. Copied. Not NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param name a token (RFC 9110 section 5.1), sent in the case given.
+ * @param value any bytes but CR and LF; "" is an empty value.
  */
-void netlib_headers_options_add_header(netlib_headers_options *options, const char *name, const char *value);
+void netlib_headers_options_add_header(netlib_headers_options *options,
+                                       const char *name,
+                                       const char *value);
 
 /**
  * Makes request headers. The order is `accept-encoding`, `user-agent`, `connection`, `authorization`,
  * `proxy-authorization`, `cache-control`, each in lower case and only if chosen, then the added ones.
  *
  * @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
- * @param headers out, owned: free it with `netlib_headers_free`. Not NULL.
- * @param err out, owned: its offset is that of the byte in the name or value that its message names. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be
- *         larger than 16 MiB; `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1;
- *         `NETLIB_INVALID_UTF8` for the text of a coding. The message begins with the setter's name.
- * @threads any
- * @since 0.1.0
+ * @param err its offset is that of the byte in the name or value that its message names.
+ * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
+ *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for the text of a
+ *         coding. The message begins with the setter's name.
  */
 NETLIB_MUST_USE
 netlib_status netlib_make_headers(const netlib_headers_options *options,
@@ -3494,115 +2768,64 @@ netlib_status netlib_make_headers(const netlib_headers_options *options,
  * Options that make the same headers again, to vary them: the headers that setters made are changed or left out by
  * calling their setter anew, the others were added with `netlib_headers_options_add_header`.
  *
- * @param headers the headers. May be NULL: NULL is returned.
- * @return owned: free them with `netlib_headers_options_free`. NULL when there is no memory for them.
- * @threads any
- * @since 0.1.0
+ * @return NULL when there is no memory for them.
  */
 NETLIB_MUST_USE
 netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
-/**
- * Another reference to the same headers.
- *
- * @param headers the headers. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_headers_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same headers. */
 NETLIB_MUST_USE
 netlib_headers *netlib_headers_clone(const netlib_headers *headers);
 
-/**
- * Releases headers. What was borrowed from them ends with their last reference.
- *
- * @param headers owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases headers. What was borrowed from them ends with their last reference. */
 void netlib_headers_free(netlib_headers *headers);
 
 /**
  * How many fields there are, a repeated name counting each time.
  *
- * @param headers the headers. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_headers_count(const netlib_headers *headers);
 
-/**
- * The name of one field, in the case it was given.
- *
- * @param headers the headers. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `headers`, NUL-terminated.
- * @threads any
- * @since 0.1.0
- */
+/** Returns the name of one field, in the case it was given. */
 const char *netlib_headers_name(const netlib_headers *headers, size_t index, size_t *len);
 
-/**
- * The value of one field.
- *
- * @param headers the headers. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `headers`, NUL-terminated.
- * @threads any
- * @since 0.1.0
- */
+/** Returns the value of one field. */
 const char *netlib_headers_value(const netlib_headers *headers, size_t index, size_t *len);
 
 /**
  * The first value of a name.
  *
- * @param headers the headers. May be NULL: NULL is returned.
  * @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `headers`, NUL-terminated; NULL when no field has the name.
- * @threads any
- * @since 0.1.0
+ * @return NULL when no field has the name.
  */
 const char *netlib_headers_get(const netlib_headers *headers, const char *name, size_t *len);
 
 /**
  * How many fields have a name.
  *
- * @param headers the headers. May be NULL: 0 is returned.
  * @param name in any case of letters. Borrowed for the call. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_headers_get_count(const netlib_headers *headers, const char *name);
 
 /**
  * One of the values of a name, in the order of the list.
  *
- * @param headers the headers. May be NULL: NULL is returned.
  * @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
  * @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `headers`, NUL-terminated.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_headers_get_at(const netlib_headers *headers, const char *name, size_t n, size_t *len);
 
 /**
- * The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the
- * first call, then kept.
+ * The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the first
+ * call, then kept.
  *
- * @param headers the headers. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `headers`, NUL-terminated; "" for an empty list; NULL when there is no memory for it.
- * @threads any
- * @since 0.1.0
+ * @return "" for an empty list; NULL when there is no memory for it.
  */
-const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
+const char *netlib_headers_to_wire(const netlib_headers *headers,
+                                   size_t *len);
 
 /* ==================================================================================================================
  * response: Parsing response heads, and what they say about the body that follows.
@@ -3629,14 +2852,10 @@ struct netlib_response;
 /**
  * Makes a response from what another HTTP implementation read, to ask the retry policy about it.
  *
- * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
+ * @param request_method the method of the request it answers, a token: "GET".
  * @param status 100 to 999.
- * @param headers its headers; the response keeps its own reference. Not NULL.
- * @param response out, owned: free it with `netlib_response_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
- * @threads any
- * @since 0.1.0
+ * @param headers its headers; the response keeps its own reference.
+ * @return `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
  */
 NETLIB_MUST_USE
 netlib_status netlib_response_new(const char *request_method,
@@ -3670,20 +2889,17 @@ netlib_status netlib_response_new(const char *request_method,
  * more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
  * without waiting for more.
  *
- * @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
- * @param head what was received so far. Copied. Not NULL unless `len` is 0.
+ * @param request_method the method of the request it answers, a token: "GET".
+ * @param head what was received so far.
  * @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
  * @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
  *        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
  *        stores 0. May be NULL: each call parses `head` from its start.
- * @param response out, owned: free it with `netlib_response_free`. Not NULL.
- * @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
- * @param err out, owned; its offset is where `head` is wrong. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response
- *         head; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for
- *         these bytes. A wrong state that is not detected can delay the response but not change it.
- * @threads any
- * @since 0.1.0
+ * @param head_len out: the length of the head in bytes, its empty line included.
+ * @param err its offset is where `head` is wrong.
+ * @return `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response head;
+ *         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
+ *         bytes. A wrong state that is not detected can delay the response but not change it.
  */
 NETLIB_MUST_USE
 netlib_status netlib_response_parse(const char *request_method,
@@ -3694,76 +2910,42 @@ netlib_status netlib_response_parse(const char *request_method,
                                     size_t *head_len,
                                     netlib_error **err);
 
-/**
- * Another reference to the same response.
- *
- * @param response the response. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_response_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same response. */
 NETLIB_MUST_USE
 netlib_response *netlib_response_clone(const netlib_response *response);
 
-/**
- * Releases a response. What was borrowed from it ends with its last reference.
- *
- * @param response owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a response. What was borrowed from it ends with its last reference. */
 void netlib_response_free(netlib_response *response);
 
 /**
  * The status code.
  *
- * @param response the response. May be NULL: 0 is returned.
  * @return 100 to 999.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_response_status(const netlib_response *response);
 
 /**
  * The headers, in the order they came.
  *
- * @param response the response. May be NULL: NULL is returned.
- * @return borrowed from `response`; `netlib_headers_clone` makes a reference that outlives it.
- * @threads any
- * @since 0.1.0
+ * @return `netlib_headers_clone` makes a reference that outlives it.
  */
 const netlib_headers *netlib_response_headers(const netlib_response *response);
 
-/**
- * The method of the request it answers, as it was given.
- *
- * @param response the response. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `response`, NUL-terminated.
- * @threads any
- * @since 0.1.0
- */
+/** Returns the method of the request it answers, as it was given. */
 const char *netlib_response_request_method(const netlib_response *response, size_t *len);
 
 /**
  * The words after the status code. They mean nothing to a program.
  *
- * @param response the response. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from `response`, NUL-terminated bytes, not always UTF-8; "" when the peer sent none; NULL when the
  *         response was not parsed.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_response_reason(const netlib_response *response, size_t *len);
 
 /**
  * The minor version of HTTP/1 that the peer sent.
  *
- * @param response the response. May be NULL: -1 is returned.
- * @return 0 or 1; -1 when the response was not parsed.
- * @threads any
- * @since 0.1.0
+ * @return 0 or 1; -1 when the response was not parsed; -1 for NULL.
  */
 int32_t netlib_response_minor_version(const netlib_response *response);
 
@@ -3772,12 +2954,7 @@ int32_t netlib_response_minor_version(const netlib_response *response);
  * `netlib_url_resolve`, and always UTF-8: bytes that are not were sent as they are by older servers, and are
  * percent-encoded here, so that the server gets them back. Several Location headers read as one, joined with ", ".
  *
- * @param response the response. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `response`, NUL-terminated; NULL if the status is not one of these, or if the Location is
- *         absent or empty.
- * @threads any
- * @since 0.1.0
+ * @return NULL if the status is not one of these, or if the Location is absent or empty.
  */
 const char *netlib_response_redirect_location(const netlib_response *response, size_t *len);
 
@@ -3795,15 +2972,11 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  * find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
  * unterminated quote.
  *
- * @param response the response. Not NULL.
- * @param framing out: one of `enum netlib_body_framing`. Not NULL.
- * @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an
- *         int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the
- *         last coding. Nothing more can then be read from the connection.
- * @threads any
- * @since 0.1.0
+ * @param framing out: one of `enum netlib_body_framing`.
+ * @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1.
+ * @return `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an int64_t, if
+ *         Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the last coding.
+ *         Nothing more can then be read from the connection.
  */
 NETLIB_MUST_USE
 netlib_status netlib_response_framing(const netlib_response *response,
@@ -3815,29 +2988,24 @@ netlib_status netlib_response_framing(const netlib_response *response,
  * Whether the request's method is HEAD, compared case-insensitively as in urllib3. To find the end of the body use
  * `netlib_response_framing`, which compares methods case-sensitively.
  *
- * @param response the response. May be NULL: 0 is returned.
  * @return 0 or 1.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_is_response_to_head(const netlib_response *response);
 
 /**
- * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
- * that are not looked at.
+ * Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after that
+ * are not looked at.
  *
  * Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
  * empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
  * Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
  * defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
  *
- * @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
+ * @param block the lines. Borrowed for the call.
  * @param len how many bytes that is, or `NETLIB_NTS`.
- * @param err out, owned: it has one cause for each of the first 100 defects, whose message names the line, counted
- *        from 1, and whose offset is where the line begins. May be NULL.
+ * @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
+ *        whose offset is where the line begins.
  * @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
@@ -3857,15 +3025,12 @@ struct netlib_body;
  * Reads from an application-defined body. Called only during `netlib_body_read`, on its thread. A call on the body
  * itself is `NETLIB_BUSY`.
  *
- * @param ctx as given to `netlib_body_new`.
  * @param buf where to put bytes; what it holds before is not set.
  * @param len how many bytes fit, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
  * @return 0 on success; any other number on failure. `netlib_body_read` reports a failure, or 0 without a stored `n`,
  *         as `NETLIB_CALLBACK_FAILED`.
- * @threads as `netlib_body_read` is called
- * @since 0.1.0
  */
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
@@ -3873,12 +3038,9 @@ typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t 
  * Reports the read position of an application-defined body. Called only during `netlib_set_file_position`, on its
  * thread. A call on the body itself is `NETLIB_BUSY`.
  *
- * @param ctx as given to `netlib_body_new`.
  * @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
  * @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
  *         `NETLIB_POSITION_FAILED`.
- * @threads as `netlib_set_file_position` is called
- * @since 0.1.0
  */
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
@@ -3886,12 +3048,9 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
  * Moves an application-defined body. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
  * thread. A call on the body itself is `NETLIB_BUSY`.
  *
- * @param ctx as given to `netlib_body_new`.
  * @param pos where to: bytes from the start, 0 or more.
  * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
  *         reported as `NETLIB_UNREWINDABLE_BODY`.
- * @threads as `netlib_rewind_body` is called
- * @since 0.1.0
  */
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
@@ -3899,58 +3058,46 @@ typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
  * Reports whether an application-defined body has been closed. Called only during `netlib_is_fp_closed`, on its
  * thread. A call on the body itself is `NETLIB_BUSY`.
  *
- * @param ctx as given to `netlib_body_new`.
  * @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
  * @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
  *         `NETLIB_CALLBACK_FAILED`.
- * @threads as `netlib_is_fp_closed` is called
- * @since 0.1.0
  */
 typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
 
 /**
  * Makes a body of bytes in memory, at its start.
  *
- * @param data the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many, or `NETLIB_NTS`.
- * @param body out, owned: free it with `netlib_body_free`. Not NULL.
- * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body, netlib_error **err);
 
 /**
- * Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it
- * moves the descriptor; netlib changes nothing else of it.
+ * Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it moves
+ * the descriptor; netlib changes nothing else of it.
  *
  * @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
- * @param body out, owned: free it with `netlib_body_free`, which does not close `fd`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
- * @threads any
- * @since 0.1.0
+ * @param body out: `netlib_body_free` does not close `fd`.
+ * @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
  */
 NETLIB_MUST_USE
-netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
+netlib_status netlib_body_from_fd(int fd,
+                                  netlib_body **body,
+                                  netlib_error **err);
 
 /**
  * Makes a body that the program's own functions read and move.
  *
- * @param read reads. Not NULL.
+ * @param read reads the body.
  * @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
  * @param seek moves. May be NULL: the body cannot be moved back.
  * @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
  * @param ctx passed to each of the callbacks. May be NULL.
  * @param ctx_free releases `ctx`, once, when the body is freed, or before this call returns if it fails. May be NULL:
  *        `ctx` must stay usable until the body is freed.
- * @param body out, owned: free it with `netlib_body_free`, which calls no callback but `ctx_free`. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param body out: its `_free` calls no callback but `ctx_free`.
  * @return `NETLIB_OK`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_body_new(netlib_body_read_fn read,
@@ -3962,13 +3109,7 @@ netlib_status netlib_body_new(netlib_body_read_fn read,
                               netlib_body **body,
                               netlib_error **err);
 
-/**
- * Releases a body. A descriptor stays open.
- *
- * @param body owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a body. A descriptor stays open. */
 void netlib_body_free(netlib_body *body);
 
 /**
@@ -3977,29 +3118,20 @@ void netlib_body_free(netlib_body *body);
  *
  * A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
  * is not called once the limit has ended; how long it takes is its own affair.
- *
- * @param body the body. May be NULL: nothing happens.
- * @param limit the limit. May be NULL: none.
- * @threads one call at a time on the body
- * @since 0.1.0
  */
 void netlib_body_set_limit(netlib_body *body,
                            const netlib_limit *limit);
 
 /**
- * Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit` if
- * there is one; a signal does not end the wait.
+ * Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit`
+ * if there is one; a signal does not end the wait.
  *
- * @param body the body. Not NULL.
- * @param buf where to put the bytes. Not NULL unless `len` is 0.
+ * @param buf where to put the bytes.
  * @param len how many bytes fit; with 0 nothing is read, and `NETLIB_OK` is returned.
- * @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has
- *         nothing yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and
- *         `NETLIB_DEADLINE_EXCEEDED` when the limit has ended, after which the read can be tried again.
- * @threads one call at a time on the body
- * @since 0.1.0
+ * @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body.
+ * @return `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has nothing yet;
+ *         `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` when
+ *         the limit has ended, after which the read can be tried again.
  */
 NETLIB_MUST_USE
 netlib_status netlib_body_read(netlib_body *body,
@@ -4011,31 +3143,25 @@ netlib_status netlib_body_read(netlib_body *body,
 /**
  * How many bytes of a body are left to read: what a Content-Length says if the body is sent now.
  *
- * @param body the body. Not NULL.
- * @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or for a body of
- *        the program's own. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_IO`, with errno.
- * @threads one call at a time on the body
- * @since 0.1.0
+ * @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or for a body of the
+ *        program's own.
+ * @return `NETLIB_IO`, with errno.
  */
 NETLIB_MUST_USE
-netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
+netlib_status netlib_body_length(netlib_body *body,
+                                 int64_t *length,
+                                 netlib_error **err);
 
 /**
  * With a position: moves the body there, as `netlib_rewind_body`. Without: records where the body is.
  *
- * @param body the body. Not NULL.
  * @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
  * @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
- *        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`. Not NULL.
- * @param err out, owned. May be NULL.
+ *        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
  * @return `NETLIB_OK`, also when no position could be recorded, because most bodies are sent only once;
  *         `NETLIB_UNREWINDABLE_BODY` when it cannot be moved to `pos`, `NETLIB_POSITION_FAILED` included;
  *         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
  *         from `tell`.
- * @threads one call at a time on the body
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *out_pos, netlib_error **err);
@@ -4043,14 +3169,10 @@ netlib_status netlib_set_file_position(netlib_body *body, int64_t pos, int64_t *
 /**
  * Moves a body back to a recorded position, so that it can be sent again.
  *
- * @param body the body. Not NULL.
  * @param pos what `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file there is nothing
  *        to read.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
+ * @return `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
  *         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
- * @threads one call at a time on the body
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_rewind_body(netlib_body *body,
@@ -4060,17 +3182,11 @@ netlib_status netlib_rewind_body(netlib_body *body,
 /**
  * Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
  *
- * @param body the body. Not NULL.
- * @param closed out: 0 or 1. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
- * @threads one call at a time on the body
- * @since 0.1.0
+ * @param closed out: 0 or 1.
+ * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE
-netlib_status netlib_is_fp_closed(netlib_body *body,
-                                  int32_t *closed,
-                                  netlib_error **err);
+netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
 
 /* ==================================================================================================================
  * socket: Connecting, and waiting for descriptors.
@@ -4084,97 +3200,72 @@ struct netlib_connect_options;
 /**
  * Makes options that hold the defaults.
  *
- * @return owned: free it with `netlib_connect_options_free`. Never NULL.
- * @threads any
- * @since 0.1.0
+ * @return Never NULL.
  */
 NETLIB_MUST_USE
 netlib_connect_options *netlib_connect_options_new(void);
 
-/**
- * Releases options.
- *
- * @param options owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases options. */
 void netlib_connect_options_free(netlib_connect_options *options);
 
 /**
  * Sets how long connecting to each address may take. A host with three addresses may take three times as long, and
  * resolving its name is not counted: a `netlib_limit` bounds the whole.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
  *        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
- * @threads any
- * @since 0.1.0
  */
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
 /**
- * Sets the address and port that connections come from. The default is the system's choice. Addresses of another family
- * than the source's are passed over as ones that failed; connections to Unix domain sockets have no source.
+ * Sets the address and port that connections come from. The default is the system's choice. Addresses of another
+ * family than the source's are passed over as ones that failed; connections to Unix domain sockets have no source.
  *
  * A port is good for one connection at a time to the same address. All attempts of a race share it, for which
  * `SO_REUSEADDR` is set.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param host an address of this machine, or a name of it, copied; "" leaves the address to the system. Not NULL.
+ * @param host an address of this machine, or a name of it; "" leaves the address to the system.
  * @param port 0 to 65535; 0 leaves the port to the system.
- * @threads any
- * @since 0.1.0
  */
-void netlib_connect_options_set_source_address(netlib_connect_options *options,
-                                               const char *host,
-                                               int32_t port);
+void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
 
 /**
- * Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`,
- * or `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
+ * Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`, or
+ * `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
  *
  * These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
  * interface, no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added.
  * One that the system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface
  * that is not there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
  *
- * @param options the options. May be NULL: nothing happens.
- * @param name as in the list of if_nameindex(3), 1 to 15 bytes, copied. `NETLIB_UNSUPPORTED` is reported on systems
- *        that have no such option. Not NULL.
- * @threads any
- * @since 0.1.0
+ * @param name as in the list of if_nameindex(3), 1 to 15 bytes, `NETLIB_UNSUPPORTED` is reported on systems that have
+ *        no such option.
  */
 void netlib_connect_options_set_interface(netlib_connect_options *options,
                                           const char *name);
 
 /**
- * Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which turns
- * Nagle's algorithm off. By default it is not set, so that the system's default holds, which is off. A client that
- * writes a request in pieces wants it on.
+ * Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which
+ * turns Nagle's algorithm off. By default it is not set, so that the system's default holds, which is off. A client
+ * that writes a request in pieces wants it on.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param enable 1: at once; 0: the system may wait for more to send.
- * @threads any
- * @since 0.1.0
  */
-void netlib_connect_options_set_no_delay(netlib_connect_options *options,
-                                         int32_t enable);
+void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_t enable);
 
 /**
- * Turns keep-alive on (`SO_KEEPALIVE`): a connection on which nothing comes is probed, and fails with `ETIMEDOUT` if no
- * probe is answered. By default it is not set, so that the system's default holds, which is off.
+ * Turns keep-alive on (`SO_KEEPALIVE`): a connection on which nothing comes is probed, and fails with `ETIMEDOUT` if
+ * no probe is answered. By default it is not set, so that the system's default holds, which is off.
  *
  * Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that have no
  * such times for one socket, unless all three are left to the system.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
  *        `NETLIB_TIMEOUT_DEFAULT`: as the system has it, two hours on Linux.
  * @param interval seconds from one probe to the next (`TCP_KEEPINTVL`): more than 0, at most 32,767;
  *        `NETLIB_TIMEOUT_DEFAULT`: as the system has it.
- * @param count how many probes in a row stay unanswered (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: as the system has it.
- * @threads any
- * @since 0.1.0
+ * @param count how many probes in a row stay unanswered (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: as the system has
+ *        it.
  */
 void netlib_connect_options_set_keepalive(netlib_connect_options *options,
                                           double idle,
@@ -4182,18 +3273,15 @@ void netlib_connect_options_set_keepalive(netlib_connect_options *options,
                                           int32_t count);
 
 /**
- * Sets how long sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`: `TCP_USER_TIMEOUT`, the
- * user timeout of RFC 5482 at this end; the peer is not told. By default it is not set: the system tries for some 15
- * minutes. Where keep-alive is on too, it ends the probes instead of their count.
+ * Sets how long sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`: `TCP_USER_TIMEOUT`,
+ * the user timeout of RFC 5482 at this end; the peer is not told. By default it is not set: the system tries for some
+ * 15 minutes. Where keep-alive is on too, it ends the probes instead of their count.
  *
- * On Linux it also ends a connect that gets no answer, not before the first packet would be sent again, which is
- * after a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
+ * On Linux it also ends a connect that gets no answer, not before the first packet would be sent again, which is after
+ * a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: as the
  *        system has it. `NETLIB_UNSUPPORTED` is reported on systems that have no such option.
- * @threads any
- * @since 0.1.0
  */
 void netlib_connect_options_set_user_timeout(netlib_connect_options *options,
                                              double seconds);
@@ -4203,13 +3291,10 @@ void netlib_connect_options_set_user_timeout(netlib_connect_options *options,
  * they were added, after those that have a setter of their own, so that the last word is here. None is set by default,
  * `TCP_NODELAY` included. On Unix domain sockets only those of the level `SOL_SOCKET` are set.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
  * @param name as for setsockopt(2), for instance `TCP_NODELAY`.
- * @param value what the option is set to, copied. Not NULL unless `len` is 0.
+ * @param value what the option is set to,
  * @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
- * @threads any
- * @since 0.1.0
  */
 void netlib_connect_options_add_socket_option(netlib_connect_options *options,
                                               int32_t level,
@@ -4280,15 +3365,10 @@ enum netlib_address_class NETLIB_INT32 {
  * or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
  * interrupts it, and the other attempts wait for it.
  *
- * @param ctx as given to the setter. May be NULL.
  * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
- *        Not NULL.
- * @param len its length in bytes.
  * @param classes the bits of `netlib_address_class` that it has.
  * @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
  *         ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
 
@@ -4300,11 +3380,8 @@ typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address,
  * skipped like one that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
  * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
  *        are refused.
- * @threads any
- * @since 0.1.0
  */
 void netlib_connect_options_refuse_addresses(netlib_connect_options *options,
                                              int32_t classes);
@@ -4312,12 +3389,7 @@ void netlib_connect_options_refuse_addresses(netlib_connect_options *options,
 /**
  * Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param callback the function. May be NULL: none.
- * @param ctx given to it. May be NULL.
- * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
- * @threads any
- * @since 0.1.0
  */
 void netlib_connect_options_set_address_callback(netlib_connect_options *options,
                                                  netlib_address_fn callback,
@@ -4327,13 +3399,9 @@ void netlib_connect_options_set_address_callback(netlib_connect_options *options
 /**
  * Says which classes an address has.
  *
- * @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed. Not NULL.
- * @param len its length in bytes.
- * @param classes out: bits of `netlib_address_class`, one at least. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
- * @threads any
- * @since 0.1.0
+ * @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
+ * @param classes out: bits of `netlib_address_class`, one at least.
+ * @return `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
  */
 NETLIB_MUST_USE
 netlib_status netlib_classify_address(const void *address, size_t len, int32_t *classes, netlib_error **err);
@@ -4342,12 +3410,9 @@ netlib_status netlib_classify_address(const void *address, size_t len, int32_t *
  * Says which classes an address has that is written as text. To know what a name leads to, or a number such as
  * "0x7f.1", is the business of connecting: see `netlib_connect_options_refuse_addresses`.
  *
- * @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed. Not NULL.
- * @param classes out: bits of `netlib_address_class`, one at least. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
+ * @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
+ * @param classes out: bits of `netlib_address_class`, one at least.
+ * @return `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
@@ -4357,8 +3422,6 @@ netlib_status netlib_classify_address_text(const char *text, int32_t *classes, n
  *
  * @param classes bits of `netlib_address_class`.
  * @return static text; NULL for 0, and for bits that are no class.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_address_class_name(int32_t classes);
 
@@ -4375,19 +3438,16 @@ struct netlib_addresses;
  * `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
  * progress.
  *
- * @param ctx as given with the function. May be NULL.
  * @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
- *        call. Not NULL.
+ *        call.
  * @param port what will be connected to.
  * @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
  * @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
- *        call: `netlib_addresses_free` does nothing. Not NULL.
+ *        call: `netlib_addresses_free` does nothing.
  * @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
  *         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
  *         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
  *         sent yet. Any other number is `NETLIB_CALLBACK_FAILED`.
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef int32_t (*netlib_resolve_fn)(void *ctx,
                                      const char *host,
@@ -4398,47 +3458,35 @@ typedef int32_t (*netlib_resolve_fn)(void *ctx,
 /**
  * Makes an empty list.
  *
- * @return owned: free it with `netlib_addresses_free`. Never NULL.
- * @threads any
- * @since 0.1.0
+ * @return Never NULL.
  */
 NETLIB_MUST_USE
 netlib_addresses *netlib_addresses_new(void);
 
-/**
- * Releases a list.
- *
- * @param addresses owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a list. */
 void netlib_addresses_free(netlib_addresses *addresses);
 
 /**
  * Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
  *
- * @param addresses the list. Not NULL.
- * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be
- *        aligned. A port of 0 stands for the one that is connected to. Not NULL unless `len` is 0.
+ * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
+ *        of 0 stands for the one that is connected to.
  * @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
  *        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a
- *         path as `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract
- *         name where there are none.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path as
+ *         `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name where
+ *         there are none.
  */
 NETLIB_MUST_USE
-netlib_status netlib_addresses_add(netlib_addresses *addresses, const void *address, size_t len, netlib_error **err);
+netlib_status netlib_addresses_add(netlib_addresses *addresses,
+                                   const void *address,
+                                   size_t len,
+                                   netlib_error **err);
 
 /**
  * How many addresses a list has.
  *
- * @param addresses the list. May be NULL: 0 is returned.
  * @return the number of addresses.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_addresses_count(const netlib_addresses *addresses);
 
@@ -4450,12 +3498,7 @@ size_t netlib_addresses_count(const netlib_addresses *addresses);
  * A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
  * `netlib_connect_new_addresses`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
- * @param ctx given to it. May be NULL.
- * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
- * @threads any
- * @since 0.1.0
  */
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options,
                                                  netlib_resolve_fn resolve,
@@ -4476,23 +3519,19 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * allows where nobody listens, counts as refused.
  *
  * @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
- *        with or without brackets. Copied. Not NULL.
+ *        with or without brackets.
  * @param port 0 to 65535.
- * @param options borrowed. May be NULL: the defaults.
- * @param limit ends the call early; borrowed. May be NULL: no limit.
- * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one
- *        that a limit ended included, which says the address, the errno and how long it took. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options
- *         refuse every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not
- *         answer in time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the
- *         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
- *         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
- *         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
- *         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address
- *         callback or the resolve callback failed; any failure status that the resolve callback returns.
- * @threads any
- * @since 0.1.0
+ * @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
+ * @param err its message names the host and the port; it has one cause for each address tried, the one that a limit
+ *        ended included, which says the address, the errno and how long it took.
+ * @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
+ *         address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
+ *         time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the errno is
+ *         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
+ *         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
+ *         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option
+ *         that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the
+ *         resolve callback failed; any failure status that the resolve callback returns.
  */
 NETLIB_MUST_USE
 netlib_status netlib_create_connection(const char *host,
@@ -4542,10 +3581,7 @@ struct netlib_connect;
  * with the bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does
  * not race and has no use for it.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param seconds 0.01 to 2; 0.25 is the default.
- * @threads any
- * @since 0.1.0
  */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options,
                                               double seconds);
@@ -4553,16 +3589,10 @@ void netlib_connect_options_set_attempt_delay(netlib_connect_options *options,
 /**
  * Makes a connect to a host. Nothing begins before the first step.
  *
- * @param host as for `netlib_create_connection`. Copied. Not NULL.
+ * @param host as for `netlib_create_connection`.
  * @param port 0 to 65535.
- * @param options copied. May be NULL: the defaults.
- * @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an
- *         option out of range; `NETLIB_UNSUPPORTED` for an option that this system does not have;
- *         `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
+ *         range; `NETLIB_UNSUPPORTED` for an option that this system does not have; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_connect_new(const char *host,
@@ -4576,15 +3606,9 @@ netlib_status netlib_connect_new(const char *host,
  * Unix domain sockets among them `netlib_create_unix_connection` says which options count.
  *
  * @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved.
- *        Copied. Not NULL.
  * @param port 0 to 65535: for the addresses that have none, and for messages.
- * @param addresses at least one, copied. Not NULL.
- * @param options copied. May be NULL: the defaults.
- * @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param addresses at least one,
  * @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_connect_new_addresses(const char *host,
@@ -4597,10 +3621,6 @@ netlib_status netlib_connect_new_addresses(const char *host,
 /**
  * Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
  * waiting for it. A connection that the connect returned belongs to the caller and stays open.
- *
- * @param connect owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
  */
 void netlib_connect_free(netlib_connect *connect);
 
@@ -4613,12 +3633,7 @@ void netlib_connect_free(netlib_connect *connect);
  * fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
  * lookup that was under way begins anew in the child's first step.
  *
- * @param connect the connect. Not NULL.
- * @param limit the limit. May be NULL: none.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
  */
 NETLIB_MUST_USE
 netlib_status netlib_connect_set_limit(netlib_connect *connect,
@@ -4631,16 +3646,13 @@ netlib_status netlib_connect_set_limit(netlib_connect *connect,
  *
  * A step that is early does no harm, and one that is late begins one attempt, not several.
  *
- * @param connect the connect. Not NULL.
  * @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
- *        -1 on failure, and while there is none. Not NULL.
- * @param err out, owned: as for `netlib_create_connection`, with one cause for each attempt, in the order in which the
- *        attempts began. May be NULL.
+ *        -1 on failure, and while there is none.
+ * @param err as for `netlib_create_connection`, with one cause for each attempt, in the order in which the attempts
+ *        began.
  * @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
  *         `NETLIB_CLOSED`: an earlier call returned the connection; all failures of `netlib_create_connection`. If all
  *         attempts failed, the failure is that of the attempt that ended last, and every later step returns it again.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_connect_step(netlib_connect *connect,
@@ -4650,13 +3662,11 @@ netlib_status netlib_connect_step(netlib_connect *connect,
 /**
  * Steps and waits until it is connected or has failed.
  *
- * @param connect the connect, which may have had steps. Not NULL.
+ * @param connect the connect, which may have had steps.
  * @param limit as `netlib_connect_set_limit` sets it. May be NULL: the one that was set, if any, stays.
- * @param fd out, owned: as from `netlib_connect_step`; -1 on failure. Not NULL.
- * @param err out, owned: as from `netlib_connect_step`. May be NULL.
+ * @param fd out, owned: as from `netlib_connect_step`; -1 on failure.
+ * @param err as from `netlib_connect_step`.
  * @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd, netlib_error **err);
@@ -4675,10 +3685,7 @@ netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *li
  * which epoll and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what
  * for.
  *
- * @param connect the connect. May be NULL: 0 is returned.
  * @return the number of descriptors.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
@@ -4686,11 +3693,7 @@ size_t netlib_connect_wait_count(const netlib_connect *connect);
  * A descriptor to wait for. Do not read from it, write to it or close it, nor ask it for its error (`SO_ERROR`), which
  * it tells once.
  *
- * @param connect the connect. May be NULL: -1 is returned.
- * @param index 0 to count - 1; beyond, -1 is returned.
- * @return the descriptor, borrowed.
- * @threads any
- * @since 0.1.0
+ * @return the descriptor, borrowed; -1 for NULL.
  */
 int netlib_connect_wait_fd(const netlib_connect *connect,
                            size_t index);
@@ -4699,11 +3702,7 @@ int netlib_connect_wait_fd(const netlib_connect *connect,
  * What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
  * have too.
  *
- * @param connect the connect. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
  * @return `POLLIN` or `POLLOUT`.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
@@ -4711,11 +3710,9 @@ int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
  * How long to wait at most before the next step, even if no descriptor is ready. At that time the next attempt starts,
  * an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again.
  *
- * @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
  * @return seconds, 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set: step when a descriptor is ready,
- *         or never if the connect has ended. Round it up to the resolution of your loop's timer.
- * @threads any
- * @since 0.1.0
+ *         or never if the connect has ended. Round it up to the resolution of your loop's timer; `NETLIB_TIMEOUT_NONE`
+ *         for NULL.
  */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
 
@@ -4723,20 +3720,14 @@ double netlib_connect_wait_seconds(const netlib_connect *connect);
  * How many addresses have been tried so far: the lines of the report, in the order in which they began. It can be read
  * at any time, afterwards too.
  *
- * @param connect the connect. May be NULL: 0 is returned.
  * @return the number of attempts.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_connect_attempt_count(const netlib_connect *connect);
 
 /**
  * Which attempt won.
  *
- * @param connect the connect. May be NULL: -1 is returned.
- * @return its index; -1 while there is none.
- * @threads any
- * @since 0.1.0
+ * @return its index; -1 while there is none; -1 for NULL.
  */
 int32_t netlib_connect_winner(const netlib_connect *connect);
 
@@ -4744,70 +3735,47 @@ int32_t netlib_connect_winner(const netlib_connect *connect);
  * The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract
  * name "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
  *
- * @param connect the connect. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from the connect.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_connect_attempt_address(const netlib_connect *connect, size_t index, size_t *len);
 
 /**
  * The port of an attempt.
  *
- * @param connect the connect. May be NULL: -1 is returned.
- * @param index 0 to count - 1; beyond, -1 is returned.
- * @return 0 to 65535; -1 of a Unix domain socket.
- * @threads any
- * @since 0.1.0
+ * @return 0 to 65535; -1 of a Unix domain socket; -1 for NULL.
  */
 int32_t netlib_connect_attempt_port(const netlib_connect *connect, size_t index);
 
 /**
  * When an attempt began.
  *
- * @param connect the connect. May be NULL: -1.0 is returned.
- * @param index 0 to count - 1; beyond, -1.0 is returned.
- * @return seconds since the first step of the connect.
- * @threads any
- * @since 0.1.0
+ * @return seconds since the first step of the connect; -1.0 for NULL.
  */
 double netlib_connect_attempt_start(const netlib_connect *connect, size_t index);
 
 /**
  * When an attempt ended, as far as steps have seen it.
  *
- * @param connect the connect. May be NULL: -1.0 is returned.
- * @param index 0 to count - 1; beyond, -1.0 is returned.
- * @return seconds since the first step of the connect; -1.0 while it is under way.
- * @threads any
- * @since 0.1.0
+ * @return seconds since the first step of the connect; -1.0 while it is under way; -1.0 for NULL.
  */
 double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
 
 /**
  * What became of an attempt: one of `enum netlib_status_code`.
  *
- * @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
- * @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
  * @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was under way when another
  *         won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy of
  *         the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
- *         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address.
- * @threads any
- * @since 0.1.0
+ *         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT`
+ *         beyond the count; `NETLIB_NULL_ARGUMENT` for NULL.
  */
-netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
+netlib_status netlib_connect_attempt_status(const netlib_connect *connect,
+                                            size_t index);
 
 /**
  * The system's number for why an attempt failed.
  *
- * @param connect the connect. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
  * @return an errno, such as `ECONNREFUSED`; 0 if no system call failed.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index);
 
@@ -4823,21 +3791,16 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  * timeout passes or the limit ends.
  *
  * @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL
- *        and has at most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
+ *        and has at most 108 bytes with it. Bytes of any value,
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
- * @param options borrowed. May be NULL: the defaults.
- * @param limit ends the call early; borrowed. May be NULL: no limit.
- * @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
- * @param err out, owned: its message contains the path; an abstract name is written as "@name", an unprintable byte as
- *        "\xff". May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
- *         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
- *         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`,
- *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
- *         long, has a NUL in it or is nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an
- *         abstract name on a system that has none.
- * @threads any
- * @since 0.1.0
+ * @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
+ * @param err its message contains the path; an abstract name is written as "@name", an unprintable byte as "\xff".
+ * @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
+ *         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
+ *         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
+ *         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, has a NUL in it or is
+ *         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system that has
+ *         none.
  */
 NETLIB_MUST_USE
 netlib_status netlib_create_unix_connection(const char *path,
@@ -4853,14 +3816,9 @@ netlib_status netlib_create_unix_connection(const char *path,
  *
  * While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
  *
- * @param path as for `netlib_create_unix_connection`. Copied. Not NULL unless `len` is 0.
+ * @param path as for `netlib_create_unix_connection`.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
- * @param options copied. May be NULL: the defaults.
- * @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_connect_new_unix(const char *path,
@@ -4880,13 +3838,9 @@ netlib_status netlib_connect_new_unix(const char *path,
  * @param fd the descriptor, borrowed.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits for ever.
- * @param limit ends the wait early; borrowed. May be NULL: no limit.
- * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`: readable; `NETLIB_TIMED_OUT`: the timeout passed first; `NETLIB_CANCELLED`,
  *         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
  *         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *limit, netlib_error **err);
@@ -4894,20 +3848,19 @@ netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *l
 /**
  * Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
  *
- * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
- * it is connected or has failed.
+ * A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when it
+ * is connected or has failed.
  *
  * @param fd the descriptor, borrowed.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits for ever.
- * @param limit ends the wait early; borrowed. May be NULL: no limit.
- * @param err out, owned. May be NULL.
  * @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
-netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit, netlib_error **err);
+netlib_status netlib_wait_for_write(int fd,
+                                    double timeout,
+                                    const netlib_limit *limit,
+                                    netlib_error **err);
 
 /**
  * Says whether an idle connection can no longer carry a request and should be closed.
@@ -4918,11 +3871,8 @@ netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *
  *
  * @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
  *        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
- * @param dropped out: 0 or 1. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_IO` if the system could not say.
- * @threads any
- * @since 0.1.0
+ * @param dropped out: 0 or 1.
+ * @return `NETLIB_IO` if the system could not say.
  */
 NETLIB_MUST_USE
 netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);
@@ -4932,8 +3882,6 @@ netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_erro
  * the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
  *
  * @return `AF_UNSPEC` or `AF_INET`.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_allowed_gai_family(void);
 
@@ -4941,8 +3889,6 @@ int32_t netlib_allowed_gai_family(void);
  * The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
  *
  * @return seconds.
- * @threads any
- * @since 0.1.0
  */
 double netlib_current_time(void);
 
@@ -4970,37 +3916,22 @@ struct netlib_throughput;
  *
  * @param bytes how many; 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
- * @param throughput out, owned: free it with `netlib_throughput_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_throughput_new(size_t bytes, double seconds, netlib_throughput **throughput, netlib_error **err);
 
-/**
- * Releases a guard.
- *
- * @param throughput owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a guard. */
 void netlib_throughput_free(netlib_throughput *throughput);
 
 /**
  * Waits as `netlib_wait_for_read`, but not beyond the time in which the minimum must have come.
  *
- * @param throughput the guard. Not NULL.
  * @param fd the descriptor, borrowed.
  * @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
  *        waits until the minimum is due.
- * @param limit ends the wait early; borrowed. May be NULL: no limit.
- * @param err out, owned. May be NULL.
  * @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
  *         `netlib_wait_for_read`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput,
@@ -5012,10 +3943,7 @@ netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput,
 /**
  * Counts what was read.
  *
- * @param throughput the guard. May be NULL: nothing happens.
  * @param bytes how many.
- * @threads any
- * @since 0.1.0
  */
 void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
 
@@ -5049,20 +3977,12 @@ struct netlib_tls_options;
 /**
  * New options, all at their defaults.
  *
- * @return owned: free them with `netlib_tls_options_free`. Never NULL.
- * @threads any
- * @since 0.1.0
+ * @return Never NULL.
  */
 NETLIB_MUST_USE
 netlib_tls_options *netlib_tls_options_new(void);
 
-/**
- * Releases options. Contexts made from them are not affected.
- *
- * @param options owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases options. Contexts made from them are not affected. */
 void netlib_tls_options_free(netlib_tls_options *options);
 
 /**
@@ -5071,38 +3991,22 @@ void netlib_tls_options_free(netlib_tls_options *options);
  *
  * @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client of
  *        TLS 1.2 and 1.3 that trusts the system's authorities.
- * @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
- * @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
+ * @param err its message begins with the setter that was given a bad value.
+ * @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
  *         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
  *         that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing usable; `NETLIB_NO_TRUST_ANCHORS`;
  *         of the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_context_new(const netlib_tls_options *options,
                                      netlib_tls_context **context,
                                      netlib_error **err);
 
-/**
- * Another reference to the same context.
- *
- * @param context the context. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_tls_context_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same context. */
 NETLIB_MUST_USE
 netlib_tls_context *netlib_tls_context_clone(const netlib_tls_context *context);
 
-/**
- * Releases a context. Its streams keep their own references.
- *
- * @param context owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a context. Its streams keep their own references. */
 void netlib_tls_context_free(netlib_tls_context *context);
 
 /* ---- Which authorities are trusted. ---- */
@@ -5128,11 +4032,8 @@ void netlib_tls_context_free(netlib_tls_context *context);
  * OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
  * any usable certificate makes `netlib_tls_context_new` fail, with the path in the message.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5
- *        seconds. Copied. Not NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
+ *        seconds.
  */
 void netlib_tls_options_add_ca_file(netlib_tls_options *options,
                                     const char *path);
@@ -5148,11 +4049,7 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options,
  * message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
  * adds CRLs.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. Copied.
- *        Not NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB.
  */
 void netlib_tls_options_add_ca_dir(netlib_tls_options *options,
                                    const char *path);
@@ -5160,11 +4057,7 @@ void netlib_tls_options_add_ca_dir(netlib_tls_options *options,
 /**
  * As `netlib_tls_options_add_ca_file`, from memory. As Python's cadata. Default: none.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param data certificates in PEM, or in DER one after the other; up to 16 MiB.
  */
 void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
 
@@ -5174,11 +4067,6 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
  * `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
  * none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
  * those of `netlib_tls_options_add_ca_file`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options,
                                          int32_t on);
@@ -5189,11 +4077,6 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options,
  * certificates are asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
  * with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
  * authorities. With 1, `netlib_tls_context_new` without a certificate fails with `NETLIB_INVALID_ARGUMENT`.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
@@ -5204,11 +4087,6 @@ void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on)
  *
  * netlib has the name, the key and the nameConstraints of each of them, but not its certificate. So their validity is
  * not checked, and none of them is accepted as a peer's own certificate.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t on);
 
@@ -5225,9 +4103,9 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  * sections, such as EC PARAMETERS, are passed over.
  *
  * Both may be in one file of PKCS#12 (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them: what it is is
- * seen from its bytes. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to SHA-512 or
- * PBMAC1 (RFC 9579), is looked at before anything is decrypted; a file may have none. Used are the first key in it to
- * which one of its certificates belongs, that certificate (of several the one with the key's localKeyID), and its
+ * seen from its bytes. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to SHA-512
+ * or PBMAC1 (RFC 9579), is looked at before anything is decrypted; a file may have none. Used are the first key in it
+ * to which one of its certificates belongs, that certificate (of several the one with the key's localKeyID), and its
  * issuers as far as the file has them, whatever their order there. Everything else in it is passed over.
  *
  * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
@@ -5236,12 +4114,9 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  * and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
  * 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; or the
- *        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds. Copied. Not NULL.
- * @param key_path the file with the key, likewise. Copied. May be NULL: the key is in the same file.
- * @threads one call at a time on the options
- * @since 0.1.0
+ *        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds.
+ * @param key_path the file with the key, likewise. May be NULL: the key is in the same file.
  */
 void netlib_tls_options_set_identity_files(netlib_tls_options *options,
                                            const char *chain_path,
@@ -5251,15 +4126,10 @@ void netlib_tls_options_set_identity_files(netlib_tls_options *options,
  * As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
  * SSL_CTX_use_PrivateKey; with PKCS#12 as its PKCS12_parse.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other; or
- *        PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed. Not NULL unless `chain_len` is 0.
- * @param chain_len its length in bytes, or `NETLIB_NTS`.
+ * @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
+ *        or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
  * @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
  *        `chain`.
- * @param key_len its length in bytes, or `NETLIB_NTS`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_identity(netlib_tls_options *options,
                                      const void *chain,
@@ -5275,12 +4145,8 @@ void netlib_tls_options_set_identity(netlib_tls_options *options,
  * not open it, a character for each byte, as older programs have it. An empty password, or none, opens a file that was
  * made with either.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
  *        May be NULL: none.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_key_password(netlib_tls_options *options,
                                          const void *password,
@@ -5329,10 +4195,7 @@ enum netlib_verify_flag NETLIB_INT32 {
  * server asks for none. As in Python, `NETLIB_CERT_NONE` is refused after `netlib_tls_options_set_check_hostname` with
  * 1.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param mode one of `enum netlib_verify_mode`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options,
                                         enum netlib_verify_mode mode);
@@ -5341,11 +4204,6 @@ void netlib_tls_options_set_verify_mode(netlib_tls_options *options,
  * Whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
  * `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
  * accepted, and `netlib_tls_wrap_fd` can do without a name.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t on);
 
@@ -5361,16 +4219,13 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
  * has it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the
  * key that was shown.
  *
- * A server holds its clients' certificates against the pins. If it asks for none, as by default, `netlib_tls_accept_fd`
- * and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none is let in. Sessions are
- * resumed between streams of one context only, so under the pins that they were made under.
+ * A server holds its clients' certificates against the pins. If it asks for none, as by default,
+ * `netlib_tls_accept_fd` and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none
+ * is let in. Sessions are resumed between streams of one context only, so under the pins that they were made under.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param pin 64 hex digits, upper or lower, colons anywhere: the SHA-256 of a certificate, as `openssl x509
  *        -fingerprint -sha256` and `netlib_certificate_fingerprint` have it, or of a key (SubjectPublicKeyInfo). Or
- *        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key. Copied. Not NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
+ *        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key.
  */
 void netlib_tls_options_add_pin(netlib_tls_options *options,
                                 const char *pin);
@@ -5384,11 +4239,6 @@ void netlib_tls_options_add_pin(netlib_tls_options *options,
  * issued, and whether it was revoked; no authority is needed. Still asked is that one of the pins is its own or its
  * key's, that the peer proves to have that key, that the key is strong enough, and that the certificate is for the
  * name: that only `netlib_tls_options_set_check_hostname` with 0 turns off.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int32_t on);
 
@@ -5408,12 +4258,8 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  * issuingDistributionPoint covers only the certificates that it names. So adding a list makes netlib refuse a trusted
  * self-signed certificate that has no list of its own, as `openssl verify -partial_chain -crl_check` does.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
- *        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`. Copied. Not
- *        NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
+ *        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`.
  */
 void netlib_tls_options_add_crl_file(netlib_tls_options *options,
                                      const char *path);
@@ -5421,11 +4267,7 @@ void netlib_tls_options_add_crl_file(netlib_tls_options *options,
 /**
  * As `netlib_tls_options_add_crl_file`, from memory. As OpenSSL's X509_STORE_add_crl. Default: none.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param data lists in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param data lists in PEM, or in DER one after the other; up to 16 MiB.
  */
 void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
 
@@ -5435,10 +4277,7 @@ void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *da
  * makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
  * 3.13 or newer.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param flags bits of `enum netlib_verify_flag`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
                                          int32_t flags);
@@ -5453,13 +4292,8 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options,
  * verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
  * expires.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
  *        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
- * @param ctx given to it. May be NULL.
- * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_wall_clock(netlib_tls_options *options,
                                        netlib_wall_clock_fn clock,
@@ -5488,10 +4322,7 @@ enum netlib_tls_version NETLIB_INT32 {
  * speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
  * `netlib_tls_context_new`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_tls_version`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_minimum_version(netlib_tls_options *options,
                                             enum netlib_tls_version version);
@@ -5500,10 +4331,7 @@ void netlib_tls_options_set_minimum_version(netlib_tls_options *options,
  * The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
  * SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_tls_version`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
@@ -5512,11 +4340,7 @@ void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum ne
  * time, by its name alone: "h2,http/1.1" is refused, and so is the list with lengths of OpenSSL's
  * SSL_CTX_set_alpn_protos. Default: none.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together. Copied. Not
- *        NULL.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together.
  */
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
@@ -5525,11 +4349,6 @@ void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const cha
  * SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
  * context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
  * that never reads gets none.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
 
@@ -5538,11 +4357,6 @@ void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
  * `NETLIB_OP_NO_TICKET` are one setting, of which the later call counts. Default: no, as in urllib3, because such
  * tickets are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by
  * their id. The tickets of TLS 1.3 are not affected.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t on);
 
@@ -5557,10 +4371,7 @@ void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t
  * each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
  * for which it has no room are lost.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param path the file. Copied. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param path the file. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
  */
 void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
                                         const char *path);
@@ -5570,11 +4381,6 @@ void netlib_tls_options_set_keylog_file(netlib_tls_options *options,
  * where secrets are written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). Only
  * `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of the first two is set and
  * neither leads to a certificate.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t on);
 
@@ -5650,10 +4456,7 @@ enum netlib_tls_option NETLIB_INT32 {
  * message lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which
  * suites work also depends on the server's key: "aECDSA" needs an EC key.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param ciphers the string; at most 16 KiB. Copied. May be NULL, or empty: the default.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default.
  */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options,
                                     const char *ciphers);
@@ -5673,10 +4476,7 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options,
  * handshake with that server sends a share for that group at once. A server selects the client's most preferred group
  * that is in its own list.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param groups the list; at most 4096 bytes. May be NULL, or empty: the default.
  */
 void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
 
@@ -5687,10 +4487,7 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
  * bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
  * version.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param bits of `enum netlib_tls_option`, joined by `|`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_option_bits(netlib_tls_options *options,
                                         int64_t bits);
@@ -5703,7 +4500,6 @@ void netlib_tls_options_set_option_bits(netlib_tls_options *options,
  * several threads at the same time. It may call the getters of the stream that it is called for, but not read, write
  * or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`.
  *
- * @param ctx as given to the setter.
  * @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the
  *        client sent none, or an IP address.
  * @param replacement in/out: NULL. A context stored here takes over: certificate, versions, application protocols and
@@ -5711,11 +4507,9 @@ void netlib_tls_options_set_option_bits(netlib_tls_options *options,
  *        reference, whatever is returned: store what `netlib_tls_context_clone` gave.
  * @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
  *         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
- *         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other number,
- *         0 included, and for a context without an identity, it fails in the same way and the client is sent
+ *         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other
+ *         number, 0 included, and for a context without an identity, it fails in the same way and the client is sent
  *         internal_error (80).
- * @threads called only during a call of netlib, on the thread of that call
- * @since 0.1.0
  */
 typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx,
                                                         const char *server_name,
@@ -5728,12 +4522,7 @@ typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx,
  * This context needs an identity too, for clients that are not given another. A client's first message is held until
  * it is complete, up to 64 KiB. On a client the setting has no effect.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param callback the function. May be NULL: none.
- * @param ctx given to it. May be NULL.
- * @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options,
                                                 netlib_tls_servername_fn callback,
@@ -5780,17 +4569,12 @@ typedef struct netlib_slice {
  * As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
  * SSL_set_tlsext_host_name.
  *
- * @param context the context; the stream keeps its own reference. Not NULL.
  * @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
- * @param server_hostname the host that the server must prove to be. Copied. May be NULL, or empty, only if the context
- *        does not check names (`netlib_tls_options_set_check_hostname` with 0).
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the
- *         context has an ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`;
- *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
- * @threads any
- * @since 0.1.0
+ * @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
+ *        not check names (`netlib_tls_options_set_check_hostname` with 0).
+ * @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the context has an
+ *         ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the
+ *         context trusts nobody.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
@@ -5803,14 +4587,10 @@ netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context,
  * Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. If the context has application
  * protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with server_side=True.
  *
- * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+ * @param context the context, with an identity.
  * @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate,
- *         or has an ECHConfigList, and for a socket that listens.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate, or has an
+ *         ECHConfigList, and for a socket that listens.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_accept_fd(const netlib_tls_context *context,
@@ -5821,9 +4601,7 @@ netlib_status netlib_tls_accept_fd(const netlib_tls_context *context,
 /**
  * Releases a stream. No I/O: the closing message is `netlib_tls_stream_shutdown`'s, the descriptor yours.
  *
- * @param stream owned; no other call is using it. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
+ * @param stream owned; no other call is using it.
  */
 void netlib_tls_stream_free(netlib_tls_stream *stream);
 
@@ -5831,11 +4609,6 @@ void netlib_tls_stream_free(netlib_tls_stream *stream);
  * Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; one
  * that is under way in another thread keeps the limit with which it began. Where an event loop waits in place of the
  * stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
- *
- * @param stream the stream. May be NULL: nothing happens.
- * @param limit the limit. May be NULL: none.
- * @threads any
- * @since 0.1.0
  */
 void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit);
 
@@ -5843,12 +4616,8 @@ void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *
  * How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time
  * of the whole call. It counts in the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
  *
- * @param stream the stream. Not NULL.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream,
@@ -5858,12 +4627,8 @@ netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream,
 /**
  * How long to wait for room to send, each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
  *
- * @param stream the stream. Not NULL.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
@@ -5872,10 +4637,9 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
 
 /**
  * Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout
- * ends it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If
- * they have not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins
- * anew. Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not
- * count.
+ * ends it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they
+ * have not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew.
+ * Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
  *
  * What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
  * `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
@@ -5883,13 +4647,9 @@ netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream,
  * `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes
  * the handshake of the one below, a limit is needed.
  *
- * @param stream the stream. Not NULL.
  * @param bytes how many; 0 for no minimum, whatever `seconds` is.
  * @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream,
@@ -5903,12 +4663,8 @@ netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream
  * want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
  * plaintext may be there although the descriptor has nothing more.
  *
- * @param stream the stream. Not NULL.
  * @param blocking 0 or 1.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
@@ -5925,9 +4681,7 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  * first. In TLS 1.3 a server looks at a client's certificate when the client's handshake is done already: that it
  * refuses the client is then told by the first read.
  *
- * @param stream the stream. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
+ * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
  *         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
  *         when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
@@ -5936,8 +4690,6 @@ netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream,
  *         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`;
  *         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
  *         `NETLIB_IO`; of a stream that `netlib_tls_wrap_callbacks` made, what its functions report.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream,
@@ -5947,16 +4699,13 @@ netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream,
  * Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a
  * record's plaintext then goes straight into them. As SSL_read_ex.
  *
- * @param stream the stream. Not NULL.
- * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param buf out: the bytes.
  * @param len the room in bytes; with 0 nothing is read.
- * @param n out: how many bytes were read. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED`
- *         when the connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the
- *         handshake, `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
+ * @param n out: how many bytes were read.
+ * @return `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when the
+ *         connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
+ *         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
  * @threads one reader at a time, beside one writer
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n, netlib_error **err);
@@ -5964,25 +4713,21 @@ netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_
 /**
  * How many bytes a read would return without I/O. It decrypts a record that has already come. As SSL_pending.
  *
- * @param stream the stream. May be NULL: 0 is returned.
  * @return the count; there may be more behind it.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
 /**
  * Says whether an idle connection can no longer carry a request and should be closed, as
  * `netlib_is_connection_dropped` does for a descriptor. With TLS that says dropped too often: session tickets and key
- * updates may come at any time, and are no drop. They are taken in; data and failures are left to the next read,
- * which returns them.
+ * updates may come at any time, and are no drop. They are taken in; data and failures are left to the next read, which
+ * returns them.
  *
  * It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
  * Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
  * is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
  *
- * @param stream the stream. Not NULL.
- * @param dropped out: 0 or 1. Not NULL.
+ * @param dropped out: 0 or 1.
  * @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
  *        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
  *        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session,
@@ -5990,12 +4735,10 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
  *        `NETLIB_TOO_MUCH_DATA` when tens of kilobytes of tickets were there, or what a write would return:
  *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found the connection gone,
  *        `NETLIB_WANT_WRITE` if it was not finished. May be NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside
- *         this one; `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
+ * @return `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
+ *         `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
  *         `netlib_tls_wrap_callbacks` made, what its functions report.
  * @threads one call at a time, which counts as reading and as writing
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream,
@@ -6011,16 +4754,12 @@ netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream,
  * What is not counted may have been encrypted already, so the next write must continue with the same bytes; that holds
  * too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
  *
- * @param stream the stream. Not NULL.
- * @param buf the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were written; less than `len` only if not blocking; 0 after a failure. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED`
- *         after a shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
+ * @param n out: how many bytes were written; less than `len` only if not blocking; 0 after a failure.
+ * @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED` after a
+ *         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
  *         `netlib_tls_stream_handshake` returns.
  * @threads one writer at a time, beside one reader
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
@@ -6035,16 +4774,13 @@ netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
  * where it is. The next write after one that did not count everything must continue with the same bytes, in whatever
  * pieces.
  *
- * @param stream the stream. Not NULL.
- * @param slices the pieces, in order. Copied. Not NULL unless `count` is 0.
+ * @param slices the pieces, in order.
  * @param count how many pieces, at most 1024.
- * @param n out: how many bytes of them were written; fewer than all only if not blocking. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param n out: how many bytes of them were written; fewer than all only if not blocking.
  * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
  *         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not
  *         empty.
  * @threads one writer at a time, beside one reader
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream,
@@ -6059,13 +4795,10 @@ netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream,
  * until `NETLIB_END_OF_STREAM`. Before the handshake is done nothing is sent. Calling it again is harmless. As
  * SSL_shutdown called once.
  *
- * @param stream the stream. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+ * @return `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
  *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is gone; the failure of the
  *         session.
  * @threads one writer at a time, beside one reader
- * @since 0.1.0
  */
 netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
                                          netlib_error **err);
@@ -6078,14 +4811,11 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream,
  * What the peer still sends before its closing message is thrown away, at most 1 MiB over all calls; read to the end
  * instead if it may be more. Before the handshake is done nothing is sent and nothing awaited.
  *
- * @param stream the stream. Not NULL.
- * @param err out, owned. May be NULL.
  * @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if not blocking: call again;
  *         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's closing message; `NETLIB_TOO_MUCH_DATA`;
  *         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
  *         `netlib_tls_stream_read` return.
  * @threads one call at a time, which counts as reading and as writing
- * @since 0.1.0
  */
 netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream,
                                               netlib_error **err);
@@ -6095,10 +4825,7 @@ netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream,
 /**
  * How many certificates the peer sent; a resumed session has those of the first one.
  *
- * @param stream the stream. May be NULL: 0 is returned.
  * @return the count; 0 before the handshake is done, and after one that failed.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
@@ -6107,23 +4834,15 @@ size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream)
  * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
  * `getpeercert(True)`, SSL_get_peer_cert_chain.
  *
- * @param stream the stream. May be NULL: NULL is returned.
  * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes. May be NULL.
- * @return borrowed from `stream`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
 /**
  * The application protocol that the two sides have agreed on (RFC 7301). As Python's `selected_alpn_protocol`.
  *
- * @param stream the stream. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
- * @threads any
- * @since 0.1.0
+ * @return NULL when there is none, and before the handshake is done.
  */
 const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
 
@@ -6132,22 +4851,15 @@ const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, siz
  * lower case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS
  * name that the client asked for (SNI). As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
  *
- * @param stream the stream. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
- * @threads any
- * @since 0.1.0
+ * @return NULL when there is none, and before the handshake is done.
  */
 const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_t *len);
 
 /**
  * The version that the two sides have agreed on. As SSL_version, which has the same numbers.
  *
- * @param stream the stream. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
  * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
- *         done.
- * @threads any
- * @since 0.1.0
+ *         done; `NETLIB_TLS_VERSION_NONE` for NULL.
  */
 enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *stream);
 
@@ -6155,11 +4867,7 @@ enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *strea
  * The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
  * SSL_CIPHER_standard_name.
  *
- * @param stream the stream. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `stream`; NULL before the handshake is done.
- * @threads any
- * @since 0.1.0
+ * @return NULL before the handshake is done.
  */
 const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size_t *len);
 
@@ -6167,24 +4875,15 @@ const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size
  * The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
  * resists a quantum computer too, "x25519", "secp256r1". As SSL_get0_group_name.
  *
- * @param stream the stream. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes
- *         no new keys.
- * @threads any
- * @since 0.1.0
+ * @return NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes no new keys.
  */
-const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream,
-                                                 size_t *len);
+const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream, size_t *len);
 
 /**
  * Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
  * proof of identity. As Python's `SSLSocket.session_reused`.
  *
- * @param stream the stream. May be NULL: 0 is returned.
  * @return 0 or 1; 0 before the handshake is done.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
 
@@ -6195,7 +4894,6 @@ int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
  * their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
  * `NETLIB_BUSY`.
  *
- * @param ctx as given to `netlib_tls_wrap_callbacks`.
  * @param buf where to put bytes; what it holds before is not set.
  * @param len how many bytes fit, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
@@ -6205,16 +4903,13 @@ int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
  *         data is available yet; the call on the stream then returns this status. A failure status of netlib (200 or
  *         more) fails that call with the same status, any other number with `NETLIB_CALLBACK_FAILED`.
  * @threads as the stream is used
- * @since 0.1.0
  */
 typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
 /**
- * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
- * that runs on another thread.
+ * Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly
+ * while that runs on another thread.
  *
- * @param ctx as given to `netlib_tls_wrap_callbacks`.
- * @param buf the bytes.
  * @param len how many, at least 1.
  * @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
  *        `SIZE_MAX`, and the callback must store a value.
@@ -6222,7 +4917,6 @@ typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *
  *         any other result nothing was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if there is no room yet;
  *         failures as in `netlib_tls_read_fn`.
  * @threads as the stream is used
- * @since 0.1.0
  */
 typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
 
@@ -6242,17 +4936,13 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
  * outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
  * `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
  *
- * @param context the context of the inner session; the stream keeps its own reference. Not NULL.
- * @param outer the stream to run in, a client's or a server's. Not NULL.
- * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be
- *        NULL, or empty, only if the context does not check names.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to
- *         it has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+ * @param context the context of the inner session.
+ * @param outer the stream to run in, a client's or a server's.
+ * @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
+ *        empty, only if the context does not check names.
+ * @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it has bytes
+ *         that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
  *         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
@@ -6264,13 +4954,9 @@ netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context,
 /**
  * Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
  *
- * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
- * @param outer the stream to run in, a client's or a server's. Not NULL.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param context the context, with an identity.
+ * @param outer the stream to run in, a client's or a server's.
  * @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
@@ -6288,19 +4974,14 @@ netlib_status netlib_tls_accept_stream(const netlib_tls_context *context,
  * without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
  * the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
  *
- * @param context the context; the stream keeps its own reference. Not NULL.
- * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
- *        or empty, only if the context does not check names.
- * @param read_fn receives. Not NULL.
- * @param write_fn sends. Not NULL.
- * @param ctx given to both. May be NULL.
+ * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
+ *        empty, only if the context does not check names.
+ * @param read_fn receives.
+ * @param write_fn sends.
  * @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
  *        it fails. May be NULL: `ctx` must stay usable until then.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls no callback but `ctx_free`. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param stream out: its `_free` calls no callback but `ctx_free`.
  * @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
@@ -6315,17 +4996,13 @@ netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
 /**
  * Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
  *
- * @param context the context, with an identity; the stream keeps its own reference. Not NULL.
- * @param read_fn receives. Not NULL.
- * @param write_fn sends. Not NULL.
- * @param ctx given to both. May be NULL.
+ * @param context the context, with an identity.
+ * @param read_fn receives.
+ * @param write_fn sends.
  * @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
  *        it fails. May be NULL: `ctx` must stay usable until then.
- * @param stream out, owned: free it with `netlib_tls_stream_free`, which calls no callback but `ctx_free`. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param stream out: its `_free` calls no callback but `ctx_free`.
  * @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
@@ -6357,15 +5034,10 @@ struct netlib_tls_engine;
 /**
  * Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
  *
- * @param context the context; the engine keeps its own reference. Not NULL.
- * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. Copied. May be
- *        NULL, or empty, only if the context does not check names.
- * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the
- *         context has an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
- * @threads any
- * @since 0.1.0
+ * @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. May be NULL, or
+ *        empty, only if the context does not check names.
+ * @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the context has
+ *         an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
@@ -6376,26 +5048,15 @@ netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
 /**
  * Makes a server's engine.
  *
- * @param context the context, with an identity; the engine keeps its own reference. Not NULL.
- * @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no
- *         certificate.
- * @threads any
- * @since 0.1.0
+ * @param context the context, with an identity.
+ * @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_new_server(const netlib_tls_context *context,
                                            netlib_tls_engine **engine,
                                            netlib_error **err);
 
-/**
- * Releases an engine. Output that was not drained is lost with it.
- *
- * @param engine owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases an engine. Output that was not drained is lost with it. */
 void netlib_tls_engine_free(netlib_tls_engine *engine);
 
 /**
@@ -6404,15 +5065,10 @@ void netlib_tls_engine_free(netlib_tls_engine *engine);
  * `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing
  * message everything is taken and nothing of it counts.
  *
- * @param engine the engine. Not NULL.
- * @param data the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many were taken. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param n out: how many were taken.
  * @return `NETLIB_OK`, even if no byte was consumed; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
  *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
@@ -6425,24 +5081,16 @@ netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine,
  * Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
  * it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
  * harmless.
- *
- * @param engine the engine. May be NULL: nothing happens.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 
 /**
  * Gives bytes that must go to the network, in this order, each of them once.
  *
- * @param engine the engine. Not NULL.
- * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param buf out: the bytes.
  * @param len the room in bytes.
- * @param n out: how many bytes were given; 0 if there are none. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param n out: how many bytes were given; 0 if there are none.
  * @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
@@ -6454,10 +5102,7 @@ netlib_status netlib_tls_engine_drain(netlib_tls_engine *engine,
 /**
  * How many bytes wait to be drained.
  *
- * @param engine the engine. May be NULL: 0 is returned.
  * @return the count.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
 
@@ -6465,8 +5110,6 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
  * Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
  * be output whatever is returned.
  *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
  * @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
  *         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
  *         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
@@ -6475,8 +5118,6 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
  *         `NETLIB_TLS_HANDSHAKE_EOF` if the transport ends or the peer closes the session during the handshake;
  *         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback` failed.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
@@ -6485,16 +5126,12 @@ netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_erro
  * Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
  * the fastest: a record's plaintext then goes straight into them.
  *
- * @param engine the engine. Not NULL.
- * @param buf out: the bytes. Not NULL unless `len` is 0.
+ * @param buf out: the bytes.
  * @param len the room in bytes; with 0 nothing is read.
- * @param n out: how many bytes were read. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the
- *         peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that
- *         data may be missing; all that `netlib_tls_engine_handshake` returns.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @param n out: how many bytes were read.
+ * @return `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has closed
+ *         the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
+ *         missing; all that `netlib_tls_engine_handshake` returns.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
@@ -6506,10 +5143,7 @@ netlib_status netlib_tls_engine_read(netlib_tls_engine *engine,
 /**
  * How many bytes a read would return without more input. It decrypts a record that has been fed.
  *
- * @param engine the engine. May be NULL: 0 is returned.
  * @return the count; there may be more behind it.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
@@ -6517,16 +5151,11 @@ size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
  * Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing
  * more is taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
  *
- * @param engine the engine. Not NULL.
- * @param buf the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param n out: how many bytes were written. When less than `len`, drain, and write the rest.
  * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
  *         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_engine_handshake` returns.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
@@ -6540,98 +5169,65 @@ netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
  * written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
  * done, the message follows when it is. Calling it again is harmless.
  *
- * @param engine the engine. Not NULL.
- * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; the failure of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
 
 /**
  * As `netlib_tls_stream_peer_certificate_count`.
  *
- * @param engine the engine. May be NULL: 0 is returned.
  * @return the count; 0 before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
 
 /**
  * As `netlib_tls_stream_peer_certificate`.
  *
- * @param engine the engine. May be NULL: NULL is returned.
  * @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes. May be NULL.
- * @return borrowed from `engine`.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @return owned.
  */
 const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
 
 /**
  * As `netlib_tls_stream_alpn_protocol`.
  *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @return NULL when there is none, and before the handshake is done.
  */
 const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
 
 /**
  * As `netlib_tls_stream_server_name`.
  *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @return NULL when there is none, and before the handshake is done.
  */
 const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
 
 /**
  * As `netlib_tls_stream_version`.
  *
- * @param engine the engine. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
  * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
- *         done.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ *         done; `NETLIB_TLS_VERSION_NONE` for NULL.
  */
 enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engine);
 
 /**
  * As `netlib_tls_stream_cipher_suite`.
  *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @return NULL before the handshake is done.
  */
 const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
 
 /**
  * As `netlib_tls_stream_key_exchange_group`.
  *
- * @param engine the engine. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `engine`; NULL where `netlib_tls_stream_key_exchange_group` has none.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @return NULL where `netlib_tls_stream_key_exchange_group` has none.
  */
 const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
 
 /**
  * As `netlib_tls_stream_is_resumed`.
  *
- * @param engine the engine. May be NULL: 0 is returned.
  * @return 0 or 1; 0 before the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
@@ -6653,54 +5249,31 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
  */
 struct netlib_tls_session;
 
-/**
- * Another reference to the same session: what uses one up uses up the other.
- *
- * @param session the session. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_tls_session_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same session: what uses one up uses up the other. */
 NETLIB_MUST_USE
 netlib_tls_session *netlib_tls_session_clone(const netlib_tls_session *session);
 
-/**
- * Releases a session. With the last reference its secret is overwritten.
- *
- * @param session owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a session. With the last reference its secret is overwritten. */
 void netlib_tls_session_free(netlib_tls_session *session);
 
 /**
  * The name that the server has proved, or that was not checked if the context checks none.
  *
- * @param session the session. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from `session`, in the form of `netlib_tls_stream_server_name`.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_tls_session_server_name(const netlib_tls_session *session, size_t *len);
 
 /**
  * The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
  *
- * @param session the session. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
- * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for NULL.
  */
 enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *session);
 
 /**
  * When the server gave it. As Python's `SSLSession.time`, SSL_SESSION_get_time.
  *
- * @param session the session. May be NULL: 0 is returned.
  * @return seconds since 1970-01-01 00:00:00 UTC, by the system's clock.
- * @threads any
- * @since 0.1.0
  */
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
@@ -6710,10 +5283,7 @@ int64_t netlib_tls_session_time(const netlib_tls_session *session);
  * is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
  * if the server has forgotten the session.
  *
- * @param session the session. May be NULL: 0 is returned.
  * @return the answer.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
@@ -6724,14 +5294,10 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  * Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
  * remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
  *
- * @param stream the stream, a client's. Not NULL.
- * @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server sends none,
- *        none has arrived yet, another stream has resumed it, the context has forgotten it or does not resume
- *        sessions, or the stream verifies no name. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param stream the stream, a client's.
+ * @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed it,
+ *        the context has forgotten it or does not resume sessions, or the stream verifies no name.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
- * @threads any
- * @since 0.1.0
  */
 netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
                                              netlib_tls_session **session,
@@ -6745,16 +5311,14 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream,
  * If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
  * is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
  *
- * @param stream the stream, a client's. Not NULL.
- * @param session the session; the stream keeps its own reference. May be NULL: nothing is resumed, so that nobody can
- *        tell by a session that this client was there before. What the server gives is remembered all the same.
- * @param err out, owned: why it cannot be resumed here. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while
- *         other application protocols were offered, is used up or too old, and if the handshake has begun, the context
- *         does not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one;
- *         the failure of the session.
- * @threads any
- * @since 0.1.0
+ * @param stream the stream, a client's.
+ * @param session the session. May be NULL: nothing is resumed, so that nobody can tell by a session that this client
+ *        was there before. What the server gives is remembered all the same.
+ * @param err why it cannot be resumed here.
+ * @return `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while other
+ *         application protocols were offered, is used up or too old, and if the handshake has begun, the context does
+ *         not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
+ *         failure of the session.
  */
 netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream,
                                             const netlib_tls_session *session,
@@ -6763,12 +5327,9 @@ netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream,
 /**
  * The same for an engine: see `netlib_tls_stream_take_session`.
  *
- * @param engine the engine, a client's. Not NULL.
- * @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param engine the engine, a client's.
+ * @param session NULL if there is none.
  * @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine,
                                              netlib_tls_session **session,
@@ -6777,12 +5338,10 @@ netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine,
 /**
  * The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
  *
- * @param engine the engine, a client's. Not NULL.
- * @param session the session; the engine keeps its own reference. May be NULL: nothing is resumed.
- * @param err out, owned: why it cannot be resumed here. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`; the failure of the session.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @param engine the engine, a client's.
+ * @param session the session. May be NULL: nothing is resumed.
+ * @param err why it cannot be resumed here.
+ * @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
  */
 netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine,
                                             const netlib_tls_session *session,
@@ -6791,20 +5350,13 @@ netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine,
 /**
  * How many sessions the context remembers that a client could resume. As SSL_CTX_sess_number.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the count, at most 256.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_session_count(const netlib_tls_context *context);
 
 /**
  * Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
  * handshake, which proves its identity anew. Sessions that were taken out stay. As SSL_CTX_flush_sessions.
- *
- * @param context the context. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
  */
 void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 
@@ -6830,8 +5382,8 @@ enum netlib_early_data_status NETLIB_INT32 {
  * of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has
  * allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
  *
- * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
- * the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
+ * **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes,
+ * and the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
  * nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be
  * given twice. A server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks
  * for the same request after the handshake.
@@ -6841,22 +5393,16 @@ enum netlib_early_data_status NETLIB_INT32 {
  * early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and
  * accept none.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is
+ *        off.
  */
-void netlib_tls_options_set_early_data(netlib_tls_options *options,
-                                       int32_t on);
+void netlib_tls_options_set_early_data(netlib_tls_options *options, int32_t on);
 
 /**
  * Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
  * session is resumed.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the setting.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
 
@@ -6874,23 +5420,19 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  *     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
  *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
  *
- * with the status of each call looked at. The handshake stands between because only then it is known whether the server
- * has taken the beginning: a write that comes at once sends what follows, even if it has not.
+ * with the status of each call looked at. The handshake stands between because only then it is known whether the
+ * server has taken the beginning: a write that comes at once sends what follows, even if it has not.
  *
  * Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket,
  * which is the server of the session that is resumed.
  *
- * @param stream the stream. Not NULL.
- * @param buf the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0.
  * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken
  *         because what came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_stream_handshake` returns, and then `netlib_tls_stream_early_data_written` says how much was
  *         taken.
  * @threads one writer at a time, beside one reader
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream,
@@ -6902,10 +5444,8 @@ netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream,
 /**
  * What has become of the early data. As SSL_get_early_data_status.
  *
- * @param stream the stream. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
- * @return one of `enum netlib_early_data_status`; final when the handshake is done.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_early_data_status`; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for
+ *         NULL.
  */
 enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
 
@@ -6913,20 +5453,14 @@ enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_t
  * How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
  * first byte is sent.
  *
- * @param stream the stream. May be NULL: 0 is returned.
  * @return the count in bytes; 0 when none may be sent.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
 
 /**
  * How much early data was written in all, also by calls that failed.
  *
- * @param stream the stream. May be NULL: 0 is returned.
  * @return the count in bytes.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
 
@@ -6934,16 +5468,11 @@ size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
  * Encrypts early data into the output, as `netlib_tls_stream_write_early_data`: what may never be sent so stands at
  * `netlib_tls_options_set_early_data`.
  *
- * @param engine the engine. Not NULL.
- * @param buf the bytes. Copied. Not NULL unless `len` is 0.
  * @param len how many; -1 is refused, not `NETLIB_NTS`.
- * @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent.
  * @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
  *         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
  *         but `NETLIB_WANT_READ`.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine,
@@ -6955,30 +5484,22 @@ netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine,
 /**
  * What has become of the early data; as `netlib_tls_stream_early_data_status`.
  *
- * @param engine the engine. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
- * @return one of `enum netlib_early_data_status`; final when the handshake is done.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @return one of `enum netlib_early_data_status`; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for
+ *         NULL.
  */
 enum netlib_early_data_status netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
 
 /**
  * How much early data may still be written; as `netlib_tls_stream_early_data_left`.
  *
- * @param engine the engine. May be NULL: 0 is returned.
  * @return the count in bytes; 0 when none may be sent.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
 
 /**
  * How much early data was written in all.
  *
- * @param engine the engine. May be NULL: 0 is returned.
  * @return the count in bytes.
- * @threads one call at a time on the engine
- * @since 0.1.0
  */
 size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
 
@@ -7019,49 +5540,32 @@ enum netlib_ech_status NETLIB_INT32 {
  * `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
  * `netlib_error_ech_retry_configs`.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param config_list the list: its bytes, or these in base64, as dig and curl have them. Copied. Of its configurations
- *        the first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
+ * @param config_list the list: its bytes, or these in base64, as dig and curl have them. Of its configurations the
+ *        first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
  *        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
  *        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
  *        `NETLIB_UNSUPPORTED`. May be NULL: none.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
-void netlib_tls_options_set_ech_config_list(netlib_tls_options *options,
-                                            const void *config_list,
-                                            size_t len);
+void netlib_tls_options_set_ech_config_list(netlib_tls_options *options, const void *config_list, size_t len);
 
 /**
- * Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one (GREASE,
- * RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked
- * of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
- * speaks TLS 1.3 alone, and servers that do not will refuse it.
- *
- * @param options the options. May be NULL: nothing happens.
- * @param on 0 or 1.
- * @threads one call at a time on the options
- * @since 0.1.0
+ * Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one
+ * (GREASE, RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing
+ * is asked of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such
+ * a context speaks TLS 1.3 alone, and servers that do not will refuse it.
  */
-void netlib_tls_options_set_ech_grease(netlib_tls_options *options,
-                                       int32_t on);
+void netlib_tls_options_set_ech_grease(netlib_tls_options *options, int32_t on);
 
 /**
  * Makes a context that differs in its ECHConfigList alone, as it is needed for each name that has one: see
  * `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
  * single connection.
  *
- * @param context the context. It stays as it is. Not NULL.
- * @param config_list the list: its bytes, or these in base64. Copied. Not NULL.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param with_ech out, owned: free it with `netlib_tls_context_free`. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context
- *         excludes TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
- *         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
- * @threads any
- * @since 0.1.0
+ * @param context the context. It stays as it is.
+ * @param config_list the list: its bytes, or these in base64.
+ * @return `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes TLS 1.3;
+ *         `NETLIB_UNSUPPORTED` for a list without a configuration that can be used; `NETLIB_NO_TRUST_ANCHORS` if the
+ *         context trusts nobody.
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context,
@@ -7073,52 +5577,35 @@ netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context,
 /**
  * The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
  *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes. May be NULL.
  * @return borrowed from `context`: all of the list, in bytes; NULL when there is none.
- * @threads any
- * @since 0.1.0
  */
 const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *context, size_t *len);
 
 /**
  * The name that a context's clients show in place of the server's: the public name of the configuration that is used.
  *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`; NULL when there is no list.
- * @threads any
- * @since 0.1.0
+ * @return NULL when there is no list.
  */
 const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
 
 /**
  * The setting `netlib_tls_options_set_ech_grease`.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the setting.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
 /**
  * What became of Encrypted Client Hello, also after a failure of the handshake.
  *
- * @param stream the stream. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
- * @return one of `enum netlib_ech_status`.
- * @threads any
- * @since 0.1.0
+ * @return one of `enum netlib_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
  */
 enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
 
 /**
  * The same of an engine.
  *
- * @param engine the engine. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
- * @return one of `enum netlib_ech_status`.
- * @threads one call at a time on the engine
- * @since 0.1.0
+ * @return one of `enum netlib_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
  */
 enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 
@@ -7130,11 +5617,7 @@ enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *eng
  * the public name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may
  * be anybody.
  *
- * @param error the error. May be NULL: NULL is returned.
- * @param len out: the length in bytes. May be NULL.
  * @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
- * @threads any
- * @since 0.1.0
  */
 const uint8_t *netlib_error_ech_retry_configs(const netlib_error *error,
                                               size_t *len);
@@ -7169,15 +5652,11 @@ struct netlib_certificate;
  * of RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
  *
  * @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
- *        and the rest is not looked at. Copied. Not NULL unless `len` is 0.
+ *        and the rest is not looked at.
  * @param len its length in bytes, or `NETLIB_NTS` for PEM.
- * @param certificate out, owned: free it with `netlib_certificate_free`. Not NULL.
- * @param err out, owned: its message names the part that cannot be read; for DER `netlib_error_offset` is where. May be
- *        NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
+ * @param err its message names the part that cannot be read; for DER `netlib_error_offset` is where.
+ * @return `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
  *         `NETLIB_OUT_OF_MEMORY`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_certificate_parse(const void *data,
@@ -7185,24 +5664,11 @@ netlib_status netlib_certificate_parse(const void *data,
                                        netlib_certificate **certificate,
                                        netlib_error **err);
 
-/**
- * Another reference to the same certificate.
- *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_certificate_free`.
- * @threads any
- * @since 0.1.0
- */
+/** Returns another reference to the same certificate. */
 NETLIB_MUST_USE
 netlib_certificate *netlib_certificate_clone(const netlib_certificate *certificate);
 
-/**
- * Releases a certificate.
- *
- * @param certificate owned. May be NULL: nothing happens.
- * @threads any
- * @since 0.1.0
- */
+/** Releases a certificate. */
 void netlib_certificate_free(netlib_certificate *certificate);
 
 /**
@@ -7211,96 +5677,63 @@ void netlib_certificate_free(netlib_certificate *certificate);
  * the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. Verification
  * does not look at it: the hosts that a certificate is for are `netlib_certificate_name`.
  *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from `certificate`, UTF-8; "" for an empty name.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
 /**
  * Who issued it, in the form of `netlib_certificate_subject`.
  *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from `certificate`, UTF-8; "" for an empty name.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
 
 /**
- * The serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's serialNumber.
- *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `certificate`.
- * @threads any
- * @since 0.1.0
+ * Returns the serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's
+ * serialNumber.
  */
 const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
 
 /**
  * The version of X.509: 3 for what is issued today.
  *
- * @param certificate the certificate. May be NULL: 0 is returned.
  * @return the number that people use; the certificate holds one less.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_certificate_version(const netlib_certificate *certificate);
 
 /**
  * The first second at which it is valid, as OpenSSL's X509_get0_notBefore.
  *
- * @param certificate the certificate. May be NULL: 0.0 is returned.
  * @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
- * @threads any
- * @since 0.1.0
  */
 double netlib_certificate_not_before(const netlib_certificate *certificate);
 
 /**
  * The last second at which it is valid, as OpenSSL's X509_get0_notAfter.
  *
- * @param certificate the certificate. May be NULL: 0.0 is returned.
  * @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
- * @threads any
- * @since 0.1.0
  */
 double netlib_certificate_not_after(const netlib_certificate *certificate);
 
 /**
  * `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC".
  *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `certificate`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_certificate_not_before_text(const netlib_certificate *certificate, size_t *len);
 
 /**
  * `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC".
  *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `certificate`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_certificate_not_after_text(const netlib_certificate *certificate, size_t *len);
 
 /**
- * How many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not counted. As
- * Python's subjectAltName.
+ * How many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not counted.
+ * As Python's subjectAltName.
  *
- * @param certificate the certificate. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_certificate_name_count(const netlib_certificate *certificate);
 
@@ -7308,12 +5741,7 @@ size_t netlib_certificate_name_count(const netlib_certificate *certificate);
  * One of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of
  * a wrong length is "#" and its bytes in hex.
  *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `certificate`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_certificate_name(const netlib_certificate *certificate,
                                     size_t index,
@@ -7322,35 +5750,20 @@ const char *netlib_certificate_name(const netlib_certificate *certificate,
 /**
  * The kind of one of the names.
  *
- * @param certificate the certificate. May be NULL: `NETLIB_CERTIFICATE_NAME_NONE` is returned.
- * @param index 0 to count - 1; beyond, `NETLIB_CERTIFICATE_NAME_NONE` is returned.
- * @return the kind.
- * @threads any
- * @since 0.1.0
+ * @return the kind; `NETLIB_CERTIFICATE_NAME_NONE` for NULL.
  */
 enum netlib_certificate_name_kind netlib_certificate_name_kind(const netlib_certificate *certificate, size_t index);
 
 /**
- * The kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's EVP_PKEY_get0_type_name;
- * or the object identifier, "1.2.3".
- *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `certificate`.
- * @threads any
- * @since 0.1.0
+ * Returns the kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's
+ * EVP_PKEY_get0_type_name; or the object identifier, "1.2.3".
  */
-const char *netlib_certificate_public_key_algorithm(const netlib_certificate *certificate,
-                                                    size_t *len);
+const char *netlib_certificate_public_key_algorithm(const netlib_certificate *certificate, size_t *len);
 
 /**
  * The curve of an EC key, by the name in IANA's registry of TLS groups: "secp256r1", which OpenSSL calls prime256v1.
  *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return a constant; NULL for other keys and for curves that netlib does not know.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_certificate_public_key_curve(const netlib_certificate *certificate, size_t *len);
 
@@ -7358,10 +5771,7 @@ const char *netlib_certificate_public_key_curve(const netlib_certificate *certif
  * How many bits its public key has: of an RSA key the modulus, of an EC key the field, 256 for Ed25519. As OpenSSL's
  * EVP_PKEY_get_bits, which says 253 of the last.
  *
- * @param certificate the certificate. May be NULL: 0 is returned.
  * @return the bits; 0 where netlib does not know the kind of key or its curve.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate);
 
@@ -7369,11 +5779,7 @@ size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate)
  * What its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
  * "ED25519"; or the object identifier, "1.2.3".
  *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `certificate`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
 
@@ -7381,58 +5787,36 @@ const char *netlib_certificate_signature_algorithm(const netlib_certificate *cer
  * Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
  * and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
  *
- * @param certificate the certificate. May be NULL: 0 is returned.
  * @return what it says, which nobody has verified.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
 /**
  * Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
  *
- * @param certificate the certificate. May be NULL: 0 is returned.
  * @return what it says: the signature is not looked at.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_certificate_is_self_issued(const netlib_certificate *certificate);
 
 /**
  * The certificate itself.
  *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes. May be NULL.
  * @return borrowed from `certificate`: DER.
- * @threads any
- * @since 0.1.0
  */
 const uint8_t *netlib_certificate_der(const netlib_certificate *certificate, size_t *len);
 
 /**
- * Its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
+ * Returns its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
  * `openssl x509 -fingerprint -sha256`, which has colons.
- *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `certificate`.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_certificate_fingerprint(const netlib_certificate *certificate, size_t *len);
 
 /**
- * The pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as `netlib_tls_options_add_pin`
- * takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed with the same key.
- *
- * @param certificate the certificate. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `certificate`.
- * @threads any
- * @since 0.1.0
+ * Returns the pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
+ * `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed
+ * with the same key.
  */
-const char *netlib_certificate_public_key_pin(const netlib_certificate *certificate,
-                                              size_t *len);
+const char *netlib_certificate_public_key_pin(const netlib_certificate *certificate, size_t *len);
 
 /**
  * Checks that a certificate is the one that was expected, as urllib3's assert_fingerprint. For pins that hold for all
@@ -7445,12 +5829,9 @@ const char *netlib_certificate_public_key_pin(const netlib_certificate *certific
  *        `cert_len` and the fingerprint.
  * @param cert_len its length in bytes; 0 is as NULL.
  * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
- *        Not NULL.
- * @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT`
- *         for PEM, and for a fingerprint of another length, or with anything else in it.
- * @threads any
- * @since 0.1.0
+ * @param err of a mismatch, its message has the expected fingerprint and the actual one.
+ * @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for PEM, and
+ *         for a fingerprint of another length, or with anything else in it.
  */
 NETLIB_MUST_USE
 netlib_status netlib_assert_fingerprint(const void *cert,
@@ -7472,31 +5853,27 @@ enum netlib_purpose NETLIB_INT32 {
 };
 
 /**
- * Verifies a chain of certificates as a handshake with this context would, without one: the authorities, the revocation
- * lists, the pins, the flags and the clock are the context's. As OpenSSL's X509_verify_cert, `openssl verify`, Go's
- * Certificate.Verify. It is verified also if the context's mode is `NETLIB_CERT_NONE`, which trusts the system's
- * authorities only after `netlib_tls_options_set_system_trust` with 1.
+ * Verifies a chain of certificates as a handshake with this context would, without one: the authorities, the
+ * revocation lists, the pins, the flags and the clock are the context's. As OpenSSL's X509_verify_cert, `openssl
+ * verify`, Go's Certificate.Verify. It is verified also if the context's mode is `NETLIB_CERT_NONE`, which trusts the
+ * system's authorities only after `netlib_tls_options_set_system_trust` with 1.
  *
  * Nobody proves that the certificate is his: that takes a handshake.
  *
- * @param context the context. Not NULL.
  * @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed
- *        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes. Not NULL unless `len` is
- *        0.
+ *        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
  * @param len its length in bytes, or `NETLIB_NTS` for PEM.
  * @param purpose one of `enum netlib_purpose`.
  * @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it, but not
  *        empty. It is checked whatever `netlib_tls_options_set_check_hostname` says. May be NULL: any name will do.
  * @param time when: seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
- * @param err out, owned: what the error of a refused handshake says, but for the alert, since nobody is told. Its
+ * @param err what the error of a refused handshake says, but for the alert, since nobody is told. Its
  *        `netlib_error_certificate_index` counts in `chain`; its advice is of what would make a handshake accept the
- *        chain. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin
- *         of the context fits; `NETLIB_INVALID_PEM` for what holds no certificate; `NETLIB_NO_TRUST_ANCHORS`;
+ *        chain.
+ * @return `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
+ *         context fits; `NETLIB_INVALID_PEM` for what holds no certificate; `NETLIB_NO_TRUST_ANCHORS`;
  *         `NETLIB_INVALID_ARGUMENT` for a name that is none, a purpose or time out of range, and what is too large;
  *         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock; `NETLIB_OUT_OF_MEMORY`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
@@ -7531,10 +5908,7 @@ enum netlib_trust_kind NETLIB_INT32 {
  * Options that make an equal context: change some, and make another. Files and environment are then read again, and
  * the other context has sessions of its own.
  *
- * @param context the context. May be NULL: NULL is returned.
- * @return owned: free it with `netlib_tls_options_free`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 NETLIB_MUST_USE
 netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
@@ -7543,20 +5917,14 @@ netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *cont
  * The number of trusted certificates, of authorities and of peers. Certificates with the same name and key count once,
  * even if several sources have them. As the length of Python's `get_ca_certs()`.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
 /**
  * The kinds of all sources of trust together.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return bits of `enum netlib_trust_kind`; 0 when nothing is trusted because nothing is verified.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 
@@ -7564,34 +5932,22 @@ int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
  * How many sources of trust were loaded: those that the options name, in their order; then each place of the system's;
  * then the authorities built in.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 
 /**
  * The kind of a source.
  *
- * @param context the context. May be NULL: `NETLIB_TRUST_NONE` is returned.
- * @param index 0 to count - 1; beyond, `NETLIB_TRUST_NONE` is returned.
- * @return the kind.
- * @threads any
- * @since 0.1.0
+ * @return the kind; `NETLIB_TRUST_NONE` for NULL.
  */
 enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);
 
 /**
  * Where a source is.
  *
- * @param context the context. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from `context`: the path of a file or directory, byte for byte; "CA data"; "system" for a store
  *         that is not a file; "embedded".
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_tls_context_trust_source_name(const netlib_tls_context *context, size_t index, size_t *len);
 
@@ -7599,35 +5955,22 @@ const char *netlib_tls_context_trust_source_name(const netlib_tls_context *conte
  * The number of trusted certificates in a source, including those that other sources have too. Certificates with the
  * same name and key count once.
  *
- * @param context the context. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
  * @return the count; 0 only for a place of the system's that could not be read or holds none.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *context, size_t index);
 
 /**
  * How many texts `netlib_tls_context_trust_source_skipped` has of a source.
  *
- * @param context the context. May be NULL: 0 is returned.
- * @param index 0 to count - 1; beyond, 0 is returned.
  * @return the count, at most 101: after a hundred, the last text says how many more there are.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
 
 /**
  * One line about something in a source that is not trusted, and why: the file, in a directory, and the certificate.
  *
- * @param context the context. May be NULL: NULL is returned.
- * @param index 0 to count - 1; beyond, NULL is returned.
  * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from `context`, for people.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context,
                                                     size_t index,
@@ -7637,103 +5980,72 @@ const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *co
 /**
  * What a client asks of a server's certificate. A server asks for one only if the mode was set.
  *
- * @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
- * @return the mode.
- * @threads any
- * @since 0.1.0
+ * @return the mode; `NETLIB_CERT_REQUIRED` for NULL.
  */
 enum netlib_verify_mode netlib_tls_context_verify_mode(const netlib_tls_context *context);
 
 /**
  * Whether a server must prove its name.
  *
- * @param context the context. May be NULL: 1 is returned.
- * @return the setting.
- * @threads any
- * @since 0.1.0
+ * @return the setting; 1 for NULL.
  */
 int32_t netlib_tls_context_check_hostname(const netlib_tls_context *context);
 
 /**
  * How many pins there are, of which a peer's chain must have one: see `netlib_tls_options_add_pin`.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_pin_count(const netlib_tls_context *context);
 
 /**
  * Whether pins take the chain's place: see `netlib_tls_options_set_pins_replace_chain`.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the setting.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context);
 
 /**
  * The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
  *
- * @param context the context. May be NULL: `NETLIB_VERIFY_FLAG_DEFAULT` is returned.
- * @return bits of `enum netlib_verify_flag`.
- * @threads any
- * @since 0.1.0
+ * @return bits of `enum netlib_verify_flag`; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
  */
 int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
 /**
- * The oldest version that can be negotiated: versions that `netlib_tls_options_set_option_bits` excludes, or that
- * have no cipher suite, do not count. As Python's `minimum_version`.
+ * The oldest version that can be negotiated: versions that `netlib_tls_options_set_option_bits` excludes, or that have
+ * no cipher suite, do not count. As Python's `minimum_version`.
  *
- * @param context the context. May be NULL: `NETLIB_TLS_VERSION_1_2` is returned.
- * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_1_2` for NULL.
  */
 enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
 /**
  * The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
  *
- * @param context the context. May be NULL: `NETLIB_TLS_VERSION_1_3` is returned.
- * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_1_3` for NULL.
  */
 enum netlib_tls_version netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
 /**
  * How many application protocols are offered.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_alpn_protocol_count(const netlib_tls_context *context);
 
 /**
  * One of the application protocols that are offered.
  *
- * @param context the context. May be NULL: NULL is returned.
  * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`.
- * @threads any
- * @since 0.1.0
+ * @return owned.
  */
 const char *netlib_tls_context_alpn_protocol(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
  * How many cipher suites are offered. As the length of Python's `get_ciphers()`.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
 
@@ -7741,24 +6053,16 @@ size_t netlib_tls_context_cipher_suite_count(const netlib_tls_context *context);
  * One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite`
  * gives it. Those of TLS 1.3 come first.
  *
- * @param context the context. May be NULL: NULL is returned.
  * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed: a constant.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_tls_context_cipher_suite(const netlib_tls_context *context, size_t index, size_t *len);
 
 /**
  * The same suite by its name in OpenSSL and Python.
  *
- * @param context the context. May be NULL: NULL is returned.
  * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed: a constant.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context,
                                                          size_t index,
@@ -7767,21 +6071,14 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
 /**
  * The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
  *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_tls_context_unknown_ciphers(const netlib_tls_context *context, size_t *len);
 
 /**
  * How many groups for the key exchange are offered.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the count.
- * @threads any
- * @since 0.1.0
  */
 size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *context);
 
@@ -7789,12 +6086,8 @@ size_t netlib_tls_context_key_exchange_group_count(const netlib_tls_context *con
  * One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group`
  * gives it.
  *
- * @param context the context. May be NULL: NULL is returned.
  * @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed: a constant.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *context, size_t index, size_t *len);
 
@@ -7802,31 +6095,21 @@ const char *netlib_tls_context_key_exchange_group(const netlib_tls_context *cont
  * The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
  * `SSLContext.options` has only what was set.)
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return the bits.
- * @threads any
- * @since 0.1.0
  */
 int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
 /**
  * Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
  *
- * @param context the context. May be NULL: 1 is returned.
- * @return the setting.
- * @threads any
- * @since 0.1.0
+ * @return the setting; 1 for NULL.
  */
 int32_t netlib_tls_context_resumption(const netlib_tls_context *context);
 
 /**
  * The file to which the secrets of sessions are written. As Python's `keylog_filename`.
  *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
- * @return borrowed from `context`; NULL when they are written nowhere.
- * @threads any
- * @since 0.1.0
+ * @return NULL when they are written nowhere.
  */
 const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, size_t *len);
 
@@ -7836,8 +6119,8 @@ const char *netlib_tls_context_keylog_file(const netlib_tls_context *context, si
 enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
 
 /**
- * The key under which a pool keeps a connection. A connection may serve a request only if their keys are equal: then it
- * leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
+ * The key under which a pool keeps a connection. A connection may serve a request only if their keys are equal: then
+ * it leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
  *
  * What counts: of each URL the scheme, the host, the port and the user's name and password, in the forms that mean the
  * same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by
@@ -7849,19 +6132,16 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  * logged, add some random bytes of the program's own to each. Keys are for comparing within one process: another
  * version of netlib may make others.
  *
- * @param url what is connected to. Not NULL.
+ * @param url what is connected to.
  * @param proxy the proxy on the way. May be NULL: none.
  * @param context what TLS is made with. May be NULL: none.
  * @param connect_options how it is connected. May be NULL: all defaults.
- * @param slices what else counts, in order. Not NULL unless `count` is 0.
+ * @param slices what else counts, in order.
  * @param count how many pieces, at most 1024.
- * @param key out: 64 lower hex digits and a NUL; empty after a failure. Not NULL unless `size` is 0.
+ * @param key out: 64 lower hex digits and a NUL; empty after a failure.
  * @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the
- *         setters of `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the setters of
+ *         `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_connection_key(const netlib_url *url,
@@ -7881,12 +6161,8 @@ netlib_status netlib_connection_key(const netlib_url *url,
  *
  * A password is no part of it: the identity that it opens is. It is worked out when it is first asked for.
  *
- * @param context the context. May be NULL: NULL is returned.
- * @param len out: the length in bytes without the NUL. May be NULL.
  * @return borrowed from `context`: 64 lower hex digits, SHA-256; NULL if there is no memory. For comparing within one
  *         process.
- * @threads any
- * @since 0.1.0
  */
 const char *netlib_tls_context_digest(const netlib_tls_context *context,
                                       size_t *len);
@@ -7923,10 +6199,9 @@ enum netlib_ssl_version NETLIB_INT32 {
  * Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
  * revocation lists, which are added to the context's, and an identity with its password, which replaces the context's;
  * pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the
- * context's.
- * Another context is then made, which reads all files again and resumes no session: for many connections, make it once
- * with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
- * the context's are not used.
+ * context's. Another context is then made, which reads all files again and resumes no session: for many connections,
+ * make it once with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options
+ * have some; the context's are not used.
  *
  * The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
  * read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
@@ -7935,15 +6210,11 @@ enum netlib_ssl_version NETLIB_INT32 {
  * @param fd a connected stream socket, borrowed.
  * @param tls_options what to use. May be NULL: all defaults.
  * @param context what takes precedence over them; the stream keeps what it needs. May be NULL: one is made.
- * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
- *        or empty, only if names are not checked.
+ * @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
+ *        empty, only if names are not checked.
  * @param limit ends the handshake. May be NULL: none.
- * @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
- * @param err out, owned. May be NULL.
  * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
  *         return.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_MUST_USE
 netlib_status netlib_ssl_wrap_socket(int fd,
@@ -7960,11 +6231,8 @@ netlib_status netlib_ssl_wrap_socket(int fd,
  *
  * @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
  * @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
- *        checks it. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
+ *        checks it.
+ * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
@@ -7976,11 +6244,8 @@ netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, n
  *
  * @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
  * @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
- *        checks it. Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
+ *        checks it.
+ * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_MUST_USE
 netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
@@ -7988,10 +6253,7 @@ netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number,
 /**
  * Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
  *
- * @param context the context. May be NULL: `NETLIB_SSL_VERSION_TLS_CLIENT` is returned.
- * @return `NETLIB_SSL_VERSION_TLS_CLIENT`.
- * @threads any
- * @since 0.1.0
+ * @return `NETLIB_SSL_VERSION_TLS_CLIENT`; `NETLIB_SSL_VERSION_TLS_CLIENT` for NULL.
  */
 enum netlib_ssl_version netlib_tls_context_protocol(const netlib_tls_context *context);
 
@@ -7999,11 +6261,8 @@ enum netlib_ssl_version netlib_tls_context_protocol(const netlib_tls_context *co
  * Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
  * are `NETLIB_UNSUPPORTED`.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param protocols `count` names. Not NULL unless `count` is 0.
+ * @param protocols `count` names.
  * @param count how many; 0 is the default.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const char *const *protocols, size_t count);
 
@@ -8011,20 +6270,14 @@ void netlib_tls_options_set_npn_protocols(netlib_tls_options *options, const cha
  * Whether a certificate without subject alternative names may prove a name by its common name. As Python's
  * `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param on 0; 1 is refused.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_hostname_checks_common_name(netlib_tls_options *options, int32_t on);
 
 /**
  * Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return 0.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context *context);
 
@@ -8032,20 +6285,14 @@ int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context 
  * Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
  * `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param on 0; 1 is refused.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
 
 /**
  * Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
  *
- * @param context the context. May be NULL: 0 is returned.
  * @return 0.
- * @threads any
- * @since 0.1.0
  */
 int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
@@ -8056,11 +6303,8 @@ int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context
 /**
  * The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
  *
- * @param options the options. May be NULL: nothing happens.
- * @param methods `count` method names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+ * @param methods `count` method names; upper and lower case are one.
  * @param count how many; 0 allows none.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
 void netlib_retry_options_set_method_whitelist(netlib_retry_options *options,
@@ -8070,10 +6314,7 @@ void netlib_retry_options_set_method_whitelist(netlib_retry_options *options,
 /**
  * The old name of `netlib_retry_default_allowed_methods`.
  *
- * @param count out: how many. May be NULL.
  * @return a constant array of constant strings. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_allowed_methods")
 const char *const *netlib_retry_default_method_whitelist(size_t *count);
@@ -8081,10 +6322,7 @@ const char *const *netlib_retry_default_method_whitelist(size_t *count);
 /**
  * The old name of `netlib_retry_default_remove_headers_on_redirect`.
  *
- * @param count out: how many. May be NULL.
  * @return a constant array of constant strings. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_remove_headers_on_redirect")
 const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count);
@@ -8093,8 +6331,6 @@ const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count
  * The old constant BACKOFF_MAX: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` asks a Retry.)
  *
  * @return seconds.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max") double netlib_backoff_max(void);
 
@@ -8103,22 +6339,15 @@ NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max") double netlib_bac
  * `netlib_retry_resolve` falls back to it.
  *
  * @return borrowed: a constant that is never freed. Never NULL.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve") const netlib_retry *netlib_retry_default(void);
 
 /**
  * Parses a URL, and gives it the scheme "http" if it has none.
  *
- * @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param out out, owned: scheme, host and port are what the old function answered; free it with `netlib_url_free`.
- *        Not NULL.
- * @param err out, owned. May be NULL.
- * @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
+ * @param url the text, in UTF-8.
+ * @param out scheme, host and port are what the old function answered; free it with `netlib_url_free`.
+ * @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
  */
 NETLIB_DEPRECATED_NOTE("use netlib_parse_url")
 NETLIB_MUST_USE
@@ -8128,23 +6357,18 @@ netlib_status netlib_get_host(const char *url,
                               netlib_error **err);
 
 /**
- * Finds the first place at which one of the delimiters stands, and splits the text there: the text before is
- * `text[0]` to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both
- * offsets are the text's length. Of two delimiters at one place, the earlier in the list is found. However long a
- * delimiter is, the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
+ * Finds the first place at which one of the delimiters stands, and splits the text there: the text before is `text[0]`
+ * to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are
+ * the text's length. Of two delimiters at one place, the earlier in the list is found. However long a delimiter is,
+ * the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
  *
- * @param text the text, in UTF-8. Borrowed during the call. Not NULL unless `len` is 0.
- * @param len its length in bytes, or `NETLIB_NTS`.
- * @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call. Not NULL unless
- *        `count` is 0.
+ * @param text the text, in UTF-8. Borrowed during the call.
+ * @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call.
  * @param count how many delimiters there are.
- * @param before_end out: the offset in bytes at which the text before ends. Not NULL.
- * @param after_start out: the offset in bytes at which the text after begins. Not NULL.
- * @param delimiter out: the index in `delimiters` of the one that was found; -1 when none was. Not NULL.
- * @param err out, owned. May be NULL.
+ * @param before_end out: the offset in bytes at which the text before ends.
+ * @param after_start out: the offset in bytes at which the text after begins.
+ * @param delimiter out: the index in `delimiters` of the one that was found; -1 when none was.
  * @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
- * @threads any
- * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use strstr or strpbrk")
 NETLIB_MUST_USE
@@ -8164,11 +6388,8 @@ netlib_status netlib_split_first(const char *text,
  * in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
  * `netlib_tls_options_set_maximum_version`.
  *
- * @param options the options. May be NULL: nothing happens.
  * @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
  *        netlib_tls_version`.
- * @threads one call at a time on the options
- * @since 0.1.0
  */
 NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
 void netlib_tls_options_set_ssl_version(netlib_tls_options *options,

@@ -12,8 +12,8 @@ use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::status::{RetryKind, Status, StatusClass};
 
-/// The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new
-/// release; `netlib_status_class` tells what to do with one you do not know.
+/// The result of every function that can fail: one of `enum netlib_status_code`. New codes may come with a new release;
+/// `netlib_status_class` tells what to do with one you do not know.
 pub type netlib_status = i32;
 
 /// Groups of statuses. Returned by `netlib_status_class`.
@@ -160,10 +160,6 @@ pub enum netlib_outcome {
 /// free the handle that the setter was called for. In other calls that may change a handle, a call on the handle fails
 /// with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect when the outer call ends. A
 /// `ctx_free` that runs in a `_free` must not use the handle being freed.
-///
-/// @param ctx as given with the callback.
-/// @threads called during the call of netlib that drops the last holder, on the thread of that call
-/// @since 0.1.0
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
 /// An error: what failed, on which input, and why. **Immutable**: share it between threads freely. Functions that
@@ -192,19 +188,15 @@ impl Handle for netlib_error_options {
 /// `NETLIB_NTS` for languages that cannot read C macros.
 ///
 /// @return the length that means "up to the NUL".
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_nts() -> usize {
     guard::value(NTS, || Ok(NTS))
 }
 
-/// The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version
-/// of this header.
+/// The version of the library that is loaded, as text: "0.1.0". Compare with `NETLIB_VERSION`, which is the version of
+/// this header.
 ///
 /// @return a constant string, never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_version() -> *const c_char {
     const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
@@ -218,8 +210,6 @@ pub extern "C" fn netlib_version() -> *const c_char {
 /// `NETLIB_VERSION_NUMBER`.
 ///
 /// @return the number.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_version_number() -> i32 {
     const fn number(text: &str) -> i32 {
@@ -241,8 +231,6 @@ pub extern "C" fn netlib_version_number() -> i32 {
 ///
 /// @param status any number.
 /// @return a constant string; "NETLIB_UNKNOWN_STATUS" for a number that is no status of this release. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_name(status: netlib_status) -> *const c_char {
     const UNKNOWN: &CStr = c"NETLIB_UNKNOWN_STATUS";
@@ -253,8 +241,6 @@ pub extern "C" fn netlib_status_name(status: netlib_status) -> *const c_char {
 ///
 /// @param status any number.
 /// @return a constant string; "unknown status" for a number that is no status of this release. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_text(status: netlib_status) -> *const c_char {
     const UNKNOWN: &CStr = c"unknown status";
@@ -265,8 +251,6 @@ pub extern "C" fn netlib_status_text(status: netlib_status) -> *const c_char {
 ///
 /// @param status any number.
 /// @return one of `enum netlib_class`; `NETLIB_CLASS_SYSTEM` for a number that is no status of this release.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_class {
     const UNKNOWN: StatusClass = StatusClass::System;
@@ -278,8 +262,6 @@ pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_clas
 ///
 /// @param status any number.
 /// @return one of `enum netlib_retry_kind`; `NETLIB_RETRY_KIND_NEVER` for a number that is no status of this release.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> enum_netlib_retry_kind {
     guard::value(0, || Ok(Status::from_code(status).map_or(0, |status| status.retry_kind() as i32)))
@@ -287,19 +269,13 @@ pub extern "C" fn netlib_status_retry_kind(status: netlib_status) -> enum_netlib
 
 /// Makes options with the defaults.
 ///
-/// @return owned: free them with `netlib_error_options_free`. Never NULL.
-/// @threads any
-/// @since 0.1.0
+/// @return Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_error_options_new() -> *mut netlib_error_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(ErrorOptions::default())))))
 }
 
 /// Releases options.
-///
-/// @param options owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_options) {
     guard::nothing(|| handle::free(options));
@@ -309,10 +285,7 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
 /// because its own retry kind was set to READ, the new error is a read error too. This does not apply if the kind of
 /// the new error's status is NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param cause shared: the options keep their own reference. May be NULL: no cause.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_options_set_cause(
     options: *mut netlib_error_options,
@@ -333,11 +306,8 @@ pub unsafe extern "C" fn netlib_error_options_set_cause(
 /// request itself was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that a POST is repeated after a read error of
 /// the proxy too.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param kind one of `enum netlib_retry_kind`, but not `NETLIB_RETRY_KIND_BY_CAUSE`; anything else makes
 ///        `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
     options: *mut netlib_error_options,
@@ -354,14 +324,12 @@ pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
 ///        failure is counted, unless `options` set another. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
 ///        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
 ///        `NETLIB_READ_TIMEOUT` for a peer that does not answer in time.
-/// @param message one line saying what failed; it must not contain credentials. Copied. Not NULL.
-/// @param options the cause and the retry kind. Copied. May be NULL: no cause, and the retry kind of `status`.
-/// @param error out, owned: the new error. Not NULL.
-/// @param err out, owned: why no error could be made. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
+/// @param message one line saying what failed; it must not contain credentials.
+/// @param options the cause and the retry kind. May be NULL: no cause, and the retry kind of `status`.
+/// @param error the new error.
+/// @param err why no error could be made.
+/// @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
 ///         `NETLIB_INVALID_UTF8`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_new(
     status: netlib_status,
@@ -379,22 +347,13 @@ pub unsafe extern "C" fn netlib_error_new(
     })
 }
 
-/// Another reference to the same error.
-///
-/// @param error the error. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_error_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_clone(error: *const netlib_error) -> *mut netlib_error {
     handle::clone(error)
 }
 
 /// Releases an error. What was borrowed from it ends with its last reference.
-///
-/// @param error owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_free(error: *mut netlib_error) {
     guard::nothing(|| handle::free(error));
@@ -402,10 +361,7 @@ pub unsafe extern "C" fn netlib_error_free(error: *mut netlib_error) {
 
 /// The status of an error.
 ///
-/// @param error the error. May be NULL: `NETLIB_OK` is returned.
-/// @return one of `enum netlib_status_code`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_status_code`; `NETLIB_OK` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netlib_status {
     read(error, Status::Ok as i32, |error| error.status() as i32)
@@ -419,10 +375,7 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
 /// carried only its handshake and a proxy's CONNECT. A defect of a response is READ. A request header that cannot be
 /// sent is NEVER.
 ///
-/// @param error the error. May be NULL: `NETLIB_RETRY_KIND_NEVER` is returned.
-/// @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_retry_kind`, but never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
@@ -430,11 +383,7 @@ pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> 
 
 /// What failed, on which input and at which byte, in one line of UTF-8. It never contains credentials.
 ///
-/// @param error the error. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `error`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, |error| Some(error.message_c()))
@@ -447,11 +396,7 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
 /// For an unknown issuer it names the authority to add. For a hostname mismatch it lists the names of the certificate,
 /// at most eight. Both come from a peer that is not authenticated, so neither is a reason to trust it.
 ///
-/// @param error the error. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `error`, NUL-terminated; NULL when no setting would.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when no setting would.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, Error::advice)
@@ -459,10 +404,7 @@ pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *m
 
 /// The `errno` of the system call that failed.
 ///
-/// @param error the error. May be NULL: 0 is returned.
 /// @return 0 when no system call failed.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_errno(error: *const netlib_error) -> i32 {
     read(error, 0, Error::errno)
@@ -470,10 +412,7 @@ pub unsafe extern "C" fn netlib_error_errno(error: *const netlib_error) -> i32 {
 
 /// The `EAI_…` code of the name lookup that failed; `gai_strerror` has its text.
 ///
-/// @param error the error. May be NULL: 0 is returned.
 /// @return 0 when no lookup failed.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_resolver_code(error: *const netlib_error) -> i32 {
     read(error, 0, Error::resolver_code)
@@ -481,10 +420,7 @@ pub unsafe extern "C" fn netlib_error_resolver_code(error: *const netlib_error) 
 
 /// The TLS alert that ended the session: the number of RFC 8446 section 6, whether the peer or netlib sent it.
 ///
-/// @param error the error. May be NULL: -1 is returned.
-/// @return 0 to 255; -1 when there was none.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 to 255; -1 when there was none; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i32 {
     read(error, -1, |error| error.tls_alert().map_or(-1, i32::from))
@@ -492,10 +428,7 @@ pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i
 
 /// Why the peer's certificate was refused.
 ///
-/// @param error the error. May be NULL: `NETLIB_CERTIFICATE_PROBLEM_NONE` is returned.
-/// @return one of `enum netlib_certificate_problem`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_certificate_problem`; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_problem(
     error: *const netlib_error,
@@ -505,10 +438,8 @@ pub unsafe extern "C" fn netlib_error_certificate_problem(
 
 /// At which certificate of the peer's chain the problem is.
 ///
-/// @param error the error. May be NULL: -1 is returned.
-/// @return 0 for the peer's own, 1 for the next as it was sent, and so on; -1 when the error is not about one of them.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 for the peer's own, 1 for the next as it was sent, and so on; -1 when the error is not about one of them;
+///         -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.certificate_index().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
@@ -516,10 +447,7 @@ pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_err
 
 /// Where in the input the problem is.
 ///
-/// @param error the error. May be NULL: -1 is returned.
-/// @return the offset in bytes from the input's start; -1 when the error is not about a place in an input.
-/// @threads any
-/// @since 0.1.0
+/// @return the offset in bytes from the input's start; -1 when the error is not about a place in an input; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
@@ -529,10 +457,7 @@ pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 
 /// history, see `netlib_error_retry`), and when a limit ends a chain of requests there is one per request. The tree of
 /// an error and its causes holds at most 1,024 errors: a cause that would exceed this is kept without its own causes.
 ///
-/// @param error the error. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_cause_count(error: *const netlib_error) -> usize {
     read(error, 0, |error| error.causes().len())
@@ -540,11 +465,7 @@ pub unsafe extern "C" fn netlib_error_cause_count(error: *const netlib_error) ->
 
 /// One cause of an error.
 ///
-/// @param error the error. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @return borrowed from `error`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_cause(error: *const netlib_error, index: usize) -> *const netlib_error {
     read(error, std::ptr::null(), |error| handle::lend(error.causes().get(index)))

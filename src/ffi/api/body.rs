@@ -29,60 +29,43 @@ impl Handle for netlib_body {
 /// Reads from an application-defined body. Called only during `netlib_body_read`, on its thread. A call on the body
 /// itself is `NETLIB_BUSY`.
 ///
-/// @param ctx as given to `netlib_body_new`.
 /// @param buf where to put bytes; what it holds before is not set.
 /// @param len how many bytes fit, at least 1.
 /// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. It is preset to
 ///        `SIZE_MAX`, and the callback must store a value.
 /// @return 0 on success; any other number on failure. `netlib_body_read` reports a failure, or 0 without a stored `n`,
 ///         as `NETLIB_CALLBACK_FAILED`.
-/// @threads as `netlib_body_read` is called
-/// @since 0.1.0
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
 /// Reports the read position of an application-defined body. Called only during `netlib_set_file_position`, on its
 /// thread. A call on the body itself is `NETLIB_BUSY`.
 ///
-/// @param ctx as given to `netlib_body_new`.
 /// @param pos out: bytes from the start, 0 or more. It is preset to `INT64_MIN`, and the callback must store a value.
 /// @return 0 on success; any other number if the position is unknown. That, or 0 without a stored `pos`, is recorded as
 ///         `NETLIB_POSITION_FAILED`.
-/// @threads as `netlib_set_file_position` is called
-/// @since 0.1.0
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
 /// Moves an application-defined body. Called only during `netlib_rewind_body` and `netlib_set_file_position`, on their
 /// thread. A call on the body itself is `NETLIB_BUSY`.
 ///
-/// @param ctx as given to `netlib_body_new`.
 /// @param pos where to: bytes from the start, 0 or more.
 /// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, is a failure, which is
 ///         reported as `NETLIB_UNREWINDABLE_BODY`.
-/// @threads as `netlib_rewind_body` is called
-/// @since 0.1.0
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
 /// Reports whether an application-defined body has been closed. Called only during `netlib_is_fp_closed`, on its
 /// thread. A call on the body itself is `NETLIB_BUSY`.
 ///
-/// @param ctx as given to `netlib_body_new`.
 /// @param closed out: 1 if it is closed, else 0. It is preset to -1, and the callback must store a value.
 /// @return 0 on success; any other number on failure. A failure, or 0 without a stored `closed`, is reported as
 ///         `NETLIB_CALLBACK_FAILED`.
-/// @threads as `netlib_is_fp_closed` is called
-/// @since 0.1.0
 pub type netlib_body_is_closed_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, closed: *mut i32) -> i32>;
 
 /// Makes a body of bytes in memory, at its start.
 ///
-/// @param data the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many, or `NETLIB_NTS`.
-/// @param body out, owned: free it with `netlib_body_free`. Not NULL.
-/// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_from_memory(
     data: *const c_void,
@@ -97,15 +80,12 @@ pub unsafe extern "C" fn netlib_body_from_memory(
     })
 }
 
-/// Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it
-/// moves the descriptor; netlib changes nothing else of it.
+/// Makes a body that is read from a file, a pipe or a socket, from where the descriptor is. Reading and moving it moves
+/// the descriptor; netlib changes nothing else of it.
 ///
 /// @param fd an open descriptor, borrowed: keep it open while the body is used, and close it afterwards.
-/// @param body out, owned: free it with `netlib_body_free`, which does not close `fd`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
-/// @threads any
-/// @since 0.1.0
+/// @param body out: `netlib_body_free` does not close `fd`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a negative descriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_from_fd(
     fd: c_int,
@@ -121,18 +101,15 @@ pub unsafe extern "C" fn netlib_body_from_fd(
 
 /// Makes a body that the program's own functions read and move.
 ///
-/// @param read reads. Not NULL.
+/// @param read reads the body.
 /// @param tell tells the position. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
 /// @param seek moves. May be NULL: the body cannot be moved back.
 /// @param is_closed tells whether it is closed. May be NULL: `netlib_is_fp_closed` fails.
 /// @param ctx passed to each of the callbacks. May be NULL.
 /// @param ctx_free releases `ctx`, once, when the body is freed, or before this call returns if it fails. May be NULL:
 ///        `ctx` must stay usable until the body is freed.
-/// @param body out, owned: free it with `netlib_body_free`, which calls no callback but `ctx_free`. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param body out: its `_free` calls no callback but `ctx_free`.
 /// @return `NETLIB_OK`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_new(
     read: netlib_body_read_fn,
@@ -154,10 +131,6 @@ pub unsafe extern "C" fn netlib_body_new(
 }
 
 /// Releases a body. A descriptor stays open.
-///
-/// @param body owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
     guard::nothing(|| handle::free(body));
@@ -168,11 +141,6 @@ pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
 ///
 /// A descriptor is polled before it is read, so nobody else may read it meanwhile. A read function of the program's own
 /// is not called once the limit has ended; how long it takes is its own affair.
-///
-/// @param body the body. May be NULL: nothing happens.
-/// @param limit the limit. May be NULL: none.
-/// @threads one call at a time on the body
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *const netlib_limit) {
     guard::value((), || {
@@ -181,19 +149,15 @@ pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *c
     });
 }
 
-/// Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit` if
-/// there is one; a signal does not end the wait.
+/// Reads the next bytes of a body. A descriptor that blocks is waited for, until the limit of `netlib_body_set_limit`
+/// if there is one; a signal does not end the wait.
 ///
-/// @param body the body. Not NULL.
-/// @param buf where to put the bytes. Not NULL unless `len` is 0.
+/// @param buf where to put the bytes.
 /// @param len how many bytes fit; with 0 nothing is read, and `NETLIB_OK` is returned.
-/// @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has
-///         nothing yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and
-///         `NETLIB_DEADLINE_EXCEEDED` when the limit has ended, after which the read can be tried again.
-/// @threads one call at a time on the body
-/// @since 0.1.0
+/// @param n out: how many bytes were put there, which may be fewer than `len` anywhere in the body.
+/// @return `NETLIB_END_OF_STREAM` at the end; `NETLIB_WANT_READ` when a descriptor that does not block has nothing yet;
+///         `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` when
+///         the limit has ended, after which the read can be tried again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_read(
     body: *mut netlib_body,
@@ -218,13 +182,9 @@ pub unsafe extern "C" fn netlib_body_read(
 
 /// How many bytes of a body are left to read: what a Content-Length says if the body is sent now.
 ///
-/// @param body the body. Not NULL.
-/// @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or for a body of
-///        the program's own. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_IO`, with errno.
-/// @threads one call at a time on the body
-/// @since 0.1.0
+/// @param length out: the number of bytes; -1 when only reading to the end can tell, as for a pipe or for a body of the
+///        program's own.
+/// @return `NETLIB_IO`, with errno.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_length(
     body: *mut netlib_body,
@@ -240,17 +200,13 @@ pub unsafe extern "C" fn netlib_body_length(
 
 /// With a position: moves the body there, as `netlib_rewind_body`. Without: records where the body is.
 ///
-/// @param body the body. Not NULL.
 /// @param pos bytes from the start; or `NETLIB_POSITION_NONE`, to record.
 /// @param out_pos out: `pos`, or the position recorded, to be given to `netlib_rewind_body` later:
-///        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`. Not NULL.
-/// @param err out, owned. May be NULL.
+///        `NETLIB_POSITION_FAILED` if the body could not tell, `NETLIB_POSITION_NONE` if it has no `tell`.
 /// @return `NETLIB_OK`, also when no position could be recorded, because most bodies are sent only once;
 ///         `NETLIB_UNREWINDABLE_BODY` when it cannot be moved to `pos`, `NETLIB_POSITION_FAILED` included;
 ///         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` for a negative position
 ///         from `tell`.
-/// @threads one call at a time on the body
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_set_file_position(
     body: *mut netlib_body,
@@ -268,14 +224,10 @@ pub unsafe extern "C" fn netlib_set_file_position(
 
 /// Moves a body back to a recorded position, so that it can be sent again.
 ///
-/// @param body the body. Not NULL.
 /// @param pos what `netlib_set_file_position` recorded. Beyond the end of bytes in memory or of a file there is nothing
 ///        to read.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
+/// @return `NETLIB_UNREWINDABLE_BODY` when it cannot be moved, or no position was recorded: `pos` is
 ///         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
-/// @threads one call at a time on the body
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rewind_body(
     body: *mut netlib_body,
@@ -287,12 +239,8 @@ pub unsafe extern "C" fn netlib_rewind_body(
 
 /// Whether what a body reads from has been closed. Bytes in memory never are; a descriptor is when it is not open.
 ///
-/// @param body the body. Not NULL.
-/// @param closed out: 0 or 1. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
-/// @threads one call at a time on the body
-/// @since 0.1.0
+/// @param closed out: 0 or 1.
+/// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_fp_closed(
     body: *mut netlib_body,

@@ -18,11 +18,8 @@ use crate::url::{Url, split_first};
 
 /// The old name of `netlib_retry_options_set_allowed_methods`. The two are refused together.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param methods `count` method names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+/// @param methods `count` method names; upper and lower case are one.
 /// @param count how many; 0 allows none.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[deprecated(note = "use netlib_retry_options_set_allowed_methods")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_method_whitelist(
@@ -38,10 +35,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_method_whitelist(
 
 /// The old name of `netlib_retry_default_allowed_methods`.
 ///
-/// @param count out: how many. May be NULL.
 /// @return a constant array of constant strings. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[deprecated(note = "use netlib_retry_default_allowed_methods")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_default_method_whitelist(count: *mut usize) -> *const *const c_char {
@@ -51,10 +45,7 @@ pub unsafe extern "C" fn netlib_retry_default_method_whitelist(count: *mut usize
 
 /// The old name of `netlib_retry_default_remove_headers_on_redirect`.
 ///
-/// @param count out: how many. May be NULL.
 /// @return a constant array of constant strings. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[deprecated(note = "use netlib_retry_default_remove_headers_on_redirect")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_default_redirect_headers_blacklist(count: *mut usize) -> *const *const c_char {
@@ -66,8 +57,6 @@ pub unsafe extern "C" fn netlib_retry_default_redirect_headers_blacklist(count: 
 /// The old constant BACKOFF_MAX: `netlib_retry_default_backoff_max`. (`netlib_retry_backoff_max` asks a Retry.)
 ///
 /// @return seconds.
-/// @threads any
-/// @since 0.1.0
 #[deprecated(note = "use netlib_retry_default_backoff_max")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_backoff_max() -> f64 {
@@ -78,8 +67,6 @@ pub extern "C" fn netlib_backoff_max() -> f64 {
 /// `netlib_retry_resolve` falls back to it.
 ///
 /// @return borrowed: a constant that is never freed. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[deprecated(note = "use netlib_retry_resolve")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_default() -> *const netlib_retry {
@@ -88,14 +75,9 @@ pub extern "C" fn netlib_retry_default() -> *const netlib_retry {
 
 /// Parses a URL, and gives it the scheme "http" if it has none.
 ///
-/// @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @param out out, owned: scheme, host and port are what the old function answered; free it with `netlib_url_free`.
-///        Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
+/// @param url the text, in UTF-8.
+/// @param out scheme, host and port are what the old function answered; free it with `netlib_url_free`.
+/// @return `NETLIB_INVALID_URL`, also for text longer than 16 MiB; `NETLIB_INVALID_UTF8`.
 #[deprecated(note = "use netlib_parse_url")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_get_host(
@@ -112,23 +94,18 @@ pub unsafe extern "C" fn netlib_get_host(
     })
 }
 
-/// Finds the first place at which one of the delimiters stands, and splits the text there: the text before is
-/// `text[0]` to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both
-/// offsets are the text's length. Of two delimiters at one place, the earlier in the list is found. However long a
-/// delimiter is, the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
+/// Finds the first place at which one of the delimiters stands, and splits the text there: the text before is `text[0]`
+/// to `text[*before_end - 1]`, the text after is `text[*after_start]` to its end. When none is found, both offsets are
+/// the text's length. Of two delimiters at one place, the earlier in the list is found. However long a delimiter is,
+/// the text after begins one character (of UTF-8) after the place. The cost grows with `count`.
 ///
-/// @param text the text, in UTF-8. Borrowed during the call. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call. Not NULL unless
-///        `count` is 0.
+/// @param text the text, in UTF-8. Borrowed during the call.
+/// @param delimiters `count` NUL-terminated strings, none of them NULL. Borrowed during the call.
 /// @param count how many delimiters there are.
-/// @param before_end out: the offset in bytes at which the text before ends. Not NULL.
-/// @param after_start out: the offset in bytes at which the text after begins. Not NULL.
-/// @param delimiter out: the index in `delimiters` of the one that was found; -1 when none was. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param before_end out: the offset in bytes at which the text before ends.
+/// @param after_start out: the offset in bytes at which the text after begins.
+/// @param delimiter out: the index in `delimiters` of the one that was found; -1 when none was.
 /// @return `NETLIB_OK`, found or not; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
 #[deprecated(note = "use strstr or strpbrk")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_split_first(
@@ -159,11 +136,8 @@ pub unsafe extern "C" fn netlib_split_first(
 /// in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` are refused together with `netlib_tls_options_set_minimum_version` or
 /// `netlib_tls_options_set_maximum_version`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param version one of `enum netlib_ssl_version`, as `netlib_resolve_ssl_version` gives them; not of `enum
 ///        netlib_tls_version`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[deprecated(note = "use netlib_tls_options_set_minimum_version")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ssl_version(

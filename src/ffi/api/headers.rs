@@ -36,19 +36,13 @@ impl Handle for netlib_headers {
 
 /// Makes options with nothing chosen.
 ///
-/// @return owned: free them with `netlib_headers_options_free`. Never NULL.
-/// @threads any
-/// @since 0.1.0
+/// @return Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_headers_options_new() -> *mut netlib_headers_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(HeaderOptions::default())))))
 }
 
 /// Releases options.
-///
-/// @param options owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_headers_options) {
     guard::nothing(|| handle::free(options));
@@ -56,10 +50,7 @@ pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_header
 
 /// Whether there is `connection: keep-alive`. By default there is not.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param keep_alive 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
     options: *mut netlib_headers_options,
@@ -75,10 +66,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
 /// `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding` chose. The default
 /// is no such header.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param value copied. May be NULL: no header, as for "".
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param value May be NULL: no header, as for "".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
     options: *mut netlib_headers_options,
@@ -92,10 +80,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
 /// Whether `accept-encoding` lists what can be decoded: "gzip,deflate", followed by the codings given to
 /// `netlib_headers_options_add_supported_coding`. It replaces what the other two setters of `accept-encoding` chose.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param enable 0 or 1; 0, no header, unless set.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
     options: *mut netlib_headers_options,
@@ -110,10 +95,7 @@ pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
 /// One more element of `accept-encoding`, after a comma. The first call replaces what the other two setters of
 /// `accept-encoding` chose.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param coding for example "gzip" or "br;q=0.5". Copied. Not NULL.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param coding for example "gzip" or "br;q=0.5".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
     options: *mut netlib_headers_options,
@@ -127,11 +109,8 @@ pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
 /// Declares that the program can decode one more coding than gzip and deflate. It is listed when
 /// `netlib_headers_options_enable_accept_encoding` is on, and makes no header by itself.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param coding for example "br" or "zstd"; a token (RFC 9110 section 5.6.2). Again what is known already: nothing
-///        happens. Copied. Not NULL.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+///        happens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
     options: *mut netlib_headers_options,
@@ -144,10 +123,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
 
 /// The value of `user-agent`. The default is no such header.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param user_agent copied. May be NULL: no header, as for "".
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param user_agent May be NULL: no header, as for "".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_user_agent(
     options: *mut netlib_headers_options,
@@ -159,13 +135,10 @@ pub unsafe extern "C" fn netlib_headers_options_set_user_agent(
 }
 
 /// Credentials for the server: `authorization` with the Basic scheme (RFC 7617), that is "Basic " and the base64 form
-/// of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is
-/// what older servers expect. The default is no such header.
+/// of the bytes as given. Which encoding they are in is between you and the server: UTF-8 is usual, ISO 8859-1 is what
+/// older servers expect. The default is no such header.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param credentials "user:password", any bytes. May be NULL: no header, as for "".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_basic_auth(
     options: *mut netlib_headers_options,
@@ -179,10 +152,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_basic_auth(
 /// Credentials for a proxy: `proxy-authorization`, made as `netlib_headers_options_set_basic_auth` makes
 /// `authorization`. The default is no such header.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param credentials "user:password", any bytes. Copied. May be NULL: no header, as for "".
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param credentials "user:password", any bytes. May be NULL: no header, as for "".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_proxy_basic_auth(
     options: *mut netlib_headers_options,
@@ -195,10 +165,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_proxy_basic_auth(
 
 /// Whether there is `cache-control: no-cache`. By default there is not.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param disable_cache 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     options: *mut netlib_headers_options,
@@ -210,14 +177,11 @@ pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     });
 }
 
-/// Adds any header, after those that the other setters make and those added before. A name added again is there
-/// several times.
+/// Adds any header, after those that the other setters make and those added before. A name added again is there several
+/// times.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param name a token (RFC 9110 section 5.1), sent in the case given. Copied. Not NULL.
-/// @param value any bytes but CR and LF; "" is an empty value. Copied. Not NULL.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param name a token (RFC 9110 section 5.1), sent in the case given.
+/// @param value any bytes but CR and LF; "" is an empty value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_add_header(
     options: *mut netlib_headers_options,
@@ -233,13 +197,10 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
 /// `proxy-authorization`, `cache-control`, each in lower case and only if chosen, then the added ones.
 ///
 /// @param options the choices; they stay yours and may be used again. May be NULL: an empty list is made.
-/// @param headers out, owned: free it with `netlib_headers_free`. Not NULL.
-/// @param err out, owned: its offset is that of the byte in the name or value that its message names. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be
-///         larger than 16 MiB; `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1;
-///         `NETLIB_INVALID_UTF8` for the text of a coding. The message begins with the setter's name.
-/// @threads any
-/// @since 0.1.0
+/// @param err its offset is that of the byte in the name or value that its message names.
+/// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
+///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for the text of a
+///         coding. The message begins with the setter's name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_make_headers(
     options: *const netlib_headers_options,
@@ -257,31 +218,19 @@ pub unsafe extern "C" fn netlib_make_headers(
 /// Options that make the same headers again, to vary them: the headers that setters made are changed or left out by
 /// calling their setter anew, the others were added with `netlib_headers_options_add_header`.
 ///
-/// @param headers the headers. May be NULL: NULL is returned.
-/// @return owned: free them with `netlib_headers_options_free`. NULL when there is no memory for them.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when there is no memory for them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_headers) -> *mut netlib_headers_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(headers).to_options()?)))))
 }
 
-/// Another reference to the same headers.
-///
-/// @param headers the headers. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_headers_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same headers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_clone(headers: *const netlib_headers) -> *mut netlib_headers {
     handle::clone(headers)
 }
 
 /// Releases headers. What was borrowed from them ends with their last reference.
-///
-/// @param headers owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_free(headers: *mut netlib_headers) {
     guard::nothing(|| handle::free(headers));
@@ -289,23 +238,13 @@ pub unsafe extern "C" fn netlib_headers_free(headers: *mut netlib_headers) {
 
 /// How many fields there are, a repeated name counting each time.
 ///
-/// @param headers the headers. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_count(headers: *const netlib_headers) -> usize {
     read(headers, 0, Headers::len)
 }
 
-/// The name of one field, in the case it was given.
-///
-/// @param headers the headers. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `headers`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// Returns the name of one field, in the case it was given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_name(
     headers: *const netlib_headers,
@@ -315,14 +254,7 @@ pub unsafe extern "C" fn netlib_headers_name(
     lend_text(headers, len, |headers| headers.at(index).map(|(name, _)| name))
 }
 
-/// The value of one field.
-///
-/// @param headers the headers. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `headers`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// Returns the value of one field.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_value(
     headers: *const netlib_headers,
@@ -334,12 +266,8 @@ pub unsafe extern "C" fn netlib_headers_value(
 
 /// The first value of a name.
 ///
-/// @param headers the headers. May be NULL: NULL is returned.
 /// @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `headers`, NUL-terminated; NULL when no field has the name.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when no field has the name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get(
     headers: *const netlib_headers,
@@ -351,11 +279,8 @@ pub unsafe extern "C" fn netlib_headers_get(
 
 /// How many fields have a name.
 ///
-/// @param headers the headers. May be NULL: 0 is returned.
 /// @param name in any case of letters. Borrowed for the call. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers, name: *const c_char) -> usize {
     read(headers, 0, |headers| bytes_or_none(name).map_or(0, |name| headers.get_all(name).count()))
@@ -363,13 +288,9 @@ pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers
 
 /// One of the values of a name, in the order of the list.
 ///
-/// @param headers the headers. May be NULL: NULL is returned.
 /// @param name in any case of letters. Borrowed for the call. May be NULL: NULL is returned.
 /// @param n 0 to `netlib_headers_get_count` - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `headers`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_get_at(
     headers: *const netlib_headers,
@@ -380,14 +301,10 @@ pub unsafe extern "C" fn netlib_headers_get_at(
     lend_text(headers, len, |headers| headers.get_all(bytes_or_none(name)?).nth(n))
 }
 
-/// The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the
-/// first call, then kept.
+/// The bytes to send: "name: value" and CRLF for each field, without the empty line that ends a head. Made by the first
+/// call, then kept.
 ///
-/// @param headers the headers. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `headers`, NUL-terminated; "" for an empty list; NULL when there is no memory for it.
-/// @threads any
-/// @since 0.1.0
+/// @return "" for an empty list; NULL when there is no memory for it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_wire(headers: *const netlib_headers, len: *mut usize) -> *const c_char {
     lend_text(headers, len, |headers| headers.wire().ok())

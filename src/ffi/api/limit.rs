@@ -24,13 +24,9 @@ impl Handle for netlib_limit {
 
 /// Makes a limit whose clock starts now.
 ///
-/// @param seconds how long until the deadline, in seconds: 0 or more, or `NETLIB_TIMEOUT_NONE` for no deadline, so
-///        that only `netlib_limit_cancel` ends it.
-/// @param limit out, owned: free it with `netlib_limit_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
-/// @threads any
-/// @since 0.1.0
+/// @param seconds how long until the deadline, in seconds: 0 or more, or `NETLIB_TIMEOUT_NONE` for no deadline, so that
+///        only `netlib_limit_cancel` ends it.
+/// @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_new(
     seconds: f64,
@@ -44,22 +40,13 @@ pub unsafe extern "C" fn netlib_limit_new(
     })
 }
 
-/// Another reference to the same limit: cancelling one cancels both.
-///
-/// @param limit the limit. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_limit_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same limit: cancelling one cancels both.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_clone(limit: *const netlib_limit) -> *mut netlib_limit {
     handle::clone(limit)
 }
 
 /// Releases a limit. A stream that holds it keeps its own reference.
-///
-/// @param limit owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
     guard::nothing(|| handle::free(limit));
@@ -68,9 +55,7 @@ pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
 /// Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. Async-signal-safe: it may be
 /// called from a signal handler.
 ///
-/// @param limit the limit. May be NULL: nothing happens.
 /// @threads any, and signal handlers
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
     // It wakes who waits by a system call.
@@ -79,11 +64,7 @@ pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
 
 /// Says whether waiting must stop.
 ///
-/// @param limit the limit. Not NULL.
-/// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK` while there is time; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_check(
     limit: *const netlib_limit,
@@ -99,13 +80,9 @@ pub unsafe extern "C" fn netlib_limit_check(
 ///
 /// Do not read from it, write to it or close it. After fork(2) a child asks again: its limit has another one.
 ///
-/// @param limit the limit. Not NULL.
-/// @param fd out, borrowed from the limit: the descriptor, to be waited for with `POLLIN`; -1 on failure. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param fd out, borrowed from the limit: the descriptor, to be waited for with `POLLIN`; -1 on failure.
 /// @return `NETLIB_OK`, cancelled or not; `NETLIB_IO` if it cannot be opened, which the first call does, or the first
 ///         wait.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_fd(
     limit: *const netlib_limit,
@@ -121,10 +98,8 @@ pub unsafe extern "C" fn netlib_limit_fd(
 
 /// The time left until the deadline.
 ///
-/// @param limit the limit. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
-/// @return seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline.
-/// @threads any
-/// @since 0.1.0
+/// @return seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline; `NETLIB_TIMEOUT_NONE` for
+///         NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_remaining(limit: *const netlib_limit) -> f64 {
     read(limit, f64::INFINITY, |limit| limit.remaining().map_or(f64::INFINITY, |left| left.as_secs_f64()))

@@ -41,14 +41,10 @@ pub enum netlib_body_framing {
 
 /// Makes a response from what another HTTP implementation read, to ask the retry policy about it.
 ///
-/// @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
+/// @param request_method the method of the request it answers, a token: "GET".
 /// @param status 100 to 999.
-/// @param headers its headers; the response keeps its own reference. Not NULL.
-/// @param response out, owned: free it with `netlib_response_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
-/// @threads any
-/// @since 0.1.0
+/// @param headers its headers; the response keeps its own reference.
+/// @return `NETLIB_INVALID_ARGUMENT` for a method that is no token or a status out of range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_new(
     request_method: *const c_char,
@@ -89,20 +85,17 @@ pub unsafe extern "C" fn netlib_response_new(
 /// more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting) are refused at the first such byte,
 /// without waiting for more.
 ///
-/// @param request_method the method of the request it answers, a token: "GET". Copied. Not NULL.
-/// @param head what was received so far. Copied. Not NULL unless `len` is 0.
+/// @param request_method the method of the request it answers, a token: "GET".
+/// @param head what was received so far.
 /// @param len the number of bytes in `head`, or `NETLIB_NTS`, which measures the text at each call.
 /// @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
 ///        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
 ///        stores 0. May be NULL: each call parses `head` from its start.
-/// @param response out, owned: free it with `netlib_response_free`. Not NULL.
-/// @param head_len out: the length of the head in bytes, its empty line included. Not NULL.
-/// @param err out, owned; its offset is where `head` is wrong. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response
-///         head; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for
-///         these bytes. A wrong state that is not detected can delay the response but not change it.
-/// @threads any
-/// @since 0.1.0
+/// @param head_len out: the length of the head in bytes, its empty line included.
+/// @param err its offset is where `head` is wrong.
+/// @return `NETLIB_WANT_READ` while more is needed; `NETLIB_PROTOCOL` if the bytes are not a response head;
+///         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
+///         bytes. A wrong state that is not detected can delay the response but not change it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_parse(
     request_method: *const c_char,
@@ -130,22 +123,13 @@ pub unsafe extern "C" fn netlib_response_parse(
     })
 }
 
-/// Another reference to the same response.
-///
-/// @param response the response. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_response_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same response.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_clone(response: *const netlib_response) -> *mut netlib_response {
     handle::clone(response)
 }
 
 /// Releases a response. What was borrowed from it ends with its last reference.
-///
-/// @param response owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_free(response: *mut netlib_response) {
     guard::nothing(|| handle::free(response));
@@ -153,10 +137,7 @@ pub unsafe extern "C" fn netlib_response_free(response: *mut netlib_response) {
 
 /// The status code.
 ///
-/// @param response the response. May be NULL: 0 is returned.
 /// @return 100 to 999.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_status(response: *const netlib_response) -> i32 {
     read(response, 0, |response| response.status().into())
@@ -164,22 +145,13 @@ pub unsafe extern "C" fn netlib_response_status(response: *const netlib_response
 
 /// The headers, in the order they came.
 ///
-/// @param response the response. May be NULL: NULL is returned.
-/// @return borrowed from `response`; `netlib_headers_clone` makes a reference that outlives it.
-/// @threads any
-/// @since 0.1.0
+/// @return `netlib_headers_clone` makes a reference that outlives it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_headers(response: *const netlib_response) -> *const netlib_headers {
     read(response, std::ptr::null(), |response| handle::lend(Some(response.headers())))
 }
 
-/// The method of the request it answers, as it was given.
-///
-/// @param response the response. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `response`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// Returns the method of the request it answers, as it was given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_request_method(
     response: *const netlib_response,
@@ -190,12 +162,8 @@ pub unsafe extern "C" fn netlib_response_request_method(
 
 /// The words after the status code. They mean nothing to a program.
 ///
-/// @param response the response. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from `response`, NUL-terminated bytes, not always UTF-8; "" when the peer sent none; NULL when the
 ///         response was not parsed.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_reason(response: *const netlib_response, len: *mut usize) -> *const c_char {
     lend_text(response, len, Response::reason)
@@ -203,10 +171,7 @@ pub unsafe extern "C" fn netlib_response_reason(response: *const netlib_response
 
 /// The minor version of HTTP/1 that the peer sent.
 ///
-/// @param response the response. May be NULL: -1 is returned.
-/// @return 0 or 1; -1 when the response was not parsed.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 or 1; -1 when the response was not parsed; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_response) -> i32 {
     read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
@@ -216,12 +181,7 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
 /// `netlib_url_resolve`, and always UTF-8: bytes that are not were sent as they are by older servers, and are
 /// percent-encoded here, so that the server gets them back. Several Location headers read as one, joined with ", ".
 ///
-/// @param response the response. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `response`, NUL-terminated; NULL if the status is not one of these, or if the Location is
-///         absent or empty.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL if the status is not one of these, or if the Location is absent or empty.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_redirect_location(
     response: *const netlib_response,
@@ -243,15 +203,11 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// find "chunked" in it. Examples are a name that is empty or not a token, a parameter without a value, and an
 /// unterminated quote.
 ///
-/// @param response the response. Not NULL.
-/// @param framing out: one of `enum netlib_body_framing`. Not NULL.
-/// @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an
-///         int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the
-///         last coding. Nothing more can then be read from the connection.
-/// @threads any
-/// @since 0.1.0
+/// @param framing out: one of `enum netlib_body_framing`.
+/// @param length out: the length in bytes for `NETLIB_BODY_FRAMING_LENGTH`, else -1.
+/// @return `NETLIB_PROTOCOL` if Content-Length values differ, if one is not a number or does not fit an int64_t, if
+///         Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is not the last coding.
+///         Nothing more can then be read from the connection.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_framing(
     response: *const netlib_response,
@@ -276,30 +232,25 @@ pub unsafe extern "C" fn netlib_response_framing(
 /// Whether the request's method is HEAD, compared case-insensitively as in urllib3. To find the end of the body use
 /// `netlib_response_framing`, which compares methods case-sensitively.
 ///
-/// @param response the response. May be NULL: 0 is returned.
 /// @return 0 or 1.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_response_to_head(response: *const netlib_response) -> i32 {
     read_bool(response, false, Response::is_response_to_head)
 }
 
-/// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after
-/// that are not looked at.
+/// Looks for defects in a raw header block: the lines after the status line, up to their empty line. Bytes after that
+/// are not looked at.
 ///
 /// Defects are: a line that is not a header, which ends parsing; a continuation line without a header before it; an
 /// empty name; a misplaced mail envelope line; bytes that a bare CR cuts off from the headers; and a multipart
 /// Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not allow. A block without
 /// defects can still be refused by `netlib_response_parse`, which parses HTTP and not mail.
 ///
-/// @param block the lines. Borrowed for the call. Not NULL unless `len` is 0.
+/// @param block the lines. Borrowed for the call.
 /// @param len how many bytes that is, or `NETLIB_NTS`.
-/// @param err out, owned: it has one cause for each of the first 100 defects, whose message names the line, counted
-///        from 1, and whose offset is where the line begins. May be NULL.
+/// @param err it has one cause for each of the first 100 defects, whose message names the line, counted from 1, and
+///        whose offset is where the line begins.
 /// @return `NETLIB_OK` without a defect; `NETLIB_HEADER_PARSING`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_header_parsing(
     block: *const c_char,

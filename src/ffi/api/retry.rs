@@ -45,13 +45,9 @@ impl Handle for netlib_retry {
 
 /// Makes a Retry.
 ///
-/// @param options its settings, copied; the same options can make more. May be NULL: urllib3's defaults, see
+/// @param options its settings; the same options can make more. May be NULL: urllib3's defaults, see
 ///        `netlib_retry_options_new`.
-/// @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_new(
     options: *const netlib_retry_options,
@@ -65,22 +61,13 @@ pub unsafe extern "C" fn netlib_retry_new(
     })
 }
 
-/// Another reference to the same Retry.
-///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_retry_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same Retry.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_clone(retry: *const netlib_retry) -> *mut netlib_retry {
     handle::clone(retry)
 }
 
 /// Releases a Retry. What was borrowed from it ends with its last reference.
-///
-/// @param retry owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_free(retry: *mut netlib_retry) {
     guard::nothing(|| handle::free(retry));
@@ -88,10 +75,7 @@ pub unsafe extern "C" fn netlib_retry_free(retry: *mut netlib_retry) {
 
 /// Options that make an equal Retry, history included: change some, and make another.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_retry_options_free`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> *mut netlib_retry_options {
     read(retry, std::ptr::null_mut(), |retry| handle::give(Box::new(Options::new(retry.to_options()))))
@@ -103,11 +87,7 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 ///        instead.
 /// @param redirect 0 or 1: whether redirects are followed. It does not change the default.
 /// @param default_retry what `NETLIB_NONE` stands for; shared. May be NULL: a Retry with total 3.
-/// @param retry out, owned: free it with `netlib_retry_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT` if `redirect` is neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_from_int(
     count: i32,
@@ -130,8 +110,6 @@ pub unsafe extern "C" fn netlib_retry_from_int(
 /// @param per_request the request's own. May be NULL: `pool_default` is returned, or what stands for it.
 /// @param pool_default the pool's. May be NULL: a Retry with total 3 stands for it.
 /// @return borrowed: one of the two, or a constant that is never freed. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_resolve(
     per_request: *const netlib_retry,
@@ -160,21 +138,17 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// but with the status that its cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
 /// `NETLIB_RESPONSE_STATUS`.
 ///
-/// @param retry the Retry, which stays as it is. Not NULL.
+/// @param retry the Retry, which stays as it is.
 /// @param method the request's method. May be NULL: unknown.
 /// @param url the request's URL, for the history and the message, which leaves out user, password and query. May be
 ///        NULL: unknown.
 /// @param response the response. May be NULL: there was none.
 /// @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
 ///        sent. May be NULL: nothing failed.
-/// @param next out, owned: free it with `netlib_retry_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and
-///         `NETLIB_RESPONSE_STATUS` if `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is
-///         not a token; with `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system
-///         has no random numbers.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
+///         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
+///         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system has no random
+///         numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_increment(
     retry: *const netlib_retry,
@@ -196,19 +170,15 @@ pub unsafe extern "C" fn netlib_retry_increment(
     })
 }
 
-/// Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`,
-/// or in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After
-/// header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+/// Says whether a response is one to ask again for: the method is allowed, and the status is in `status_forcelist`, or
+/// in `netlib_retry_options_set_retry_after_statuses`. The latter counts only if the response has a Retry-After header,
+/// `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
 ///
-/// @param retry the Retry. Not NULL.
-/// @param method the request's method. Not NULL.
+/// @param method the request's method.
 /// @param status_code the response's status.
 /// @param has_retry_after 0 or 1: whether it has a Retry-After header.
-/// @param is_retry out: 0 or 1. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
-/// @threads any
-/// @since 0.1.0
+/// @param is_retry out: 0 or 1.
+/// @return `NETLIB_INVALID_ARGUMENT` if the method is no token or `has_retry_after` neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_is_retry(
     retry: *const netlib_retry,
@@ -229,26 +199,18 @@ pub unsafe extern "C" fn netlib_retry_is_retry(
 
 /// Says whether more retries were made than one of the counts allows.
 ///
-/// @param retry the Retry. May be NULL: 1 is returned.
-/// @return 0 or 1.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 or 1; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -> i32 {
     read_bool(retry, true, Retry::is_exhausted)
 }
 
-/// The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end
-/// of the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by
-/// each call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
+/// The backoff before the next request: `backoff_factor * 2^(n - 1)` seconds, where n counts the entries at the end of
+/// the history that are no redirects; 0 while n is 0 or 1; plus a random part of `backoff_jitter`, drawn anew by each
+/// call; at most `backoff_max`. Other kinds of jitter have other formulas: `enum netlib_jitter_kind`.
 ///
-/// @param retry the Retry. Not NULL.
-/// @param seconds out: in seconds. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no
-///         random numbers.
-/// @threads any
-/// @since 0.1.0
+/// @param seconds out: in seconds.
+/// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system has no random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_get_backoff_time(
     retry: *const netlib_retry,
@@ -264,16 +226,12 @@ pub unsafe extern "C" fn netlib_retry_get_backoff_time(
 
 /// How long a response asks to wait: its Retry-After header, RFC 9110 section 10.2.3, whatever its status.
 ///
-/// @param retry the Retry. Not NULL.
-/// @param response the response. Not NULL.
+/// @param response the response.
 /// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
 ///        server asks for; 0 for a date that has passed; -1.0 without the header, or if it is malformed and that is
-///        ignored. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
+///        ignored.
+/// @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date, unless that is ignored;
 ///         `NETLIB_CALLBACK_FAILED`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_get_retry_after(
     retry: *const netlib_retry,
@@ -292,14 +250,10 @@ pub unsafe extern "C" fn netlib_retry_get_retry_after(
 /// Reads the value of a Retry-After header: whole seconds, or a date in one of the three forms of HTTP (RFC 9110
 /// section 5.6.7) or near to them: the weekday and the zone (UTC) may be missing, the zone may be an offset.
 ///
-/// @param retry the Retry. Not NULL.
-/// @param value the header's value. Not NULL.
+/// @param value the header's value.
 /// @param seconds out: in seconds from now, at most `retry_after_max`; with `NETLIB_LONG_RETRY_AFTER_STOP` what the
-///        value asks for; 0 for a date that has passed. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
-/// @threads any
-/// @since 0.1.0
+///        value asks for; 0 for a date that has passed.
+/// @return `NETLIB_INVALID_HEADER` if it is neither a number nor a date; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_parse_retry_after(
     retry: *const netlib_retry,
@@ -321,18 +275,15 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 /// `netlib_retry_options_set_retry_after_statuses`; without the header, or when it asks for no wait, the backoff of
 /// `netlib_retry_get_backoff_time`.
 ///
-/// @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+/// @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
 /// @param response the last response. May be NULL: there was none.
-/// @param seconds out: in seconds; 0 for no wait. Not NULL.
-/// @param reason out: one of `enum netlib_delay_reason`. Not NULL.
+/// @param seconds out: in seconds; 0 for no wait.
+/// @param reason out: one of `enum netlib_delay_reason`.
 /// @param uncapped out: what `seconds` would be without `backoff_max` or `retry_after_max`; infinity when the backoff
-///        is more than a double can hold. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
+///        is more than a double can hold.
+/// @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is ignored;
 ///         `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries; `NETLIB_CALLBACK_FAILED`;
 ///         `NETLIB_IO` if the system has no random numbers.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_delay(
     retry: *const netlib_retry,
@@ -356,14 +307,10 @@ pub unsafe extern "C" fn netlib_retry_delay(
 /// Sleeps before the next request, as long as `netlib_retry_delay` says; with a `backoff_factor` and a `backoff_jitter`
 /// of 0 and no Retry-After it returns at once.
 ///
-/// @param retry the Retry for the next request: the one that `netlib_retry_increment` made. Not NULL.
+/// @param retry the Retry for the next request: the one that `netlib_retry_increment` made.
 /// @param response the last response. May be NULL: there was none.
-/// @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
-///         requests in the history as causes; as `netlib_retry_delay` otherwise.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
+///         history as causes; as `netlib_retry_delay` otherwise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_sleep(
     retry: *const netlib_retry,
@@ -379,17 +326,12 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 
 /// Sleeps as long as the response's Retry-After header asks, whatever its status.
 ///
-/// @param retry the Retry. Not NULL.
 /// @param response the last response. May be NULL: there was none, and nothing to wait for.
-/// @param limit what may end the sleep early; borrowed. May be NULL: nothing does.
-/// @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the
-///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
-///         unless that is ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
+/// @param slept out: 0 or 1; 0 when there is no such header or it asks for no wait.
+/// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`, by the limit, with the outcomes of the requests in the
+///         history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless that is
+///         ignored; `NETLIB_MAX_RETRY` if it is above `retry_after_max` and that ends the retries;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
     retry: *const netlib_retry,
@@ -409,10 +351,7 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 /// The Retry of a `NETLIB_MAX_RETRY` error, with the history of all its requests. It is exhausted, unless a Retry-After
 /// ended the retries: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
-/// @param error the error. May be NULL: NULL is returned.
-/// @return borrowed from `error`; NULL for every other error.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL for every other error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry(error: *const netlib_error) -> *const netlib_retry {
     read(error, std::ptr::null(), |error| handle::lend(Retry::from_error(error)))

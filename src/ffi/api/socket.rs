@@ -31,23 +31,19 @@ use crate::socket::connect_options::ConnectOptions;
 /// allows where nobody listens, counts as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised one is converted by UTS 46), an IPv4 address, or an IPv6 address
-///        with or without brackets. Copied. Not NULL.
+///        with or without brackets.
 /// @param port 0 to 65535.
-/// @param options borrowed. May be NULL: the defaults.
-/// @param limit ends the call early; borrowed. May be NULL: no limit.
-/// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
-/// @param err out, owned: its message names the host and the port; it has one cause for each address tried, the one
-///        that a limit ended included, which says the address, the errno and how long it took. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options
-///         refuse every address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not
-///         answer in time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the
-///         errno is `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit
-///         ended first; `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of
-///         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
-///         an option that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address
-///         callback or the resolve callback failed; any failure status that the resolve callback returns.
-/// @threads any
-/// @since 0.1.0
+/// @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
+/// @param err its message names the host and the port; it has one cause for each address tried, the one that a limit
+///        ended included, which says the address, the errno and how long it took.
+/// @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
+///         address; of those that they allow, `NETLIB_CONNECT_TIMEOUT` if the last address tried did not answer in
+///         time, `NETLIB_CONNECT_FAILED` if it failed otherwise, or no descriptor or thread could be had (the errno is
+///         `EMFILE` or another of the system's); `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended first;
+///         `NETLIB_INVALID_URL` for a host that cannot be one, such as one with an empty label or one of more than 63
+///         bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option
+///         that this system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED`: the address callback or the
+///         resolve callback failed; any failure status that the resolve callback returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_connection(
     host: *const c_char,

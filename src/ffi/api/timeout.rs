@@ -30,12 +30,9 @@ impl Handle for netlib_timeout {
 /// A clock of yours, read in place of the system's. A clock that reports failure, gives no finite number or goes
 /// backward makes the call that reads it `NETLIB_CALLBACK_FAILED`.
 ///
-/// @param ctx as given with the function. May be NULL.
 /// @param seconds out: the time since any fixed moment, in seconds; it never goes backward. It is preset to NaN, and
-///        the callback must store a value. Not NULL.
+///        the callback must store a value.
 /// @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` is a failure too.
-/// @threads called only during a call of netlib, on the thread of that call
-/// @since 0.1.0
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.
@@ -44,11 +41,7 @@ pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 ///        bounds each read. Where connect or read is given too, the shorter limit applies.
 /// @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
-/// @param timeout out, owned: free it with `netlib_timeout_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_new(
     total: f64,
@@ -67,11 +60,7 @@ pub unsafe extern "C" fn netlib_timeout_new(
 /// Makes a timeout from one value, which is the connect limit and the read limit; there is no total.
 ///
 /// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
-/// @param out out, owned: free it with `netlib_timeout_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_from_float(
     timeout: f64,
@@ -87,20 +76,13 @@ pub unsafe extern "C" fn netlib_timeout_from_float(
 
 /// Makes a timeout with the same limits and the same source of time, its clock not started: one for each request.
 ///
-/// @param timeout the timeout. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_timeout_free`.
-/// @threads any
-/// @since 0.1.0
+/// @return the copy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_clone(timeout: *const netlib_timeout) -> *mut netlib_timeout {
     read(timeout, std::ptr::null_mut(), |timeout| handle::give(Box::new(timeout.unstarted())))
 }
 
 /// Releases a timeout.
-///
-/// @param timeout owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
     guard::nothing(|| handle::free(timeout));
@@ -108,15 +90,10 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
 
 /// Replaces the source of time, for tests and simulations. The default is the system's monotonic clock.
 ///
-/// @param timeout the timeout. Not NULL.
 /// @param clock the clock, kept by the timeout and its clones. May be NULL: the system's.
-/// @param ctx given to it. May be NULL.
 /// @param ctx_free releases `ctx`, once the timeout and its clones are freed or have another clock, or before this call
 ///        returns if it fails. May be NULL: `ctx` must stay usable until then.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_set_clock(
     timeout: *mut netlib_timeout,
@@ -137,12 +114,8 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 
 /// Starts the clock. Call it when the connection attempt begins.
 ///
-/// @param timeout the timeout. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started already, which it then stays;
 ///         `NETLIB_CALLBACK_FAILED`: it is not started.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_start_connect(
     timeout: *mut netlib_timeout,
@@ -153,12 +126,8 @@ pub unsafe extern "C" fn netlib_timeout_start_connect(
 
 /// The time since the clock was started.
 ///
-/// @param timeout the timeout. Not NULL.
-/// @param seconds out: seconds, 0 or more. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
-/// @threads any
-/// @since 0.1.0
+/// @param seconds out: seconds, 0 or more.
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has not been started; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
     timeout: *const netlib_timeout,
@@ -175,11 +144,8 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
 /// The limit for a connection attempt: the shorter of connect and total. A connect of `NETLIB_TIMEOUT_DEFAULT` does not
 /// shorten a total. It does not depend on the clock. Give it to `netlib_connect_options_set_timeout`.
 ///
-/// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
 /// @return seconds above 0; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if connect has that value and there is no
-///         total.
-/// @threads any
-/// @since 0.1.0
+///         total; `NETLIB_TIMEOUT_DEFAULT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect_timeout)
@@ -187,14 +153,10 @@ pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_t
 
 /// The limit for the next read: the shorter of read and what is left of total since the clock was started.
 ///
-/// @param timeout the timeout. Not NULL.
 /// @param seconds out: seconds, 0 when the total is used up; `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` when read
-///        is that and there is no total. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
+///        is that and there is no total.
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total and the clock has not been started;
 ///         `NETLIB_CALLBACK_FAILED`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_read_timeout(
     timeout: *const netlib_timeout,
@@ -210,10 +172,7 @@ pub unsafe extern "C" fn netlib_timeout_read_timeout(
 
 /// The total limit, as it was given.
 ///
-/// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
-/// @return seconds, or `NETLIB_TIMEOUT_NONE`.
-/// @threads any
-/// @since 0.1.0
+/// @return seconds, or `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_total(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::NONE, Timeout::total)
@@ -221,10 +180,7 @@ pub unsafe extern "C" fn netlib_timeout_configured_total(timeout: *const netlib_
 
 /// The connect limit, as it was given; `netlib_timeout_connect_timeout` has the one to use.
 ///
-/// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
-/// @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
-/// @threads any
-/// @since 0.1.0
+/// @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_connect(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect)
@@ -232,10 +188,7 @@ pub unsafe extern "C" fn netlib_timeout_configured_connect(timeout: *const netli
 
 /// The read limit, as it was given; `netlib_timeout_read_timeout` has the one to use.
 ///
-/// @param timeout the timeout. May be NULL: `NETLIB_TIMEOUT_DEFAULT` is returned.
-/// @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
-/// @threads any
-/// @since 0.1.0
+/// @return seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`; `NETLIB_TIMEOUT_DEFAULT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_configured_read(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::read)
@@ -244,8 +197,6 @@ pub unsafe extern "C" fn netlib_timeout_configured_read(timeout: *const netlib_t
 /// `NETLIB_TIMEOUT_NONE` for languages that cannot read C macros.
 ///
 /// @return infinity.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_timeout_none() -> f64 {
     guard::value(timeout::NONE, || Ok(timeout::NONE))
@@ -254,10 +205,7 @@ pub extern "C" fn netlib_timeout_none() -> f64 {
 /// Sets what `NETLIB_TIMEOUT_DEFAULT` stands for in this process, from now on and on every thread.
 ///
 /// @param seconds more than 0, or `NETLIB_TIMEOUT_NONE`, which is what it is at start.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_set_default_timeout(seconds: f64, err: *mut *mut netlib_error) -> netlib_status {
     guard::status(err, || timeout::set_process_default(seconds))
@@ -266,8 +214,6 @@ pub unsafe extern "C" fn netlib_set_default_timeout(seconds: f64, err: *mut *mut
 /// What `NETLIB_TIMEOUT_DEFAULT` stands for in this process.
 ///
 /// @return seconds, or `NETLIB_TIMEOUT_NONE`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_default_timeout() -> f64 {
     guard::value(timeout::DEFAULT, || Ok(timeout::process_default()))

@@ -61,19 +61,13 @@ impl Handle for netlib_tls_options {
 
 /// New options, all at their defaults.
 ///
-/// @return owned: free them with `netlib_tls_options_free`. Never NULL.
-/// @threads any
-/// @since 0.1.0
+/// @return Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_tls_options_new() -> *mut netlib_tls_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(TlsOptions::default())))))
 }
 
 /// Releases options. Contexts made from them are not affected.
-///
-/// @param options owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_options) {
     guard::nothing(|| handle::free(options));
@@ -84,14 +78,11 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
 ///
 /// @param options what it is made from; later changes to them do not affect it. May be NULL: all defaults, a client of
 ///        TLS 1.2 and 1.3 that trusts the system's authorities.
-/// @param context out, owned: free it with `netlib_tls_context_free`. Not NULL.
-/// @param err out, owned: its message begins with the setter that was given a bad value. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
+/// @param err its message begins with the setter that was given a bad value.
+/// @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed, or settings that leave no version;
 ///         `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`; `NETLIB_IO` for a file that cannot be read, or a key log
 ///         that cannot be opened; `NETLIB_INVALID_PEM` for a file that holds nothing usable; `NETLIB_NO_TRUST_ANCHORS`;
 ///         of the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and `NETLIB_KEY_MISMATCH`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_new(
     options: *const netlib_tls_options,
@@ -105,22 +96,13 @@ pub unsafe extern "C" fn netlib_tls_context_new(
     })
 }
 
-/// Another reference to the same context.
-///
-/// @param context the context. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_tls_context_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_clone(context: *const netlib_tls_context) -> *mut netlib_tls_context {
     handle::clone(context)
 }
 
 /// Releases a context. Its streams keep their own references.
-///
-/// @param context owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_free(context: *mut netlib_tls_context) {
     guard::nothing(|| handle::free(context));

@@ -40,17 +40,13 @@ impl Handle for netlib_url {
 /// Text that begins with neither a scheme nor "/" begins with the host: "example.com/a" has a host and a path.
 /// "name:digits", where the digits are a port and "/", "?", "#" or nothing follows, is a host and its port, as in
 /// "localhost:8080/a". The host of "http://user@a\b" is "a". A path that is empty is absent, unless a query or a
-/// fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The
-/// time is linear in `len`. For a URL that somebody else chose there is `netlib_parse_url_strict`.
+/// fragment follows it; an empty query or fragment is present. Text of length 0 is a URL with nothing present. The time
+/// is linear in `len`. For a URL that somebody else chose there is `netlib_parse_url_strict`.
 ///
-/// @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @param out out, owned: free it with `netlib_url_free`. Not NULL.
-/// @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
-///        nothing of the text, which may hold credentials. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
+/// @param url the text, in UTF-8.
+/// @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
+///        text, which may hold credentials.
+/// @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_parse_url(
     url: *const c_char,
@@ -84,14 +80,10 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// - The port is 1 to 65535 without leading zeros; a ":" without a port is refused.
 /// - The path does not climb above its root and has neither %00 nor a percent-encoded "." or ".." segment.
 ///
-/// @param url the text, in UTF-8. Copied. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @param out out, owned: free it with `netlib_url_free`. Not NULL.
-/// @param err out, owned. Its offset is the byte at which the problem is; its message names the component and shows
-///        nothing of the text. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
+/// @param url the text, in UTF-8.
+/// @param err Its offset is the byte at which the problem is; its message names the component and shows nothing of the
+///        text.
+/// @return `NETLIB_INVALID_URL`, also for text longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_parse_url_strict(
     url: *const c_char,
@@ -107,26 +99,21 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
     })
 }
 
-/// Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the
-/// same parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused,
-/// and so are CR, LF and NUL.
+/// Makes a URL from its parts, normalised as `netlib_parse_url` does it. The URL written out parses back into the same
+/// parts: what would change them, such as "?" in a path, userinfo without a host, or a host "a:80", is refused, and so
+/// are CR, LF and NUL.
 ///
-/// @param scheme a letter, then letters, digits, "+" and "-". Copied. May be NULL: absent.
-/// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. Copied. May be NULL: absent,
-///        as is "".
-/// @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". Copied. May be
-///        NULL: absent.
+/// @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
+/// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, as is "".
+/// @param host a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%" or "%25". May be NULL:
+///        absent.
 /// @param port 0 to 65535; -1: absent.
-/// @param path the path; if it is not empty, a leading "/" is added where it is missing. Copied. May be NULL: absent.
-/// @param query the query, without its "?". Copied. May be NULL: absent; "" is present.
-/// @param fragment the fragment, without its "#". Copied. May be NULL: absent; "" is present.
-/// @param url out, owned: free it with `netlib_url_free`. Not NULL.
-/// @param err out, owned. Its offset, if it has one, counts from the start of the part that its message names.
-///        May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
+/// @param path the path; if it is not empty, a leading "/" is added where it is missing. May be NULL: absent.
+/// @param query the query, without its "?". May be NULL: absent; "" is present.
+/// @param fragment the fragment, without its "#". May be NULL: absent; "" is present.
+/// @param err Its offset, if it has one, counts from the start of the part that its message names.
+/// @return `NETLIB_INVALID_URL`, also for a part longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
 ///         `NETLIB_INVALID_ARGUMENT` for a port out of range.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_new(
     scheme: *const c_char,
@@ -165,22 +152,13 @@ fn port_argument(port: i32) -> Result<Option<u16>> {
         .map_err(|_| Error::new(Status::InvalidArgument, format!("port must be -1 to 65535; it is {port}")))
 }
 
-/// Another reference to the same URL.
-///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_url_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same URL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_clone(url: *const netlib_url) -> *mut netlib_url {
     handle::clone(url)
 }
 
 /// Releases a URL. What was borrowed from it ends with its last reference.
-///
-/// @param url owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_free(url: *mut netlib_url) {
     guard::nothing(|| handle::free(url));
@@ -188,11 +166,7 @@ pub unsafe extern "C" fn netlib_url_free(url: *mut netlib_url) {
 
 /// The scheme, in lower case, without its colon.
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when absent.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_scheme(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Scheme))
@@ -200,11 +174,7 @@ pub unsafe extern "C" fn netlib_url_scheme(url: *const netlib_url, len: *mut usi
 
 /// The userinfo, as "user:password", percent-encoded as it stands in the URL.
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when absent.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Auth))
@@ -213,13 +183,10 @@ pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize
 /// The user: what stands before the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8, and an
 /// encoded ":" is one of them.
 ///
-/// @param url the URL. Not NULL.
-/// @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo. Not NULL.
+/// @param username out: borrowed from `url`, NUL-terminated; NULL when there is no userinfo.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
-/// @threads any
-/// @since 0.1.0
+/// @param err Its offset is that of the encoded NUL, from the start of the userinfo.
+/// @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_username(
     url: *const netlib_url,
@@ -237,14 +204,11 @@ pub unsafe extern "C" fn netlib_url_username(
 
 /// The password: what stands behind the first ":" of the userinfo, percent-decoded. The bytes need not be UTF-8.
 ///
-/// @param url the URL. Not NULL.
 /// @param password out: borrowed from `url`, NUL-terminated; "" for "user:@host", NULL when there is no userinfo or no
-///        ":" in it. Not NULL.
+///        ":" in it.
 /// @param len out: the length in bytes without the NUL. May be NULL.
-/// @param err out, owned. Its offset is that of the encoded NUL, from the start of the userinfo. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
-/// @threads any
-/// @since 0.1.0
+/// @param err Its offset is that of the encoded NUL, from the start of the userinfo.
+/// @return `NETLIB_INVALID_URL` if it has an encoded NUL, where a C program would take it to end.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_password(
     url: *const netlib_url,
@@ -262,11 +226,7 @@ pub unsafe extern "C" fn netlib_url_password(
 
 /// The host: a name, an IPv4 address, or an IPv6 address in brackets, its zone after a "%", as in "[fe80::1%eth0]".
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when absent.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_host(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Host))
@@ -274,11 +234,7 @@ pub unsafe extern "C" fn netlib_url_host(url: *const netlib_url, len: *mut usize
 
 /// The same as `netlib_url_host`, under the name other URL parsers have for it.
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when absent.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_hostname(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Host))
@@ -286,10 +242,7 @@ pub unsafe extern "C" fn netlib_url_hostname(url: *const netlib_url, len: *mut u
 
 /// The port, as the URL gives it. To connect, ask `netlib_url_port_or_default`.
 ///
-/// @param url the URL. May be NULL: -1 is returned.
-/// @return 0 to 65535; -1 when absent.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 to 65535; -1 when absent; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.port().map_or(-1, i32::from))
@@ -297,10 +250,7 @@ pub unsafe extern "C" fn netlib_url_port(url: *const netlib_url) -> i32 {
 
 /// The port to connect to: the URL's own, else 80 for http and for no scheme, 443 for https (RFC 9110 section 4.2).
 ///
-/// @param url the URL. May be NULL: -1 is returned.
-/// @return 0 to 65535; -1 when absent and the scheme is another.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 to 65535; -1 when absent and the scheme is another; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))
@@ -309,11 +259,7 @@ pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i
 /// The path. It begins with "/" unless it is empty; but what `netlib_url_resolve` found behind a scheme alone stays as
 /// it is: "a@b" of "mailto:a@b".
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when absent.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_path(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Path))
@@ -321,11 +267,7 @@ pub unsafe extern "C" fn netlib_url_path(url: *const netlib_url, len: *mut usize
 
 /// The query, without its "?".
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when absent.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_query(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Query))
@@ -333,11 +275,7 @@ pub unsafe extern "C" fn netlib_url_query(url: *const netlib_url, len: *mut usiz
 
 /// The fragment, without its "#".
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when absent.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.terminated(Component::Fragment))
@@ -345,11 +283,7 @@ pub unsafe extern "C" fn netlib_url_fragment(url: *const netlib_url, len: *mut u
 
 /// Userinfo, host and port, as "user:password@host:port" (RFC 3986 section 3.2), of which only what is present.
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when there is no host, or no memory for the text.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when there is no host, or no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Authority).ok()?)
@@ -357,11 +291,7 @@ pub unsafe extern "C" fn netlib_url_authority(url: *const netlib_url, len: *mut 
 
 /// Host and port, as "host:port", of which only what is present.
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; NULL when there is no host, or no memory for the text.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when there is no host, or no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Netloc).ok()?)
@@ -370,11 +300,7 @@ pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usi
 /// The target of a request: the path, "/" where it is empty or absent, and "?" with the query if there is one. It
 /// always begins with "/".
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
-/// @threads any
-/// @since 0.1.0
+/// @return for a URL, NULL only when there is no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
@@ -388,11 +314,7 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 /// an empty host, as in the text ":", is absent afterwards; and a result of `netlib_url_resolve` without "//" must be
 /// resolved again.
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
-/// @threads any
-/// @since 0.1.0
+/// @return for a URL, NULL only when there is no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)
@@ -405,11 +327,7 @@ pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut 
 /// A part of the query without "=" counts as a value. Without a host, the text before the last "@" of the path is
 /// hidden too, because "user:password@host" has the scheme "user". A secret in the path itself is not detected.
 ///
-/// @param url the URL. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `url`, NUL-terminated; for a URL, NULL only when there is no memory for the text.
-/// @threads any
-/// @since 0.1.0
+/// @return for a URL, NULL only when there is no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_text(url, len, |url| url.redacted().ok())
@@ -420,15 +338,11 @@ pub unsafe extern "C" fn netlib_url_redacted(url: *const netlib_url, len: *mut u
 /// The reference is not read by best effort: "g" is a relative path, and "a:80" has the scheme "a". What has a scheme
 /// without "//" keeps that form: "mailto:a@b" stays "mailto:a@b", with the path "a@b" and no host.
 ///
-/// @param base the URL that the reference stands in. Not NULL.
-/// @param reference the text, in UTF-8. Copied. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @param url out, owned: free it with `netlib_url_free`. Not NULL.
-/// @param err out, owned. Its offset is the byte of the reference at which the problem is. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX`
-///         and for a result that is too long; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
+/// @param base the URL that the reference stands in.
+/// @param reference the text, in UTF-8.
+/// @param err Its offset is the byte of the reference at which the problem is.
+/// @return `NETLIB_INVALID_URL`, also for a reference longer than `NETLIB_URL_MAX` and for a result that is too long;
+///         `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_resolve(
     base: *const netlib_url,
@@ -450,11 +364,8 @@ pub unsafe extern "C" fn netlib_url_resolve(
 /// for https, and an absent scheme is http. Letter case does not count; userinfo, path, query and fragment do not
 /// either. Credentials for one origin must not go to another.
 ///
-/// @param a one URL. May be NULL: 0 is returned.
 /// @param b the other. May be NULL: 0 is returned.
 /// @return 0 or 1.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_same_origin(a: *const netlib_url, b: *const netlib_url) -> i32 {
     guard::value(0, || {

@@ -9,12 +9,12 @@ use crate::header::BEST_EFFORT;
 use crate::model::{Doc, Function, Header, Item, Param};
 use crate::report::Report;
 
-/// What a pointer parameter's documentation says of NULL.
+/// How a function treats NULL for one of its pointer parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Null {
-    /// "Not NULL", or "Not NULL unless `len` is 0".
+    /// `NETLIB_NULL_ARGUMENT`, or the fallback of a function without a status.
     Refused,
-    /// "May be NULL", and for functions without a status what is returned then, if that is a C expression.
+    /// Accepted. For the handle of a getter with the value that it returns then, if that is a C constant.
     Allowed(Option<String>),
 }
 
@@ -85,35 +85,15 @@ pub fn check(header: &Header, report: &mut Report) {
 fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     let mut problems = callable_problems(header, function);
     for param in function.params.iter().filter(|param| header.is_pointer(param)) {
-        if let Some(text) = function.doc.param(&param.name) {
-            if let Err(problem) = null(text) {
-                problems.push(format!("parameter {}: {problem}", param.name));
-            }
-            if param.ctype.ends_with("**")
-                && !param.ctype.starts_with("const char")
-                && !text.starts_with("out, owned")
-            {
-                problems.push(format!("parameter {}: a handle that is stored is \"out, owned\"", param.name));
-            }
-            let numbers =
-                ["size_t*", "int32_t*", "netlib_status*", "int64_t*", "uint64_t*", "int*", "double*", "uint8_t*"];
-            let is_number = numbers.contains(&param.ctype.as_str()) || param.ctype.starts_with("enum ");
-            if is_number && !(text.starts_with("out") || text.starts_with("in/out")) {
-                problems.push(format!("parameter {}: it begins with \"out\" or \"in/out\"", param.name));
-            }
+        let text = function.doc.param(&param.name).unwrap_or("");
+        if let Err(problem) = null(header, function, param) {
+            problems.push(format!("parameter {}: {problem}", param.name));
         }
-    }
-    if !function.returns_status() && function.returns != "void" {
-        let fallback = function
-            .params
-            .first()
-            .filter(|first| is_handle(header, first))
-            .map(|first| (first, function.doc.param(&first.name).map(null)));
-        if let Some((first, Some(Ok(null)))) = fallback
-            && !matches!(null, Null::Allowed(Some(_)))
-            && !returns_another(function, first)
-        {
-            problems.push(format!("parameter {}: it says \"May be NULL: … is returned.\"", first.name));
+        let numbers =
+            ["size_t*", "int32_t*", "netlib_status*", "int64_t*", "uint64_t*", "int*", "double*", "uint8_t*"];
+        let is_number = numbers.contains(&param.ctype.as_str()) || param.ctype.starts_with("enum ");
+        if is_number && !text.is_empty() && !(text.starts_with("out") || text.starts_with("in/out")) {
+            problems.push(format!("parameter {}: it begins with \"out\" or \"in/out\"", param.name));
         }
     }
     if function.returns_status() && !function.doc.returns.as_ref().is_some_and(|text| text.contains("NETLIB_")) {
@@ -198,8 +178,11 @@ fn callable_problems(header: &Header, function: &Function) -> Vec<String> {
     }
     for param in &function.params {
         match function.doc.param(&param.name) {
-            None => problems.push(format!("no @param {}", param.name)),
-            Some("") => problems.push(format!("nothing is said of parameter {}", param.name)),
+            None if is_conventional(header, function, param) => {}
+            None if function.doc.whole.contains(&format!("`{}`", param.name)) => {}
+            None => problems.push(format!("nothing is said of parameter {}", param.name)),
+            Some("") => problems.push(format!("an empty @param {}", param.name)),
+            Some("Not NULL.") => problems.push(format!("@param {} repeats the convention", param.name)),
             Some(_) => {}
         }
     }
@@ -210,17 +193,18 @@ fn callable_problems(header: &Header, function: &Function) -> Vec<String> {
     for name in function.doc.repeated_params() {
         problems.push(format!("@param {name} stands there twice"));
     }
-    match &function.doc.threads {
-        Some(text) if !text.is_empty() => {}
-        _ => problems.push("no @threads".to_owned()),
+    if function.doc.threads.as_deref().is_some_and(|text| ["", "any"].contains(&text)) {
+        problems.push("@threads is for what the tags of the handles do not say".to_owned());
     }
-    match &function.doc.since {
-        Some(text) if is_version(text) => {}
-        _ => problems.push("no @since with a version".to_owned()),
+    if function.doc.since.as_deref().is_some_and(|text| !is_version(text) || text == FIRST_RELEASE) {
+        problems.push(format!("@since is a version later than {FIRST_RELEASE}"));
     }
+    let says_result = function.doc.returns.is_some() || function.doc.summary.starts_with("Returns ");
     match (&function.doc.returns, function.returns.as_str()) {
         (Some(_), "void") => problems.push("@return of a function that returns nothing".to_owned()),
-        (None, returns) if returns != "void" => problems.push("no @return".to_owned()),
+        (None, returns) if returns != "void" && !says_result => {
+            problems.push("no @return, and the text does not begin with \"Returns\"".to_owned());
+        }
         (Some(text), _) if text.is_empty() => problems.push("an empty @return".to_owned()),
         _ => {}
     }
@@ -267,42 +251,82 @@ fn is_family(header: &Header, name: &str) -> bool {
     name.ends_with('_') && known(name) || name.starts_with("netlib_x")
 }
 
-/// What a pointer parameter's text says of NULL: exactly one of the two phrases.
-pub fn null(text: &str) -> Result<Null, String> {
+/// How a function treats NULL for a pointer parameter: as its @param says, else by the conventions of the first page.
+pub fn null(header: &Header, function: &Function, param: &Param) -> Result<Null, String> {
+    let text = function.doc.param(&param.name).unwrap_or("");
+    let is_getter = !function.returns_status() && is_first_handle(header, function, param);
     match (text.matches("Not NULL").count(), text.matches("May be NULL").count()) {
         (1, 0) => Ok(Null::Refused),
         (0, 1) => {
             let after = text.split("May be NULL").nth(1).unwrap_or("");
             Ok(Null::Allowed(after.strip_prefix(": ").and_then(returned)))
         }
-        _ => Err("it says neither \"Not NULL\" nor \"May be NULL\" exactly once".to_owned()),
+        (0, 0) if is_getter => Ok(Null::Allowed(fallback(function))),
+        (0, 0) if is_optional(header, function, param) => Ok(Null::Allowed(None)),
+        (0, 0) => Ok(Null::Refused),
+        _ => Err("it says \"Not NULL\" and \"May be NULL\", or one of them twice".to_owned()),
     }
+}
+
+/// The parameters that may be NULL in every function: the error, a callback's `ctx` and its release, a limit, options,
+/// and the length or count beside a returned pointer.
+fn is_optional(header: &Header, function: &Function, param: &Param) -> bool {
+    let is_receiver = function.params.first().is_some_and(|first| first.name == param.name);
+    let is_count = param.ctype == "size_t*" && function.returns.ends_with('*');
+    ["err", "ctx", "ctx_free"].contains(&param.name.as_str())
+        || !is_receiver && param.ctype == "const netlib_limit*"
+        || is_handle(header, param) && param.ctype.starts_with("const ") && param.ctype.ends_with("_options*")
+        || is_count && ["len", "count"].contains(&param.name.as_str())
+}
+
+/// The parameters that the first page describes: those that [`is_optional`], the handle a function is called on, a handle
+/// that is stored, a buffer, the length of the pointer before it, an index, and the value of a switch.
+fn is_conventional(header: &Header, function: &Function, param: &Param) -> bool {
+    let is_length = param.ctype == "size_t" && (param.name.ends_with("len") || param.name == "count");
+    let is_stored_handle = header.handles.iter().any(|handle| param.ctype == format!("{}**", handle.name));
+    is_optional(header, function, param)
+        || is_first_handle(header, function, param)
+        || is_stored_handle
+        || is_length
+        || ["index", "on", "buf", "data"].contains(&param.name.as_str())
+}
+
+fn is_first_handle(header: &Header, function: &Function, param: &Param) -> bool {
+    function.params.first().is_some_and(|first| first.name == param.name) && is_handle(header, param)
+}
+
+/// The value that a getter returns for a NULL handle: the last constant before "for NULL" in its text, else NULL or 0.
+fn fallback(function: &Function) -> Option<String> {
+    if function.returns == "void" {
+        return None;
+    }
+    let text = function.doc.whole.replace('\n', " ");
+    let Some((before, _)) = text.split_once(" for NULL") else {
+        return Some(if function.returns.ends_with('*') { "NULL" } else { "0" }.to_owned());
+    };
+    before.rsplit([' ', '`', ';', ',', '(']).find(|word| is_constant(word)).map(str::to_owned)
 }
 
 /// `X` of "X is returned." or "`X` is returned, …", when it is a C constant.
 fn returned(text: &str) -> Option<String> {
     let (value, _) = text.split_once(" is returned")?;
     let value = value.trim_matches('`');
-    let first = value.chars().next()?;
-    let is_word = value.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-    let is_constant = first.is_ascii_digit()
-        || first == '-'
-        || value.starts_with("NETLIB_")
-        || ["NULL", "true", "false"].contains(&value);
-    (is_word && is_constant).then(|| value.to_owned())
+    is_constant(value).then(|| value.to_owned())
 }
 
-/// "May be NULL: `other` is returned", where the other is a parameter too.
-fn returns_another(function: &Function, param: &Param) -> bool {
-    let text = function.doc.param(&param.name).unwrap_or("");
-    let returned = text.split("May be NULL: ").nth(1).and_then(|after| after.split_once(" is returned"));
-    returned.is_some_and(|(value, _)| function.params.iter().any(|other| other.name == value.trim_matches('`')))
+fn is_constant(value: &str) -> bool {
+    let is_word = value.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+    let is_number = value.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+    is_word && (is_number || value.starts_with("NETLIB_") || value == "NULL")
 }
 
 pub fn is_handle(header: &Header, param: &Param) -> bool {
     let pointed = param.ctype.trim_start_matches("const ").trim_end_matches('*');
     param.ctype.matches('*').count() == 1 && header.handles.iter().any(|handle| handle.name == pointed)
 }
+
+/// The release whose functions need no @since.
+const FIRST_RELEASE: &str = "0.1.0";
 
 fn is_version(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();

@@ -184,9 +184,8 @@ impl Sweep<'_> {
         body.push_str(&call);
         let said = match null {
             Some(param) => {
-                let text = function.doc.param(&param.name).unwrap_or("");
-                let said =
-                    docs::null(text).map_err(|problem| format!("{}: {}: {problem}", function.name, param.name))?;
+                let said = docs::null(self.header, function, param)
+                    .map_err(|problem| format!("{}: {}: {problem}", function.name, param.name))?;
                 Some((param, said))
             }
             None => None,
@@ -253,7 +252,7 @@ impl Sweep<'_> {
             }
             Some((_, Null::Refused)) => {
                 let fallback = first
-                    .and_then(|first| docs::null(function.doc.param(&first.name).unwrap_or("")).ok())
+                    .and_then(|first| docs::null(self.header, function, first).ok())
                     .and_then(|null| if let Null::Allowed(value) = null { value } else { None });
                 let _ = writeln!(
                     body,
@@ -280,7 +279,7 @@ impl Sweep<'_> {
             // Zero is a descriptor, so one is -1.
             let _ = match function.doc.param(&param.name).unwrap_or("") {
                 text if text.starts_with("in/out") => Ok(()),
-                text if text.contains("-1 on failure") => {
+                _ if param.ctype == "int*" => {
                     writeln!(body, "    expect(out_{} == -1, \"{0} is -1\");", param.name)
                 }
                 _ => writeln!(body, "    expect(!out_{}, \"{0} is zeroed\");", param.name),

@@ -8,10 +8,7 @@ use crate::retry;
 
 /// The methods that may be retried unless set, as `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`.
 ///
-/// @param count out: how many. May be NULL.
 /// @return a constant array of constant strings, fit for the setters. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_default_allowed_methods(count: *mut usize) -> *const *const c_char {
     static LIST: TextList<{ retry::DEFAULT_ALLOWED_METHODS.len() }> = TextList::new(retry::DEFAULT_ALLOWED_METHODS);
@@ -21,10 +18,7 @@ pub unsafe extern "C" fn netlib_retry_default_allowed_methods(count: *mut usize)
 /// The headers that do not follow a redirect to another origin unless set, as
 /// `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
 ///
-/// @param count out: how many. May be NULL.
 /// @return a constant array of constant strings, fit for the setters. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_default_remove_headers_on_redirect(count: *mut usize) -> *const *const c_char {
     static LIST: TextList<{ retry::DEFAULT_REMOVE_HEADERS_ON_REDIRECT.len() }> =
@@ -35,10 +29,7 @@ pub unsafe extern "C" fn netlib_retry_default_remove_headers_on_redirect(count: 
 /// The request headers that carry credentials, as `NETLIB_SENSITIVE_HEADERS`. See
 /// `netlib_retry_options_add_sensitive_headers`.
 ///
-/// @param count out: how many. May be NULL.
 /// @return a constant array of constant strings, fit for the setters. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_sensitive_headers(count: *mut usize) -> *const *const c_char {
     static LIST: TextList<{ retry::SENSITIVE_HEADERS.len() }> = TextList::new(retry::SENSITIVE_HEADERS);
@@ -47,10 +38,7 @@ pub unsafe extern "C" fn netlib_sensitive_headers(count: *mut usize) -> *const *
 
 /// The statuses whose Retry-After header is obeyed unless set, as `NETLIB_RETRY_AFTER_STATUS_CODES`.
 ///
-/// @param count out: how many. May be NULL.
 /// @return a constant array. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_after_status_codes(count: *mut usize) -> *const i32 {
     lend_numbers(retry::RETRY_AFTER_STATUS_CODES, count)
@@ -58,10 +46,7 @@ pub unsafe extern "C" fn netlib_retry_after_status_codes(count: *mut usize) -> *
 
 /// The statuses that redirect, as `NETLIB_REDIRECT_STATUS_CODES`.
 ///
-/// @param count out: how many. May be NULL.
 /// @return a constant array. Never NULL.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_redirect_status_codes(count: *mut usize) -> *const i32 {
     lend_numbers(retry::REDIRECT_STATUS_CODES, count)
@@ -70,8 +55,6 @@ pub unsafe extern "C" fn netlib_redirect_status_codes(count: *mut usize) -> *con
 /// `backoff_max` unless set, as `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`.
 ///
 /// @return seconds.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_default_backoff_max() -> f64 {
     guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))

@@ -57,8 +57,8 @@ impl Handle for netlib_decision {
 /// Decides what to do after a request: return its response, send it again, or follow its redirect. It does no I/O and
 /// does not wait.
 ///
-/// An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed:
-/// 303 becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
+/// An error is counted by `netlib_retry_increment`, and the request sent again. A redirect is counted and followed: 303
+/// becomes GET, except HEAD; the body goes with the method; the redirect profile may refuse it. A response that
 /// `netlib_retry_is_retry` names is counted, and the request sent again. Any other response is returned. So is a
 /// redirect when none is left and `raise_on_redirect` is false, and a status when no retry is left and
 /// `raise_on_status` is false; when they are true, that is `NETLIB_MAX_RETRY`. When `total` is `NETLIB_RETRY_DISABLED`
@@ -77,24 +77,20 @@ impl Handle for netlib_decision {
 /// `netlib_retry_decide` has returned. A header that was dropped stays dropped for the rest of the chain, on the way
 /// back to the first origin too, because the Retry remembers it.
 ///
-/// @param retry the Retry of this request. Not NULL.
-/// @param method the request's method. Not NULL.
-/// @param url the request's URL. Not NULL.
+/// @param url the request's URL.
+/// @param retry the Retry of this request.
+/// @param method the request's method.
 /// @param response the response. May be NULL: there was none.
 /// @param error the failure. It takes precedence over `response`; a response given beside it means that the request was
 ///        sent. May be NULL: nothing failed.
-/// @param limit what the next request and the wait before it must obey; borrowed. May be NULL: nothing.
-/// @param decision out, owned: free it with `netlib_decision_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
+/// @param limit what the next request and the wait before it must obey. May be NULL: nothing.
+/// @return `NETLIB_MAX_RETRY` or the status of `error`, as `netlib_retry_increment`; `NETLIB_CANCELLED` or
 ///         `NETLIB_DEADLINE_EXCEEDED` if there is to be another request and the limit was cancelled or would end before
 ///         the wait does; `NETLIB_UNSAFE_REDIRECT` by the redirect profile; `NETLIB_INVALID_URL` if the Location is
 ///         none, or leads to no host; `NETLIB_INVALID_HEADER` if a Retry-After that counts is neither a number nor a
 ///         date, unless that is ignored; `NETLIB_INVALID_UTF8` for a Location that is not UTF-8;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is no token, or both `response` and `error` are NULL;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system has no random numbers.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_decide(
     retry: *const netlib_retry,
@@ -119,22 +115,13 @@ pub unsafe extern "C" fn netlib_retry_decide(
     })
 }
 
-/// Another reference to the same decision.
-///
-/// @param decision the decision. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_decision_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same decision.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_clone(decision: *const netlib_decision) -> *mut netlib_decision {
     handle::clone(decision)
 }
 
 /// Releases a decision. What was borrowed from it ends with its last reference.
-///
-/// @param decision owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_free(decision: *mut netlib_decision) {
     guard::nothing(|| handle::free(decision));
@@ -142,10 +129,7 @@ pub unsafe extern "C" fn netlib_decision_free(decision: *mut netlib_decision) {
 
 /// What to do next.
 ///
-/// @param decision the decision. May be NULL: `NETLIB_ACTION_RETURN_RESPONSE` is returned.
-/// @return one of `enum netlib_action`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_action`; `NETLIB_ACTION_RETURN_RESPONSE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_action(decision: *const netlib_decision) -> enum_netlib_action {
     read(decision, 0, |decision| decision.action() as i32)
@@ -153,10 +137,7 @@ pub unsafe extern "C" fn netlib_decision_action(decision: *const netlib_decision
 
 /// The Retry for the next request. When a response is returned it is the one that was given.
 ///
-/// @param decision the decision. May be NULL: NULL is returned.
 /// @return borrowed from `decision`: clone it to keep it.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision) -> *const netlib_retry {
     read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.retry())))
@@ -165,10 +146,7 @@ pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision)
 /// Which count the request consumed beside `total`. When a response is returned because no retry was left for it, the
 /// one that ran out.
 ///
-/// @param decision the decision. May be NULL: `NETLIB_COUNTER_NONE` is returned.
-/// @return one of `enum netlib_counter`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_counter`; `NETLIB_COUNTER_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decision) -> enum_netlib_counter {
     read(decision, 0, |decision| decision.counter() as i32)
@@ -176,10 +154,7 @@ pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decisio
 
 /// How long to wait before the next request.
 ///
-/// @param decision the decision. May be NULL: 0 is returned.
 /// @return seconds; 0 for no wait.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay(decision: *const netlib_decision) -> f64 {
     read(decision, 0.0, |decision| decision.delay().seconds)
@@ -187,10 +162,7 @@ pub unsafe extern "C" fn netlib_decision_delay(decision: *const netlib_decision)
 
 /// Why to wait.
 ///
-/// @param decision the decision. May be NULL: `NETLIB_DELAY_NONE` is returned.
-/// @return one of `enum netlib_delay_reason`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_delay_reason`; `NETLIB_DELAY_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_decision) -> enum_netlib_delay_reason {
     read(decision, 0, |decision| decision.delay().reason as i32)
@@ -199,10 +171,7 @@ pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_de
 /// The wait without the caps `backoff_max` and `retry_after_max`. If a response is returned because its Retry-After
 /// asks for more than `retry_after_max`, this is the wait that it asks for, and `netlib_decision_delay` is 0.
 ///
-/// @param decision the decision. May be NULL: 0 is returned.
 /// @return seconds.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_decision) -> f64 {
     read(decision, 0.0, |decision| decision.delay().uncapped)
@@ -211,13 +180,9 @@ pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_
 /// Waits for the decided delay, with the Retry's sleep callback if it has one. When the limit ends the wait, the
 /// error's causes are the outcomes of the requests so far, as in `netlib_retry_decide`.
 ///
-/// @param decision the decision. Not NULL.
-/// @param limit what the wait must obey; borrowed. May be NULL: nothing.
-/// @param err out, owned. May be NULL.
+/// @param limit what the wait must obey. May be NULL: nothing.
 /// @return `NETLIB_OK`, at once if there is nothing to wait for; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_sleep(
     decision: *const netlib_decision,
@@ -231,22 +196,13 @@ pub unsafe extern "C" fn netlib_decision_sleep(
 /// inherits if it has none (RFC 9110 section 10.2.2). The fragment is not part of the request: `netlib_url_request_uri`
 /// leaves it out.
 ///
-/// @param decision the decision. May be NULL: NULL is returned.
 /// @return borrowed from `decision`: clone it to keep it.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_url(decision: *const netlib_decision) -> *const netlib_url {
     read(decision, std::ptr::null(), |decision| handle::lend(Some(decision.url())))
 }
 
-/// The method of the next request.
-///
-/// @param decision the decision. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `decision`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// Returns the method of the next request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision, len: *mut usize) -> *const c_char {
     lend_text(decision, len, |decision| Some(decision.method()))
@@ -254,10 +210,7 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
 
 /// Whether the next request carries the body again, if the last one had any: rewind it first, see `netlib_rewind_body`.
 ///
-/// @param decision the decision. May be NULL: 0 is returned.
 /// @return 0 or 1; 0 once a redirect has turned the request into GET, and when there is no next request.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> i32 {
     read_bool(decision, false, Decision::resend_body)
@@ -265,11 +218,8 @@ pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_dec
 
 /// Whether the next request must not carry a header: the question that `netlib_decision_headers` asks for each.
 ///
-/// @param decision the decision. May be NULL: 1 is returned.
 /// @param name the header's name, in any case of letters. May be NULL: 1 is returned.
-/// @return 0 or 1.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 or 1; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_drops_header(decision: *const netlib_decision, name: *const c_char) -> i32 {
     guard::value(1, || Ok(i32::from(arg!(decision).dropped_headers().contains(arg_cstr!(name).to_bytes()))))
@@ -278,10 +228,7 @@ pub unsafe extern "C" fn netlib_decision_drops_header(decision: *const netlib_de
 /// How many headers the next request must not carry, of those that are known by name. When only the headers of
 /// `netlib_retry_options_set_keep_headers_on_redirect` are kept, every other one goes too.
 ///
-/// @param decision the decision. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const netlib_decision) -> usize {
     read(decision, 0, |decision| decision.dropped_headers().named().len())
@@ -290,12 +237,7 @@ pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const n
 /// One of the headers that the next request must not carry, in lower case; they are sorted. Use
 /// `netlib_decision_headers` to drop them, or ask `netlib_decision_drops_header` for each that you have.
 ///
-/// @param decision the decision. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `decision`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header(
     decision: *const netlib_decision,
@@ -309,13 +251,8 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
 /// that describe the body are dropped if the body is not sent again. At another origin, Host is dropped with the SAFE
 /// profile only. So do not keep Host in the list, but write it from the URL of each request (`netlib_url_netloc`).
 ///
-/// @param decision the decision. Not NULL.
-/// @param request_headers the headers of the last request. Not NULL.
-/// @param next_headers out, owned: free it with `netlib_headers_free`. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param request_headers the headers of the last request.
 /// @return `NETLIB_OK`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_headers(
     decision: *const netlib_decision,

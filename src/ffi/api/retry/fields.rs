@@ -11,10 +11,7 @@ use crate::retry::{Backoff, Count, Methods, NameSet, Policy, Retry};
 
 /// What is left of `total`.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
-/// @threads any
-/// @since 0.1.0
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_total_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().total.code())
@@ -22,10 +19,7 @@ pub unsafe extern "C" fn netlib_retry_total_left(retry: *const netlib_retry) -> 
 
 /// What is left of `connect`.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
-/// @threads any
-/// @since 0.1.0
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_connect_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().connect.code())
@@ -33,10 +27,7 @@ pub unsafe extern "C" fn netlib_retry_connect_left(retry: *const netlib_retry) -
 
 /// What is left of `read`.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`.
-/// @threads any
-/// @since 0.1.0
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_RETRY_DISABLED`; `NETLIB_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_read_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().read.code())
@@ -44,10 +35,7 @@ pub unsafe extern "C" fn netlib_retry_read_left(retry: *const netlib_retry) -> i
 
 /// What is left of `redirect`.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`.
-/// @threads any
-/// @since 0.1.0
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_redirect_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().redirect.code())
@@ -55,10 +43,7 @@ pub unsafe extern "C" fn netlib_retry_redirect_left(retry: *const netlib_retry) 
 
 /// What is left of `status`.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`.
-/// @threads any
-/// @since 0.1.0
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_status_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().status.code())
@@ -66,10 +51,7 @@ pub unsafe extern "C" fn netlib_retry_status_left(retry: *const netlib_retry) ->
 
 /// What is left of `other`.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @return a count, negative when it is used up; `NETLIB_NONE`.
-/// @threads any
-/// @since 0.1.0
+/// @return a count, negative when it is used up; `NETLIB_NONE`; `NETLIB_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_other_left(retry: *const netlib_retry) -> i32 {
     read(retry, Count::None.code(), |retry| retry.counts().other.code())
@@ -77,10 +59,7 @@ pub unsafe extern "C" fn netlib_retry_other_left(retry: *const netlib_retry) -> 
 
 /// The factor of the exponential delay.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return seconds.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_backoff_factor(retry: *const netlib_retry) -> f64 {
     read(retry, 0.0, |retry| retry.backoff().factor)
@@ -88,10 +67,7 @@ pub unsafe extern "C" fn netlib_retry_backoff_factor(retry: *const netlib_retry)
 
 /// The longest backoff.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` is returned.
-/// @return seconds; `NETLIB_TIMEOUT_NONE` for no bound.
-/// @threads any
-/// @since 0.1.0
+/// @return seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_BACKOFF_MAX` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_backoff_max(retry: *const netlib_retry) -> f64 {
     read(retry, Backoff::DEFAULT_MAX, |retry| retry.backoff().max)
@@ -99,10 +75,7 @@ pub unsafe extern "C" fn netlib_retry_backoff_max(retry: *const netlib_retry) ->
 
 /// The most that is added to a backoff, with `NETLIB_JITTER_ADDITIVE`.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return seconds.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_backoff_jitter(retry: *const netlib_retry) -> f64 {
     read(retry, 0.0, |retry| retry.backoff().jitter)
@@ -110,10 +83,7 @@ pub unsafe extern "C" fn netlib_retry_backoff_jitter(retry: *const netlib_retry)
 
 /// The longest wait that a Retry-After header can ask for.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` is returned.
-/// @return seconds; `NETLIB_TIMEOUT_NONE` for no bound.
-/// @threads any
-/// @since 0.1.0
+/// @return seconds; `NETLIB_TIMEOUT_NONE` for no bound; `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_max(retry: *const netlib_retry) -> f64 {
     read(retry, Policy::DEFAULT_RETRY_AFTER_MAX, Retry::retry_after_max)
@@ -121,10 +91,7 @@ pub unsafe extern "C" fn netlib_retry_retry_after_max(retry: *const netlib_retry
 
 /// Whether running out of redirects is an error.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_raise_on_redirect(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::raise_on_redirect)
@@ -132,10 +99,7 @@ pub unsafe extern "C" fn netlib_retry_raise_on_redirect(retry: *const netlib_ret
 
 /// Whether running out of retries because of a status is an error.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return 1: `netlib_retry_decide` fails with `NETLIB_MAX_RETRY`; 0: it returns the response.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_raise_on_status(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::raise_on_status)
@@ -143,10 +107,7 @@ pub unsafe extern "C" fn netlib_retry_raise_on_status(retry: *const netlib_retry
 
 /// Whether Retry-After is obeyed.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return 0 or 1.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_respect_retry_after_header(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::respect_retry_after_header)
@@ -154,10 +115,7 @@ pub unsafe extern "C" fn netlib_retry_respect_retry_after_header(retry: *const n
 
 /// How redirects are followed.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_REDIRECT_URLLIB3` is returned.
-/// @return one of `enum netlib_redirect_profile`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_redirect_profile`; `NETLIB_REDIRECT_URLLIB3` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_redirect_profile(retry: *const netlib_retry) -> enum_netlib_redirect_profile {
     read(retry, 0, |retry| retry.redirect_profile() as i32)
@@ -165,10 +123,7 @@ pub unsafe extern "C" fn netlib_retry_redirect_profile(retry: *const netlib_retr
 
 /// Whether every method may be retried; the list of allowed methods is then empty and means nothing.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return 0 or 1.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_allows_any_method(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, |retry| matches!(retry.methods(), Methods::Any))
@@ -176,10 +131,7 @@ pub unsafe extern "C" fn netlib_retry_allows_any_method(retry: *const netlib_ret
 
 /// How many methods are listed as allowed.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_allowed_method_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.methods().listed().map_or(0, |names| names.len()))
@@ -187,12 +139,7 @@ pub unsafe extern "C" fn netlib_retry_allowed_method_count(retry: *const netlib_
 
 /// One of the allowed methods, in upper case; they are sorted.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `retry`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_allowed_method(
     retry: *const netlib_retry,
@@ -204,10 +151,7 @@ pub unsafe extern "C" fn netlib_retry_allowed_method(
 
 /// How many statuses are retried.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_status_forcelist_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.status_forcelist().len())
@@ -215,11 +159,7 @@ pub unsafe extern "C" fn netlib_retry_status_forcelist_count(retry: *const netli
 
 /// One of the statuses that are retried; they are sorted.
 ///
-/// @param retry the Retry. May be NULL: -1 is returned.
-/// @param index 0 to count - 1; beyond, -1 is returned.
-/// @return a status code.
-/// @threads any
-/// @since 0.1.0
+/// @return a status code; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_status_forcelist_at(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, -1, |retry| retry.status_forcelist().get(index).copied().unwrap_or(-1))
@@ -227,10 +167,7 @@ pub unsafe extern "C" fn netlib_retry_status_forcelist_at(retry: *const netlib_r
 
 /// How many headers do not follow a redirect to another origin.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_removed_header_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.remove_headers_on_redirect().len())
@@ -238,12 +175,7 @@ pub unsafe extern "C" fn netlib_retry_removed_header_count(retry: *const netlib_
 
 /// One of the headers that do not follow a redirect to another origin, in lower case; they are sorted.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `retry`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_removed_header(
     retry: *const netlib_retry,
@@ -256,10 +188,7 @@ pub unsafe extern "C" fn netlib_retry_removed_header(
 /// Whether a redirect to another origin may take every header along that nothing drops: true unless
 /// `netlib_retry_options_set_keep_headers_on_redirect` gave a list.
 ///
-/// @param retry the Retry. May be NULL: 1 is returned.
-/// @return 0 or 1.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 or 1; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retry) -> i32 {
     read_bool(retry, true, |retry| retry.keep_headers_on_redirect().is_none())
@@ -267,10 +196,7 @@ pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retr
 
 /// How many headers may follow a redirect to another origin, if only listed ones may.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return the count; 0 also when every header may.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_kept_header_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.keep_headers_on_redirect().map_or(0, NameSet::len))
@@ -278,12 +204,7 @@ pub unsafe extern "C" fn netlib_retry_kept_header_count(retry: *const netlib_ret
 
 /// One of the headers that may follow a redirect to another origin, in lower case; they are sorted.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `retry`, NUL-terminated.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_kept_header(
     retry: *const netlib_retry,
@@ -295,10 +216,7 @@ pub unsafe extern "C" fn netlib_retry_kept_header(
 
 /// How many entries the history has: one per call of `netlib_retry_increment`, in the order of the requests.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.history().len())
@@ -306,12 +224,7 @@ pub unsafe extern "C" fn netlib_retry_history_count(retry: *const netlib_retry) 
 
 /// The method of a request of the history.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `retry`, NUL-terminated; NULL when it was not given.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when it was not given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_method(
     retry: *const netlib_retry,
@@ -324,12 +237,7 @@ pub unsafe extern "C" fn netlib_retry_history_method(
 /// The URL of a request in the history, as it was given. It may contain a password: in logs use
 /// `netlib_retry_history_redacted_url`.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `retry`, NUL-terminated; NULL when it was not given.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when it was not given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_url(
     retry: *const netlib_retry,
@@ -342,12 +250,7 @@ pub unsafe extern "C" fn netlib_retry_history_url(
 /// The URL of a request in the history, for logs, as `netlib_url_redacted` writes it: "***" replaces the userinfo, each
 /// value of the query and the fragment. A text that is not a URL becomes "***" as a whole.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `retry`, NUL-terminated; NULL when no URL was given, and when there is no memory for the text.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when no URL was given, and when there is no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_redacted_url(
     retry: *const netlib_retry,
@@ -359,11 +262,7 @@ pub unsafe extern "C" fn netlib_retry_history_redacted_url(
 
 /// What failed in a request of the history.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @return borrowed from `retry`; NULL when there was a response. It lends no Retry of its own.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when there was a response. It lends no Retry of its own.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_error(retry: *const netlib_retry, index: usize) -> *const netlib_error {
     read(retry, std::ptr::null(), |retry| handle::lend(retry.history().get(index).and_then(|entry| entry.error())))
@@ -371,11 +270,7 @@ pub unsafe extern "C" fn netlib_retry_history_error(retry: *const netlib_retry, 
 
 /// The response's status of a request of the history.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_NONE` is returned.
-/// @param index 0 to count - 1; beyond, `NETLIB_NONE` is returned.
-/// @return a status code; `NETLIB_NONE` when there was no response.
-/// @threads any
-/// @since 0.1.0
+/// @return a status code; `NETLIB_NONE` when there was no response; `NETLIB_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, Count::None.code(), |retry| {
@@ -387,12 +282,7 @@ pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry,
 /// The Location that a request in the history was redirected to, as the server sent it. It may contain a token: in logs
 /// use `netlib_retry_history_redacted_redirect_location`.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `retry`, NUL-terminated; NULL when it was not redirected.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when it was not redirected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_redirect_location(
     retry: *const netlib_retry,
@@ -405,13 +295,7 @@ pub unsafe extern "C" fn netlib_retry_history_redirect_location(
 /// The Location that a request in the history was redirected to, for logs: redacted as by
 /// `netlib_retry_history_redacted_url`.
 ///
-/// @param retry the Retry. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `retry`, NUL-terminated; NULL when it was not redirected, and when there is no memory for the
-///         text.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when it was not redirected, and when there is no memory for the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_redacted_redirect_location(
     retry: *const netlib_retry,

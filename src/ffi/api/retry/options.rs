@@ -49,33 +49,24 @@ impl Handle for netlib_retry_options {
 /// Retry. If several threads share a Retry, they may run at the same time, and the data behind `ctx` must be
 /// thread-safe.
 ///
-/// @param ctx as given to the setter.
 /// @param seconds out: since 1970-01-01 00:00:00 UTC; a finite number. It is preset to NaN, and the callback must store
 ///        a value.
 /// @return 0 on success. Any other number, or 0 without a stored `seconds`, fails the call with
 ///         `NETLIB_CALLBACK_FAILED`.
-/// @threads called only during a call of netlib, on the thread of that call
-/// @since 0.1.0
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Waits.
 ///
-/// @param ctx as given to the setter.
 /// @param seconds how long: more than 0; it may be infinity, if the bounds of the delays are.
 /// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, fails the call with
 ///         `NETLIB_CALLBACK_FAILED`.
-/// @threads called only during a call of netlib, on the thread of that call
-/// @since 0.1.0
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
 /// Gives a random number.
 ///
-/// @param ctx as given to the setter.
 /// @param value out: 0 or more and less than 1, uniformly distributed. It is preset to NaN, and the callback must store
 ///        a value.
 /// @return 0 on success. Any other number, or 0 without a stored `value`, fails the call with `NETLIB_CALLBACK_FAILED`.
-/// @threads called only during a call of netlib, on the thread of that call
-/// @since 0.1.0
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
 /// Makes options that hold urllib3's defaults, which the setters below name. They send the headers Cookie and X-Api-Key
@@ -83,19 +74,13 @@ pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value:
 /// `netlib_retry_options_new_recommended`, whose documentation gives the reason and source of the values recommended
 /// below.
 ///
-/// @return owned: free them with `netlib_retry_options_free`. Never NULL.
-/// @threads any
-/// @since 0.1.0
+/// @return Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_options_new() -> *mut netlib_retry_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(RetryOptions::default())))))
 }
 
 /// Releases options.
-///
-/// @param options owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_options) {
     guard::nothing(|| handle::free(options));
@@ -105,12 +90,9 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
 /// `netlib_retry_options_set_total_counts_redirects` says otherwise. Default: `NETLIB_RETRY_DEFAULT_TOTAL`.
 /// Recommended: 3. 0 fails at the first retry.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`, which disables retrying:
 ///        the causing error is returned unchanged, every response is returned whatever its status, redirects too, and
 ///        no call fails with `NETLIB_MAX_RETRY`. A negative number is an exhausted count.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_total", |o| {
@@ -121,11 +103,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_ret
 
 /// How many retries after a failure to reach the server: such a request was not processed. Default: `NETLIB_NONE`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
 ///        returned unchanged. A negative number is an exhausted count.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_connect", |o| {
@@ -138,11 +117,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_r
 /// off. The server may have processed the request, so it is repeated only if its method is in `allowed_methods`.
 /// Default: `NETLIB_NONE`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: the causing error is
 ///        returned unchanged. A negative number is an exhausted count.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_read", |o| {
@@ -154,12 +130,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
 /// How many redirects are followed: responses with status 301, 302, 303, 307 or 308 and a Location. Default:
 /// `NETLIB_NONE`. Recommended: 10. 0 fails at the first redirect.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap, or `NETLIB_RETRY_DISABLED`: none is followed, and the
 ///        response is returned. It reads back as 0 with `raise_on_redirect` false. A negative number is an exhausted
 ///        count.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_redirect", |o| {
@@ -170,11 +143,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_
 
 /// How many retries because of a response's status. Default: `NETLIB_NONE`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
 ///        is an exhausted count.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_status", |o| o.set_status(Count::from_code(count)));
@@ -185,11 +155,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
 /// Set it to 0 when `total` is `NETLIB_NONE`, so that no failure is retried for ever. Default: `NETLIB_NONE`.
 /// Recommended: 0.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param count a count of 0 or more, `NETLIB_NONE` for no cap; `NETLIB_RETRY_DISABLED` is refused. A negative number
 ///        is an exhausted count.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_other", |o| o.set_other(Count::from_code(count)));
@@ -198,11 +165,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_ret
 /// Which methods may be retried after a read error or because of a status. Default:
 /// `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the idempotent ones. See also `netlib_retry_options_allow_any_method`.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param methods `count` method names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+/// @param methods `count` method names; upper and lower case are one.
 /// @param count how many; 0 allows none.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     options: *mut netlib_retry_options,
@@ -216,10 +180,6 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
 }
 
 /// Lets every method be retried, also those whose repetition may do harm: `allowed_methods=None`.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
@@ -227,11 +187,8 @@ pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut net
 
 /// Which response statuses are retried, if the method is allowed. Default: none. Recommended: 429, 502, 503 and 504.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
+/// @param codes `count` status codes, 100 to 999,
 /// @param count how many; 0 for none.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
     options: *mut netlib_retry_options,
@@ -247,10 +204,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
 /// jitter kind determines how randomness changes the delay, and whether the first retry is immediate, as it is by
 /// default. Default: 0, no delay. Recommended: 0.1.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more, finite.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut netlib_retry_options, seconds: f64) {
     options::set(options, "netlib_retry_options_set_backoff_factor", |o| o.set_backoff_factor(seconds));
@@ -258,10 +212,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_factor(options: *mut n
 
 /// The longest backoff. Default: `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`. Recommended: 20. It does not bound a Retry-After.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netlib_retry_options, seconds: f64) {
     options::set(options, "netlib_retry_options_set_backoff_max", |o| o.set_backoff_max(seconds));
@@ -270,10 +221,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_max(options: *mut netl
 /// The most that is added to a backoff. A random part of it is added, so that clients do not all retry at once. It has
 /// an effect with `NETLIB_JITTER_ADDITIVE` only. Default: 0.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more, finite.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut netlib_retry_options, seconds: f64) {
     options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
@@ -282,10 +230,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
 /// The longest wait that a Retry-After header can ask for; a longer one is cut to it, or ends the retries:
 /// `netlib_retry_options_set_long_retry_after`. Default: `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no bound.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut netlib_retry_options, seconds: f64) {
     options::set(options, "netlib_retry_options_set_retry_after_max", |o| o.set_retry_after_max(seconds));
@@ -294,10 +239,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut 
 /// What `netlib_retry_decide` does when no redirect is left: fail with `NETLIB_MAX_RETRY`, or return the response.
 /// Default: 1, fail.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param raise 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_redirect", |o| {
@@ -309,10 +251,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mu
 /// What `netlib_retry_decide` does when no retry because of a status is left: fail with `NETLIB_MAX_RETRY`, or return
 /// the response. Default: 1, fail.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param raise 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_status", |o| {
@@ -322,16 +261,12 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut 
 }
 
 /// Whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
-/// `netlib_retry_options_obey_any_retry_after` choose the statuses.
-/// Default: 1.
+/// `netlib_retry_options_obey_any_retry_after` choose the statuses. Default: 1.
 ///
 /// This does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect. It
 /// does not apply to `netlib_retry_sleep_for_retry` either.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param respect 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
     options: *mut netlib_retry_options,
@@ -343,14 +278,11 @@ pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
     });
 }
 
-/// Which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after
-/// that. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+/// Which request headers do not follow a redirect to another origin (scheme, host or port), nor any request after that.
+/// Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param names `count` header names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+/// @param names `count` header names; upper and lower case are one.
 /// @param count how many; 0 for none.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
     options: *mut netlib_retry_options,
@@ -365,25 +297,18 @@ pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
 
 /// Adds `NETLIB_SENSITIVE_HEADERS` to the headers that do not follow a redirect to another origin: cookies, proxy
 /// credentials and the usual API keys.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
 }
 
 /// Lets only these request headers follow a redirect to another origin (scheme, host or port), and any request after
-/// that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that
-/// no list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed
-/// here. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+/// that: every other one is dropped, Host and those that describe the body too, so that an API key under a name that no
+/// list has cannot leak. What `remove_headers_on_redirect` or the profile drops is dropped even when it is listed here.
+/// Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param names `count` header names, copied; upper and lower case are one. Not NULL unless `count` is 0.
+/// @param names `count` header names; upper and lower case are one.
 /// @param count how many; 0 lets none follow.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     options: *mut netlib_retry_options,
@@ -397,10 +322,6 @@ pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
 }
 
 /// Lets every request header follow a redirect to another origin that nothing else drops: the default.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {
@@ -411,10 +332,7 @@ pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(option
 
 /// How redirects are followed. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param profile one of `enum netlib_redirect_profile`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
     options: *mut netlib_retry_options,
@@ -429,17 +347,13 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
     });
 }
 
-/// Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from
-/// another.
+/// Adds an entry to the end of the history, as `netlib_retry_increment` does: for a Retry that takes over from another.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param method the request's method; copied. May be NULL: none.
-/// @param url the request's URL, as it shall read back; copied. May be NULL: none.
-/// @param error what failed; the entry keeps its own reference. May be NULL: none.
+/// @param method the request's method. May be NULL: none.
+/// @param url the request's URL, as it shall read back. May be NULL: none.
+/// @param error what failed. May be NULL: none.
 /// @param status the response's status, 100 to 999, or `NETLIB_NONE`.
-/// @param redirect_location where the response redirected to; copied. May be NULL: it did not.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param redirect_location where the response redirected to. May be NULL: it did not.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_history(
     options: *mut netlib_retry_options,
@@ -460,12 +374,7 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(
 
 /// Replaces the time of day by which a Retry-After that is a date is read. The default is the system's clock.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. May be NULL: the system's clock.
-/// @param ctx given to it. May be NULL.
-/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
     options: *mut netlib_retry_options,
@@ -481,12 +390,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
 /// Replaces how `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait. A limit given to
 /// them is then checked before and after the callback, and cannot interrupt it. By default netlib waits itself.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param sleep the function. May be NULL: netlib waits itself.
-/// @param ctx given to it. May be NULL.
-/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_sleep(
     options: *mut netlib_retry_options,
@@ -501,12 +405,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(
 
 /// Replaces the source of the backoff's jitter. The default is the system's random numbers.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param random the function. May be NULL: the system's random numbers.
-/// @param ctx given to it. May be NULL.
-/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_random(
     options: *mut netlib_retry_options,

@@ -32,12 +32,10 @@ use crate::retry::{Retry, RetryOptions};
 ///
 /// Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
 /// behavior". [3] Google Cloud Storage documentation, "Retry strategy". [4] Google, "Site Reliability Engineering",
-/// chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http,
-/// the documentation of Client.CheckRedirect.
+/// chapter "Handling Overload". [5] The same, chapter "Addressing Cascading Failures". [6] Go, package net/http, the
+/// documentation of Client.CheckRedirect.
 ///
-/// @return owned: free them with `netlib_retry_options_free`. Never NULL.
-/// @threads any
-/// @since 0.1.0
+/// @return Never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_options_new_recommended() -> *mut netlib_retry_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(RetryOptions::recommended())))))
@@ -47,8 +45,6 @@ pub extern "C" fn netlib_retry_options_new_recommended() -> *mut netlib_retry_op
 /// from those options.
 ///
 /// @return borrowed: a constant that is never freed. Never NULL. Its clones are freed as usual.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_recommended() -> *const netlib_retry {
     guard::value(std::ptr::null(), || Ok(handle::lend(Some(Retry::recommended()))))
@@ -58,10 +54,7 @@ pub extern "C" fn netlib_retry_recommended() -> *const netlib_retry {
 /// 0, so that redirects take no retry away from failures. A `total` of `NETLIB_RETRY_DISABLED` disables redirects in
 /// either case.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param counts 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
     options: *mut netlib_retry_options,
@@ -75,10 +68,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
 
 /// Whether a redirect consumes one of `total`.
 ///
-/// @param retry the Retry. May be NULL: 1 is returned.
-/// @return 1 or 0.
-/// @threads any
-/// @since 0.1.0
+/// @return 1 or 0; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_total_counts_redirects(retry: *const netlib_retry) -> i32 {
     read(retry, 1, |retry| i32::from(retry.total_counts_redirects()))

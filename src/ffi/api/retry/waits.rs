@@ -45,10 +45,7 @@ pub enum netlib_long_retry_after {
 
 /// How randomness enters the backoff. Default: `NETLIB_JITTER_ADDITIVE`. Recommended: `NETLIB_JITTER_FULL`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param kind one of `enum netlib_jitter_kind`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
     options: *mut netlib_retry_options,
@@ -68,11 +65,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
 ///
 /// The list does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every redirect.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param codes `count` status codes, 100 to 999, copied. Not NULL unless `count` is 0.
+/// @param codes `count` status codes, 100 to 999,
 /// @param count how many; 0 for none.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
     options: *mut netlib_retry_options,
@@ -86,10 +80,6 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
 
 /// Obeys the Retry-After header of every status that is retried, that is of those in `status_forcelist`, in place of a
 /// separate list. The header alone then does not cause a retry. Recommended.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_obey_any_retry_after", |o| {
@@ -109,10 +99,7 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
 /// `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
 /// and `netlib_retry_parse_retry_after` return the wait that the server asked for.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param over_max one of `enum netlib_long_retry_after`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     options: *mut netlib_retry_options,
@@ -135,10 +122,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
 ///
 /// `netlib_retry_parse_retry_after` fails for a malformed value in either case.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param ignore 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
     options: *mut netlib_retry_options,
@@ -152,10 +136,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
 
 /// How randomness enters the backoff.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_JITTER_ADDITIVE` is returned.
-/// @return one of `enum netlib_jitter_kind`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_jitter_kind`; `NETLIB_JITTER_ADDITIVE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) -> enum_netlib_jitter_kind {
     read(retry, 0, |retry| retry.backoff().jitter_kind as i32)
@@ -164,10 +145,7 @@ pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) ->
 /// Whether the Retry-After header of every status that is retried is obeyed; the list of statuses is then empty and
 /// unused.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return 1 or 0.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, |retry| matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried))
@@ -175,10 +153,7 @@ pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib
 
 /// How many statuses are listed as those whose Retry-After header is obeyed.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_status_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.retry_after_statuses().listed().len())
@@ -186,11 +161,7 @@ pub unsafe extern "C" fn netlib_retry_retry_after_status_count(retry: *const net
 
 /// One of the statuses whose Retry-After header is obeyed; they are sorted.
 ///
-/// @param retry the Retry. May be NULL: -1 is returned.
-/// @param index 0 to count - 1; beyond, -1 is returned.
-/// @return a status code.
-/// @threads any
-/// @since 0.1.0
+/// @return a status code; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, -1, |retry| retry.retry_after_statuses().listed().get(index).copied().unwrap_or(-1))
@@ -198,10 +169,7 @@ pub unsafe extern "C" fn netlib_retry_retry_after_status_at(retry: *const netlib
 
 /// How a Retry-After that asks for more than `retry_after_max` is handled.
 ///
-/// @param retry the Retry. May be NULL: `NETLIB_LONG_RETRY_AFTER_CLAMP` is returned.
-/// @return one of `enum netlib_long_retry_after`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_long_retry_after`; `NETLIB_LONG_RETRY_AFTER_CLAMP` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_long_retry_after(retry: *const netlib_retry) -> enum_netlib_long_retry_after {
     read(retry, 0, |retry| retry.retry_after_over_max() as i32)
@@ -209,10 +177,7 @@ pub unsafe extern "C" fn netlib_retry_long_retry_after(retry: *const netlib_retr
 
 /// Whether a Retry-After that is neither a number nor a date counts as absent.
 ///
-/// @param retry the Retry. May be NULL: 0 is returned.
 /// @return 1 or 0.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_ignores_malformed_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::ignore_malformed_retry_after)

@@ -65,15 +65,10 @@ pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 /// or changing or freeing its options, has no effect on the call in progress. It should return quickly: nothing
 /// interrupts it, and the other attempts wait for it.
 ///
-/// @param ctx as given to the setter. May be NULL.
 /// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that connect(2) is given. Borrowed for the call.
-///        Not NULL.
-/// @param len its length in bytes.
 /// @param classes the bits of `netlib_address_class` that it has.
 /// @return `NETLIB_VERDICT_ALLOW` to connect to it; `NETLIB_VERDICT_REFUSE` to skip it. Any other number, 0 included,
 ///         ends the whole connect with `NETLIB_CALLBACK_FAILED`, and no other address is tried.
-/// @threads called only during a call of netlib, on the thread of that call
-/// @since 0.1.0
 pub type netlib_address_fn = Option<
     unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> enum_netlib_verdict,
 >;
@@ -85,11 +80,8 @@ pub type netlib_address_fn = Option<
 /// skipped like one that failed; the source address is not checked. `NETLIB_ADDRESS_CLASS_LOOPBACK` includes
 /// `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to this machine.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. Unknown bits
 ///        are refused.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut netlib_connect_options, classes: i32) {
     builder::set(options, "netlib_connect_options_refuse_addresses", |options: &mut ConnectOptions| {
@@ -99,12 +91,7 @@ pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut n
 
 /// Lets the program decide about each address that the classes let through. Default: none; all of them are allowed.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param callback the function. May be NULL: none.
-/// @param ctx given to it. May be NULL.
-/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
     options: *mut netlib_connect_options,
@@ -121,13 +108,9 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_callback(
 
 /// Says which classes an address has.
 ///
-/// @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed. Not NULL.
-/// @param len its length in bytes.
-/// @param classes out: bits of `netlib_address_class`, one at least. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
-/// @threads any
-/// @since 0.1.0
+/// @param address as connect(2) takes it: a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`. Borrowed.
+/// @param classes out: bits of `netlib_address_class`, one at least.
+/// @return `NETLIB_INVALID_ARGUMENT` for another family, or fewer bytes than one of its family has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_classify_address(
     address: *const c_void,
@@ -145,12 +128,9 @@ pub unsafe extern "C" fn netlib_classify_address(
 /// Says which classes an address has that is written as text. To know what a name leads to, or a number such as
 /// "0x7f.1", is the business of connecting: see `netlib_connect_options_refuse_addresses`.
 ///
-/// @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed. Not NULL.
-/// @param classes out: bits of `netlib_address_class`, one at least. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
+/// @param text IPv4 in four decimals, or IPv6, with or without brackets and a zone. Borrowed.
+/// @param classes out: bits of `netlib_address_class`, one at least.
+/// @return `NETLIB_INVALID_ARGUMENT` for a text that is no address; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_classify_address_text(
     text: *const c_char,
@@ -168,8 +148,6 @@ pub unsafe extern "C" fn netlib_classify_address_text(
 ///
 /// @param classes bits of `netlib_address_class`.
 /// @return static text; NULL for 0, and for bits that are no class.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_address_class_name(classes: i32) -> *const c_char {
     guard::value(std::ptr::null(), || {

@@ -19,19 +19,13 @@ impl Handle for netlib_connect_options {
 
 /// Makes options that hold the defaults.
 ///
-/// @return owned: free it with `netlib_connect_options_free`. Never NULL.
-/// @threads any
-/// @since 0.1.0
+/// @return Never NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_new() -> *mut netlib_connect_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(ConnectOptions::default())))))
 }
 
 /// Releases options.
-///
-/// @param options owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_free(options: *mut netlib_connect_options) {
     guard::nothing(|| handle::free(options));
@@ -40,11 +34,8 @@ pub unsafe extern "C" fn netlib_connect_options_free(options: *mut netlib_connec
 /// Sets how long connecting to each address may take. A host with three addresses may take three times as long, and
 /// resolving its name is not counted: a `netlib_limit` bounds the whole.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default: the process default at the time of the
 ///        connect; `NETLIB_TIMEOUT_NONE`: as long as the system tries.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib_connect_options, timeout: f64) {
     builder::set(options, "netlib_connect_options_set_timeout", |options: &mut ConnectOptions| {
@@ -52,17 +43,14 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
     });
 }
 
-/// Sets the address and port that connections come from. The default is the system's choice. Addresses of another family
-/// than the source's are passed over as ones that failed; connections to Unix domain sockets have no source.
+/// Sets the address and port that connections come from. The default is the system's choice. Addresses of another
+/// family than the source's are passed over as ones that failed; connections to Unix domain sockets have no source.
 ///
 /// A port is good for one connection at a time to the same address. All attempts of a race share it, for which
 /// `SO_REUSEADDR` is set.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param host an address of this machine, or a name of it, copied; "" leaves the address to the system. Not NULL.
+/// @param host an address of this machine, or a name of it; "" leaves the address to the system.
 /// @param port 0 to 65535; 0 leaves the port to the system.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_source_address(
     options: *mut netlib_connect_options,
@@ -74,19 +62,16 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
     });
 }
 
-/// Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`,
-/// or `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
+/// Sets the network interface that connections go out by and come in by, whatever the routes are: `SO_BINDTODEVICE`, or
+/// `IP_BOUND_IF` where a system has that. Lookups of names do not follow it. The default is none: the routes decide.
 ///
 /// These options, from here to the user timeout, are set on each TCP socket before it is bound and connected: the
 /// interface, no-delay, keep-alive, the user timeout, and then what `netlib_connect_options_add_socket_option` added.
 /// One that the system refuses fails the attempt, with the option and the errno in the error: `ENODEV` for an interface
 /// that is not there, `EPERM` where binding to one takes a privilege (before Linux 5.7).
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param name as in the list of if_nameindex(3), 1 to 15 bytes, copied. `NETLIB_UNSUPPORTED` is reported on systems
-///        that have no such option. Not NULL.
-/// @threads any
-/// @since 0.1.0
+/// @param name as in the list of if_nameindex(3), 1 to 15 bytes, `NETLIB_UNSUPPORTED` is reported on systems that have
+///        no such option.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_interface(
     options: *mut netlib_connect_options,
@@ -97,14 +82,11 @@ pub unsafe extern "C" fn netlib_connect_options_set_interface(
     });
 }
 
-/// Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which turns
-/// Nagle's algorithm off. By default it is not set, so that the system's default holds, which is off. A client that
-/// writes a request in pieces wants it on.
+/// Sets whether small packets are sent at once, though earlier ones are not acknowledged yet: `TCP_NODELAY`, which
+/// turns Nagle's algorithm off. By default it is not set, so that the system's default holds, which is off. A client
+/// that writes a request in pieces wants it on.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param enable 1: at once; 0: the system may wait for more to send.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netlib_connect_options, enable: i32) {
     builder::set(options, "netlib_connect_options_set_no_delay", |options: &mut ConnectOptions| {
@@ -113,20 +95,18 @@ pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netli
     });
 }
 
-/// Turns keep-alive on (`SO_KEEPALIVE`): a connection on which nothing comes is probed, and fails with `ETIMEDOUT` if no
-/// probe is answered. By default it is not set, so that the system's default holds, which is off.
+/// Turns keep-alive on (`SO_KEEPALIVE`): a connection on which nothing comes is probed, and fails with `ETIMEDOUT` if
+/// no probe is answered. By default it is not set, so that the system's default holds, which is off.
 ///
 /// Times are rounded up to whole seconds, the system's unit. `NETLIB_UNSUPPORTED` is reported on systems that have no
 /// such times for one socket, unless all three are left to the system.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param idle seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767;
 ///        `NETLIB_TIMEOUT_DEFAULT`: as the system has it, two hours on Linux.
 /// @param interval seconds from one probe to the next (`TCP_KEEPINTVL`): more than 0, at most 32,767;
 ///        `NETLIB_TIMEOUT_DEFAULT`: as the system has it.
-/// @param count how many probes in a row stay unanswered (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: as the system has it.
-/// @threads any
-/// @since 0.1.0
+/// @param count how many probes in a row stay unanswered (`TCP_KEEPCNT`): 1 to 127; `NETLIB_NONE`: as the system has
+///        it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
     options: *mut netlib_connect_options,
@@ -139,18 +119,15 @@ pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
     });
 }
 
-/// Sets how long sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`: `TCP_USER_TIMEOUT`, the
-/// user timeout of RFC 5482 at this end; the peer is not told. By default it is not set: the system tries for some 15
-/// minutes. Where keep-alive is on too, it ends the probes instead of their count.
+/// Sets how long sent data may stay unacknowledged before the connection fails with `ETIMEDOUT`: `TCP_USER_TIMEOUT`,
+/// the user timeout of RFC 5482 at this end; the peer is not told. By default it is not set: the system tries for some
+/// 15 minutes. Where keep-alive is on too, it ends the probes instead of their count.
 ///
-/// On Linux it also ends a connect that gets no answer, not before the first packet would be sent again, which is
-/// after a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
+/// On Linux it also ends a connect that gets no answer, not before the first packet would be sent again, which is after
+/// a second: the attempt is a `NETLIB_CONNECT_TIMEOUT`. `netlib_connect_options_set_timeout` is exact.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; `NETLIB_TIMEOUT_DEFAULT`: as the
 ///        system has it. `NETLIB_UNSUPPORTED` is reported on systems that have no such option.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut netlib_connect_options, seconds: f64) {
     builder::set(options, "netlib_connect_options_set_user_timeout", |options: &mut ConnectOptions| {
@@ -162,13 +139,10 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
 /// they were added, after those that have a setter of their own, so that the last word is here. None is set by default,
 /// `TCP_NODELAY` included. On Unix domain sockets only those of the level `SOL_SOCKET` are set.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param level as for setsockopt(2), for instance `IPPROTO_TCP`.
 /// @param name as for setsockopt(2), for instance `TCP_NODELAY`.
-/// @param value what the option is set to, copied. Not NULL unless `len` is 0.
+/// @param value what the option is set to,
 /// @param len the length of `value` in bytes; `NETLIB_NTS` if it is NUL-terminated text.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_add_socket_option(
     options: *mut netlib_connect_options,

@@ -57,10 +57,7 @@ impl Handle for netlib_connect {
 /// with the bounds of its section 5. An attempt that fails sooner is followed at once. `netlib_create_connection` does
 /// not race and has no use for it.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param seconds 0.01 to 2; 0.25 is the default.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_attempt_delay(
     options: *mut netlib_connect_options,
@@ -73,16 +70,10 @@ pub unsafe extern "C" fn netlib_connect_options_set_attempt_delay(
 
 /// Makes a connect to a host. Nothing begins before the first step.
 ///
-/// @param host as for `netlib_create_connection`. Copied. Not NULL.
+/// @param host as for `netlib_create_connection`.
 /// @param port 0 to 65535.
-/// @param options copied. May be NULL: the defaults.
-/// @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an
-///         option out of range; `NETLIB_UNSUPPORTED` for an option that this system does not have;
-///         `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_URL` for a host that cannot be one; `NETLIB_INVALID_ARGUMENT` for a port or an option out of
+///         range; `NETLIB_UNSUPPORTED` for an option that this system does not have; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new(
     host: *const c_char,
@@ -103,15 +94,9 @@ pub unsafe extern "C" fn netlib_connect_new(
 /// Unix domain sockets among them `netlib_create_unix_connection` says which options count.
 ///
 /// @param host whose addresses they are, for messages: as for `netlib_create_connection`, but it is not resolved.
-///        Copied. Not NULL.
 /// @param port 0 to 65535: for the addresses that have none, and for messages.
-/// @param addresses at least one, copied. Not NULL.
-/// @param options copied. May be NULL: the defaults.
-/// @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param addresses at least one,
 /// @return as `netlib_connect_new`, with `NETLIB_INVALID_ARGUMENT` for an empty list too.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new_addresses(
     host: *const c_char,
@@ -132,10 +117,6 @@ pub unsafe extern "C" fn netlib_connect_new_addresses(
 
 /// Releases a connect at any time. It closes the connect's open descriptors and abandons a lookup in progress without
 /// waiting for it. A connection that the connect returned belongs to the caller and stays open.
-///
-/// @param connect owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
     guard::nothing(|| handle::free(connect));
@@ -149,12 +130,7 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 /// fork(2), a child that goes on stepping sets the limit again first: a cancel wakes the process that has set it. A
 /// lookup that was under way begins anew in the child's first step.
 ///
-/// @param connect the connect. Not NULL.
-/// @param limit the limit. May be NULL: none.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_IO` if no descriptor can be opened: the one that was set before stays.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_set_limit(
     connect: *mut netlib_connect,
@@ -169,16 +145,13 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 ///
 /// A step that is early does no harm, and one that is late begins one attempt, not several.
 ///
-/// @param connect the connect. Not NULL.
 /// @param fd out, owned: the connected socket, blocking, without a timeout and closed by exec; close it with close(2);
-///        -1 on failure, and while there is none. Not NULL.
-/// @param err out, owned: as for `netlib_create_connection`, with one cause for each attempt, in the order in which the
-///        attempts began. May be NULL.
+///        -1 on failure, and while there is none.
+/// @param err as for `netlib_create_connection`, with one cause for each attempt, in the order in which the attempts
+///        began.
 /// @return `NETLIB_OK`: connected; `NETLIB_WANT_WRITE`: wait for the descriptors or for the timer and step again;
 ///         `NETLIB_CLOSED`: an earlier call returned the connection; all failures of `netlib_create_connection`. If all
 ///         attempts failed, the failure is that of the attempt that ended last, and every later step returns it again.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_step(
     connect: *mut netlib_connect,
@@ -199,13 +172,11 @@ pub unsafe extern "C" fn netlib_connect_step(
 
 /// Steps and waits until it is connected or has failed.
 ///
-/// @param connect the connect, which may have had steps. Not NULL.
+/// @param connect the connect, which may have had steps.
 /// @param limit as `netlib_connect_set_limit` sets it. May be NULL: the one that was set, if any, stays.
-/// @param fd out, owned: as from `netlib_connect_step`; -1 on failure. Not NULL.
-/// @param err out, owned: as from `netlib_connect_step`. May be NULL.
+/// @param fd out, owned: as from `netlib_connect_step`; -1 on failure.
+/// @param err as from `netlib_connect_step`.
 /// @return as `netlib_connect_step`, but never `NETLIB_WANT_WRITE`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_run(
     connect: *mut netlib_connect,
@@ -233,10 +204,7 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// which epoll and kqueue then forget. The connection keeps its number and is still watched: remove it, or change what
 /// for.
 ///
-/// @param connect the connect. May be NULL: 0 is returned.
 /// @return the number of descriptors.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.waits().count())
@@ -245,11 +213,7 @@ pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connec
 /// A descriptor to wait for. Do not read from it, write to it or close it, nor ask it for its error (`SO_ERROR`), which
 /// it tells once.
 ///
-/// @param connect the connect. May be NULL: -1 is returned.
-/// @param index 0 to count - 1; beyond, -1 is returned.
-/// @return the descriptor, borrowed.
-/// @threads any
-/// @since 0.1.0
+/// @return the descriptor, borrowed; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_fd(connect: *const netlib_connect, index: usize) -> c_int {
     read(connect, -1, |connect| connect.waits().nth(index).map_or(-1, |waited| waited.fd))
@@ -258,11 +222,7 @@ pub unsafe extern "C" fn netlib_connect_wait_fd(connect: *const netlib_connect, 
 /// What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
 /// have too.
 ///
-/// @param connect the connect. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
 /// @return `POLLIN` or `POLLOUT`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, 0, |connect| connect.waits().nth(index).map_or(0, |waited| i32::from(waited.events)))
@@ -271,11 +231,9 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
 /// How long to wait at most before the next step, even if no descriptor is ready. At that time the next attempt starts,
 /// an attempt or the limit times out, or a Unix domain socket whose backlog was full is tried again.
 ///
-/// @param connect the connect. May be NULL: `NETLIB_TIMEOUT_NONE` is returned.
 /// @return seconds, 0 if a step is due now; `NETLIB_TIMEOUT_NONE` if no time is set: step when a descriptor is ready,
-///         or never if the connect has ended. Round it up to the resolution of your loop's timer.
-/// @threads any
-/// @since 0.1.0
+///         or never if the connect has ended. Round it up to the resolution of your loop's timer; `NETLIB_TIMEOUT_NONE`
+///         for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_connect) -> f64 {
     read(connect, f64::INFINITY, Connect::timer)
@@ -284,10 +242,7 @@ pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_conn
 /// How many addresses have been tried so far: the lines of the report, in the order in which they began. It can be read
 /// at any time, afterwards too.
 ///
-/// @param connect the connect. May be NULL: 0 is returned.
 /// @return the number of attempts.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.attempts().len())
@@ -295,10 +250,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_count(connect: *const netlib_con
 
 /// Which attempt won.
 ///
-/// @param connect the connect. May be NULL: -1 is returned.
-/// @return its index; -1 while there is none.
-/// @threads any
-/// @since 0.1.0
+/// @return its index; -1 while there is none; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -> i32 {
     read(connect, -1, |connect| connect.winner().and_then(|index| i32::try_from(index).ok()).unwrap_or(-1))
@@ -307,12 +259,7 @@ pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -
 /// The address of an attempt, as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the abstract
 /// name "@name"; in these two "\xff" stands for a byte that cannot be shown, and "\\" for a backslash.
 ///
-/// @param connect the connect. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from the connect.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_address(
     connect: *const netlib_connect,
@@ -324,11 +271,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_address(
 
 /// The port of an attempt.
 ///
-/// @param connect the connect. May be NULL: -1 is returned.
-/// @param index 0 to count - 1; beyond, -1 is returned.
-/// @return 0 to 65535; -1 of a Unix domain socket.
-/// @threads any
-/// @since 0.1.0
+/// @return 0 to 65535; -1 of a Unix domain socket; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, -1, |connect| {
@@ -338,11 +281,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_port(connect: *const netlib_conn
 
 /// When an attempt began.
 ///
-/// @param connect the connect. May be NULL: -1.0 is returned.
-/// @param index 0 to count - 1; beyond, -1.0 is returned.
-/// @return seconds since the first step of the connect.
-/// @threads any
-/// @since 0.1.0
+/// @return seconds since the first step of the connect; -1.0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_start(connect: *const netlib_connect, index: usize) -> f64 {
     read(connect, -1.0, |connect| connect.attempts().get(index).map_or(-1.0, |attempt| connect.times(attempt).0))
@@ -350,11 +289,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_start(connect: *const netlib_con
 
 /// When an attempt ended, as far as steps have seen it.
 ///
-/// @param connect the connect. May be NULL: -1.0 is returned.
-/// @param index 0 to count - 1; beyond, -1.0 is returned.
-/// @return seconds since the first step of the connect; -1.0 while it is under way.
-/// @threads any
-/// @since 0.1.0
+/// @return seconds since the first step of the connect; -1.0 while it is under way; -1.0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_connect, index: usize) -> f64 {
     read(connect, -1.0, |connect| {
@@ -364,14 +299,11 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
 
 /// What became of an attempt: one of `enum netlib_status_code`.
 ///
-/// @param connect the connect. May be NULL: `NETLIB_NULL_ARGUMENT` is returned.
-/// @param index 0 to count - 1; beyond, `NETLIB_INVALID_ARGUMENT` is returned.
 /// @return `NETLIB_OK`: it won; `NETLIB_WANT_WRITE`: it is under way; `NETLIB_CLOSED`: it was under way when another
 ///         won; `NETLIB_CONNECT_FAILED`, `NETLIB_CONNECT_TIMEOUT`: it failed; `NETLIB_ADDRESS_REFUSED`: the policy of
 ///         the options forbids the address; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the limit ended it;
-///         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address.
-/// @threads any
-/// @since 0.1.0
+///         `NETLIB_CALLBACK_FAILED`: the address callback failed, here or at another address; `NETLIB_INVALID_ARGUMENT`
+///         beyond the count; `NETLIB_NULL_ARGUMENT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_status(
     connect: *const netlib_connect,
@@ -384,11 +316,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_status(
 
 /// The system's number for why an attempt failed.
 ///
-/// @param connect the connect. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
 /// @return an errno, such as `ECONNREFUSED`; 0 if no system call failed.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_errno(connect: *const netlib_connect, index: usize) -> i32 {
     read(connect, 0, |connect| connect.attempts().get(index).map_or(0, |attempt| attempt.errno()))

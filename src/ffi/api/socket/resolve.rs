@@ -22,19 +22,13 @@ impl Handle for netlib_addresses {
 
 /// Makes an empty list.
 ///
-/// @return owned: free it with `netlib_addresses_free`. Never NULL.
-/// @threads any
-/// @since 0.1.0
+/// @return Never NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_new() -> *mut netlib_addresses {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(AddressList::default()))))
 }
 
 /// Releases a list.
-///
-/// @param addresses owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses) {
     guard::nothing(|| handle::free(addresses));
@@ -42,17 +36,13 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
 
 /// Appends an address, in the form of `ai_addr` and `ai_addrlen` of getaddrinfo(3). A duplicate is tried twice.
 ///
-/// @param addresses the list. Not NULL.
-/// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`, copied; it need not be
-///        aligned. A port of 0 stands for the one that is connected to. Not NULL unless `len` is 0.
+/// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
+///        of 0 stands for the one that is connected to.
 /// @param len the length of `address` in bytes, what its family needs or more. A path ends with its NUL or here; an
 ///        abstract name of Linux, whose first byte is NUL, ends here, as for connect(2).
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a
-///         path as `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract
-///         name where there are none.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path as
+///         `netlib_create_unix_connection` refuses it, or one too many; `NETLIB_UNSUPPORTED` for an abstract name where
+///         there are none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_add(
     addresses: *mut netlib_addresses,
@@ -65,10 +55,7 @@ pub unsafe extern "C" fn netlib_addresses_add(
 
 /// How many addresses a list has.
 ///
-/// @param addresses the list. May be NULL: 0 is returned.
 /// @return the number of addresses.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_addresses) -> usize {
     read(addresses, 0, |addresses| addresses.as_slice().len())
@@ -81,19 +68,16 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
 /// progress.
 ///
-/// @param ctx as given with the function. May be NULL.
 /// @param host the name, in ASCII (an internationalised one is converted). It is never an address. Borrowed for the
-///        call. Not NULL.
+///        call.
 /// @param port what will be connected to.
 /// @param seconds_left what is left of the limit; `NETLIB_TIMEOUT_NONE` if it has no deadline or there is none.
 /// @param addresses empty: add what was found with `netlib_addresses_add`, in the order of preference. Borrowed for the
-///        call: `netlib_addresses_free` does nothing. Not NULL.
+///        call: `netlib_addresses_free` does nothing.
 /// @return `NETLIB_OK` after the addresses were added; without an address the connect fails with
 ///         `NETLIB_NAME_RESOLUTION`. A failure status of netlib (200 or more) fails the connect with the same status,
 ///         for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because nothing was
 ///         sent yet. Any other number is `NETLIB_CALLBACK_FAILED`.
-/// @threads called only during a call of netlib, on the thread of that call
-/// @since 0.1.0
 pub type netlib_resolve_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
@@ -111,12 +95,7 @@ pub type netlib_resolve_fn = Option<
 /// A resolver that does not wait for its answer has no use for this: have it find the addresses first, then use
 /// `netlib_connect_new_addresses`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param resolve the function, kept by the options and what is made of them. May be NULL: the system's resolver.
-/// @param ctx given to it. May be NULL.
-/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_resolve_callback(
     options: *mut netlib_connect_options,

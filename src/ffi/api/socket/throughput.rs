@@ -35,11 +35,7 @@ impl Handle for netlib_throughput {
 ///
 /// @param bytes how many; 0 for no minimum, whatever `seconds` is.
 /// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
-/// @param throughput out, owned: free it with `netlib_throughput_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_new(
     bytes: usize,
@@ -55,10 +51,6 @@ pub unsafe extern "C" fn netlib_throughput_new(
 }
 
 /// Releases a guard.
-///
-/// @param throughput owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughput) {
     guard::nothing(|| handle::free(throughput));
@@ -66,16 +58,11 @@ pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughp
 
 /// Waits as `netlib_wait_for_read`, but not beyond the time in which the minimum must have come.
 ///
-/// @param throughput the guard. Not NULL.
 /// @param fd the descriptor, borrowed.
 /// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
 ///        waits until the minimum is due.
-/// @param limit ends the wait early; borrowed. May be NULL: no limit.
-/// @param err out, owned. May be NULL.
 /// @return `NETLIB_TOO_SLOW`: too little has come, how much is in the message; the next call has new time. Otherwise as
 ///         `netlib_wait_for_read`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_wait_for_read(
     throughput: *mut netlib_throughput,
@@ -89,10 +76,7 @@ pub unsafe extern "C" fn netlib_throughput_wait_for_read(
 
 /// Counts what was read.
 ///
-/// @param throughput the guard. May be NULL: nothing happens.
 /// @param bytes how many.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_add(throughput: *mut netlib_throughput, bytes: usize) {
     guard::nothing(|| {

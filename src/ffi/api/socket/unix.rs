@@ -24,21 +24,16 @@ use crate::socket::race::Connect;
 /// timeout passes or the limit ends.
 ///
 /// @param path where the socket is, at most 107 bytes on Linux; or an abstract name of Linux, which begins with a NUL
-///        and has at most 108 bytes with it. Bytes of any value, copied. Not NULL unless `len` is 0.
+///        and has at most 108 bytes with it. Bytes of any value,
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
-/// @param options borrowed. May be NULL: the defaults.
-/// @param limit ends the call early; borrowed. May be NULL: no limit.
-/// @param fd out, owned: the connected socket, close it with close(2); -1 on failure. Not NULL.
-/// @param err out, owned: its message contains the path; an abstract name is written as "@name", an unprintable byte as
-///        "\xff". May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens,
-///         or another; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
-///         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`,
-///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
-///         long, has a NUL in it or is nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an
-///         abstract name on a system that has none.
-/// @threads any
-/// @since 0.1.0
+/// @param fd out, owned: the connected socket, close it with close(2); -1 on failure.
+/// @param err its message contains the path; an abstract name is written as "@name", an unprintable byte as "\xff".
+/// @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if nobody listens, or another;
+///         `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse `NETLIB_ADDRESS_CLASS_UNIX`;
+///         `NETLIB_CALLBACK_FAILED`: the address callback failed; `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED`: the
+///         limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too long, has a NUL in it or is
+///         nothing but NULs, or an option out of range; `NETLIB_UNSUPPORTED` for an abstract name on a system that has
+///         none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_unix_connection(
     path: *const c_char,
@@ -63,14 +58,9 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
 ///
 /// While a backlog is full there is no descriptor to wait for, only the timer of `netlib_connect_wait_seconds`.
 ///
-/// @param path as for `netlib_create_unix_connection`. Copied. Not NULL unless `len` is 0.
+/// @param path as for `netlib_create_unix_connection`.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
-/// @param options copied. May be NULL: the defaults.
-/// @param connect out, owned: free it with `netlib_connect_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT` or `NETLIB_UNSUPPORTED` as from `netlib_create_unix_connection`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new_unix(
     path: *const c_char,

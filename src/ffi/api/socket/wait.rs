@@ -17,13 +17,9 @@ use crate::socket::{self, sys, wait};
 /// @param fd the descriptor, borrowed.
 /// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
 ///        waits for ever.
-/// @param limit ends the wait early; borrowed. May be NULL: no limit.
-/// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`: readable; `NETLIB_TIMED_OUT`: the timeout passed first; `NETLIB_CANCELLED`,
 ///         `NETLIB_DEADLINE_EXCEEDED`: the limit ended first; `NETLIB_INVALID_ARGUMENT` for a timeout that is none;
 ///         `NETLIB_IO`: `fd` is not open (errno `EBADF`), or poll failed.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_read(
     fd: c_int,
@@ -36,17 +32,13 @@ pub unsafe extern "C" fn netlib_wait_for_read(
 
 /// Waits until a descriptor can be written without blocking, with poll(2): descriptors above 1023 are fine.
 ///
-/// A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when
-/// it is connected or has failed.
+/// A hang-up and an error count as writable: the next write tells. A socket that is connecting becomes writable when it
+/// is connected or has failed.
 ///
 /// @param fd the descriptor, borrowed.
 /// @param timeout in seconds: 0 polls once, `NETLIB_TIMEOUT_DEFAULT` is the process default, `NETLIB_TIMEOUT_NONE`
 ///        waits for ever.
-/// @param limit ends the wait early; borrowed. May be NULL: no limit.
-/// @param err out, owned. May be NULL.
 /// @return as `netlib_wait_for_read`, `NETLIB_OK` meaning writable.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_write(
     fd: c_int,
@@ -65,11 +57,8 @@ pub unsafe extern "C" fn netlib_wait_for_write(
 ///
 /// @param fd the connection's descriptor, borrowed. One that is not open is dropped, and so is any negative number but
 ///        `NETLIB_FD_MANAGED`, which stands for a connection that its platform manages and is never dropped.
-/// @param dropped out: 0 or 1. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_IO` if the system could not say.
-/// @threads any
-/// @since 0.1.0
+/// @param dropped out: 0 or 1.
+/// @return `NETLIB_IO` if the system could not say.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_connection_dropped(
     fd: c_int,
@@ -87,8 +76,6 @@ pub unsafe extern "C" fn netlib_is_connection_dropped(
 /// the IPv6 loopback address or has no descriptor left to try with, else `AF_INET`. Asked of the system at each call.
 ///
 /// @return `AF_UNSPEC` or `AF_INET`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_allowed_gai_family() -> i32 {
     guard::value(libc::AF_INET, || Ok(socket::allowed_gai_family()))
@@ -97,8 +84,6 @@ pub unsafe extern "C" fn netlib_allowed_gai_family() -> i32 {
 /// The reading of a clock that never goes backward: `CLOCK_MONOTONIC`. Only differences of two readings mean anything.
 ///
 /// @return seconds.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_current_time() -> f64 {
     guard::value(0.0, || Ok(sys::monotonic_seconds()))

@@ -45,15 +45,11 @@ pub enum netlib_certificate_name_kind {
 /// of RFC 5280, and that a handshake would refuse, is read all the same if its parts can be.
 ///
 /// @param data one certificate in DER, up to 65,535 bytes; or PEM, up to 16 MiB, of which the first certificate is read
-///        and the rest is not looked at. Copied. Not NULL unless `len` is 0.
+///        and the rest is not looked at.
 /// @param len its length in bytes, or `NETLIB_NTS` for PEM.
-/// @param certificate out, owned: free it with `netlib_certificate_free`. Not NULL.
-/// @param err out, owned: its message names the part that cannot be read; for DER `netlib_error_offset` is where. May be
-///        NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
+/// @param err its message names the part that cannot be read; for DER `netlib_error_offset` is where.
+/// @return `NETLIB_INVALID_PEM` for what is no certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
 ///         `NETLIB_OUT_OF_MEMORY`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_parse(
     data: *const c_void,
@@ -68,22 +64,13 @@ pub unsafe extern "C" fn netlib_certificate_parse(
     })
 }
 
-/// Another reference to the same certificate.
-///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_certificate_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_clone(certificate: *const netlib_certificate) -> *mut netlib_certificate {
     handle::clone(certificate)
 }
 
 /// Releases a certificate.
-///
-/// @param certificate owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certificate) {
     guard::nothing(|| handle::free(certificate));
@@ -94,11 +81,7 @@ pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certif
 /// the certificate's order. An attribute without a name in OpenSSL is "1.2.3=#0C0161", its value the DER. Verification
 /// does not look at it: the hosts that a certificate is for are `netlib_certificate_name`.
 ///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from `certificate`, UTF-8; "" for an empty name.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_subject(
     certificate: *const netlib_certificate,
@@ -109,11 +92,7 @@ pub unsafe extern "C" fn netlib_certificate_subject(
 
 /// Who issued it, in the form of `netlib_certificate_subject`.
 ///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from `certificate`, UTF-8; "" for an empty name.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_issuer(
     certificate: *const netlib_certificate,
@@ -122,13 +101,8 @@ pub unsafe extern "C" fn netlib_certificate_issuer(
     lend_text(certificate, len, |certificate| Some(certificate.issuer()))
 }
 
-/// The serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's serialNumber.
-///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `certificate`.
-/// @threads any
-/// @since 0.1.0
+/// Returns the serial number in upper hex, as `openssl x509 -serial`: "9F885F", "-01", "00". As Python's
+/// serialNumber.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_serial(
     certificate: *const netlib_certificate,
@@ -139,10 +113,7 @@ pub unsafe extern "C" fn netlib_certificate_serial(
 
 /// The version of X.509: 3 for what is issued today.
 ///
-/// @param certificate the certificate. May be NULL: 0 is returned.
 /// @return the number that people use; the certificate holds one less.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_version(certificate: *const netlib_certificate) -> i32 {
     read(certificate, 0, Certificate::version)
@@ -150,10 +121,7 @@ pub unsafe extern "C" fn netlib_certificate_version(certificate: *const netlib_c
 
 /// The first second at which it is valid, as OpenSSL's X509_get0_notBefore.
 ///
-/// @param certificate the certificate. May be NULL: 0.0 is returned.
 /// @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_before(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_before() as f64)
@@ -161,10 +129,7 @@ pub unsafe extern "C" fn netlib_certificate_not_before(certificate: *const netli
 
 /// The last second at which it is valid, as OpenSSL's X509_get0_notAfter.
 ///
-/// @param certificate the certificate. May be NULL: 0.0 is returned.
 /// @return seconds since 1970-01-01 00:00:00 UTC; negative for an earlier time. Every certificate has one.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_after(certificate: *const netlib_certificate) -> f64 {
     read(certificate, 0.0, |certificate| certificate.not_after() as f64)
@@ -172,11 +137,7 @@ pub unsafe extern "C" fn netlib_certificate_not_after(certificate: *const netlib
 
 /// `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC".
 ///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `certificate`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_before_text(
     certificate: *const netlib_certificate,
@@ -187,11 +148,7 @@ pub unsafe extern "C" fn netlib_certificate_not_before_text(
 
 /// `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC".
 ///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `certificate`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_after_text(
     certificate: *const netlib_certificate,
@@ -200,13 +157,10 @@ pub unsafe extern "C" fn netlib_certificate_not_after_text(
     lend_text(certificate, len, |certificate| Some(certificate.not_after_text()))
 }
 
-/// How many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not counted. As
-/// Python's subjectAltName.
+/// How many names its subjectAltName has of the kinds of `enum netlib_certificate_name_kind`; others are not counted.
+/// As Python's subjectAltName.
 ///
-/// @param certificate the certificate. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, |certificate| certificate.names().len())
@@ -215,12 +169,7 @@ pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netli
 /// One of the names in its subjectAltName: "example.com", "*.example.com", "192.0.2.1", "2001:db8::1". An IP address of
 /// a wrong length is "#" and its bytes in hex.
 ///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `certificate`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name(
     certificate: *const netlib_certificate,
@@ -232,11 +181,7 @@ pub unsafe extern "C" fn netlib_certificate_name(
 
 /// The kind of one of the names.
 ///
-/// @param certificate the certificate. May be NULL: `NETLIB_CERTIFICATE_NAME_NONE` is returned.
-/// @param index 0 to count - 1; beyond, `NETLIB_CERTIFICATE_NAME_NONE` is returned.
-/// @return the kind.
-/// @threads any
-/// @since 0.1.0
+/// @return the kind; `NETLIB_CERTIFICATE_NAME_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_kind(
     certificate: *const netlib_certificate,
@@ -245,14 +190,8 @@ pub unsafe extern "C" fn netlib_certificate_name_kind(
     read(certificate, 0, |certificate| certificate.names().get(index).map_or(0, |(kind, _)| *kind as i32))
 }
 
-/// The kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's EVP_PKEY_get0_type_name;
-/// or the object identifier, "1.2.3".
-///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `certificate`.
-/// @threads any
-/// @since 0.1.0
+/// Returns the kind of its public key: "RSA", "RSA-PSS", "EC", "ED25519", "ED448", "DSA", as OpenSSL's
+/// EVP_PKEY_get0_type_name; or the object identifier, "1.2.3".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
     certificate: *const netlib_certificate,
@@ -263,11 +202,7 @@ pub unsafe extern "C" fn netlib_certificate_public_key_algorithm(
 
 /// The curve of an EC key, by the name in IANA's registry of TLS groups: "secp256r1", which OpenSSL calls prime256v1.
 ///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return a constant; NULL for other keys and for curves that netlib does not know.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_curve(
     certificate: *const netlib_certificate,
@@ -279,10 +214,7 @@ pub unsafe extern "C" fn netlib_certificate_public_key_curve(
 /// How many bits its public key has: of an RSA key the modulus, of an EC key the field, 256 for Ed25519. As OpenSSL's
 /// EVP_PKEY_get_bits, which says 253 of the last.
 ///
-/// @param certificate the certificate. May be NULL: 0 is returned.
 /// @return the bits; 0 where netlib does not know the kind of key or its curve.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, Certificate::public_key_bits)
@@ -291,11 +223,7 @@ pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const 
 /// What its issuer signed it with, by OpenSSL's name: "sha256WithRSAEncryption", "ecdsa-with-SHA384", "rsassaPss",
 /// "ED25519"; or the object identifier, "1.2.3".
 ///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `certificate`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     certificate: *const netlib_certificate,
@@ -307,10 +235,7 @@ pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
 /// Whether it says of itself that it is an authority's: CA:TRUE among its basic constraints; or it is older than those,
 /// and its own issuer. As OpenSSL's X509_check_ca where that is 1 or 3.
 ///
-/// @param certificate the certificate. May be NULL: 0 is returned.
 /// @return what it says, which nobody has verified.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_ca)
@@ -318,10 +243,7 @@ pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_cer
 
 /// Whether its subject and its issuer are the same, as those of a self-signed certificate are. As OpenSSL's EXFLAG_SI.
 ///
-/// @param certificate the certificate. May be NULL: 0 is returned.
 /// @return what it says: the signature is not looked at.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_self_issued)
@@ -329,11 +251,7 @@ pub unsafe extern "C" fn netlib_certificate_is_self_issued(certificate: *const n
 
 /// The certificate itself.
 ///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
 /// @return borrowed from `certificate`: DER.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_der(
     certificate: *const netlib_certificate,
@@ -342,14 +260,8 @@ pub unsafe extern "C" fn netlib_certificate_der(
     lend_bytes(certificate, len, |certificate| Some(certificate.der()))
 }
 
-/// Its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
+/// Returns its fingerprint: SHA-256 of the DER in 64 lower hex digits, as `netlib_assert_fingerprint` takes it. As
 /// `openssl x509 -fingerprint -sha256`, which has colons.
-///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `certificate`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_fingerprint(
     certificate: *const netlib_certificate,
@@ -358,14 +270,9 @@ pub unsafe extern "C" fn netlib_certificate_fingerprint(
     lend_text(certificate, len, |certificate| Some(certificate.fingerprint()))
 }
 
-/// The pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as `netlib_tls_options_add_pin`
-/// takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed with the same key.
-///
-/// @param certificate the certificate. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `certificate`.
-/// @threads any
-/// @since 0.1.0
+/// Returns the pin of its key: "sha256//" and the SHA-256 of its SubjectPublicKeyInfo in base64, as
+/// `netlib_tls_options_add_pin` takes it, and curl's --pinnedpubkey. It stays the same when a certificate is renewed
+/// with the same key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_pin(
     certificate: *const netlib_certificate,
@@ -384,12 +291,9 @@ pub unsafe extern "C" fn netlib_certificate_public_key_pin(
 ///        `cert_len` and the fingerprint.
 /// @param cert_len its length in bytes; 0 is as NULL.
 /// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, upper or lower; colons may be anywhere.
-///        Not NULL.
-/// @param err out, owned: of a mismatch, its message has the expected fingerprint and the actual one. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT`
-///         for PEM, and for a fingerprint of another length, or with anything else in it.
-/// @threads any
-/// @since 0.1.0
+/// @param err of a mismatch, its message has the expected fingerprint and the actual one.
+/// @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for none; `NETLIB_INVALID_ARGUMENT` for PEM, and
+///         for a fingerprint of another length, or with anything else in it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_fingerprint(
     cert: *const c_void,

@@ -18,31 +18,27 @@ pub enum netlib_purpose {
     NETLIB_PURPOSE_SERVER_AUTH = 2,
 }
 
-/// Verifies a chain of certificates as a handshake with this context would, without one: the authorities, the revocation
-/// lists, the pins, the flags and the clock are the context's. As OpenSSL's X509_verify_cert, `openssl verify`, Go's
-/// Certificate.Verify. It is verified also if the context's mode is `NETLIB_CERT_NONE`, which trusts the system's
-/// authorities only after `netlib_tls_options_set_system_trust` with 1.
+/// Verifies a chain of certificates as a handshake with this context would, without one: the authorities, the
+/// revocation lists, the pins, the flags and the clock are the context's. As OpenSSL's X509_verify_cert, `openssl
+/// verify`, Go's Certificate.Verify. It is verified also if the context's mode is `NETLIB_CERT_NONE`, which trusts the
+/// system's authorities only after `netlib_tls_options_set_system_trust` with 1.
 ///
 /// Nobody proves that the certificate is his: that takes a handshake.
 ///
-/// @param context the context. Not NULL.
 /// @param chain the peer's own certificate first, then others in any order: PEM, of which other sections are passed
-///        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes. Not NULL unless `len` is
-///        0.
+///        over; or DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
 /// @param len its length in bytes, or `NETLIB_NTS` for PEM.
 /// @param purpose one of `enum netlib_purpose`.
 /// @param name the host name or IP address that the certificate must be for, as `netlib_tls_wrap_fd` takes it, but not
 ///        empty. It is checked whatever `netlib_tls_options_set_check_hostname` says. May be NULL: any name will do.
 /// @param time when: seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be NULL: now, by the context's clock.
-/// @param err out, owned: what the error of a refused handshake says, but for the alert, since nobody is told. Its
+/// @param err what the error of a refused handshake says, but for the alert, since nobody is told. Its
 ///        `netlib_error_certificate_index` counts in `chain`; its advice is of what would make a handshake accept the
-///        chain. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin
-///         of the context fits; `NETLIB_INVALID_PEM` for what holds no certificate; `NETLIB_NO_TRUST_ANCHORS`;
+///        chain.
+/// @return `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
+///         context fits; `NETLIB_INVALID_PEM` for what holds no certificate; `NETLIB_NO_TRUST_ANCHORS`;
 ///         `NETLIB_INVALID_ARGUMENT` for a name that is none, a purpose or time out of range, and what is too large;
 ///         `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` of the clock; `NETLIB_OUT_OF_MEMORY`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_chain(
     context: *const netlib_tls_context,

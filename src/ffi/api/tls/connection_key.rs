@@ -18,8 +18,8 @@ use crate::status::Status;
 /// The bytes that `netlib_connection_key` stores, its NUL included.
 pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 
-/// The key under which a pool keeps a connection. A connection may serve a request only if their keys are equal: then it
-/// leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
+/// The key under which a pool keeps a connection. A connection may serve a request only if their keys are equal: then
+/// it leads to the same end, over the same proxy, with the same trust, pins and identities. As urllib3's `PoolKey`.
 ///
 /// What counts: of each URL the scheme, the host, the port and the user's name and password, in the forms that mean the
 /// same; of the context everything that `netlib_tls_context_digest` says; every option of the connect, functions by
@@ -31,19 +31,16 @@ pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 /// logged, add some random bytes of the program's own to each. Keys are for comparing within one process: another
 /// version of netlib may make others.
 ///
-/// @param url what is connected to. Not NULL.
+/// @param url what is connected to.
 /// @param proxy the proxy on the way. May be NULL: none.
 /// @param context what TLS is made with. May be NULL: none.
 /// @param connect_options how it is connected. May be NULL: all defaults.
-/// @param slices what else counts, in order. Not NULL unless `count` is 0.
+/// @param slices what else counts, in order.
 /// @param count how many pieces, at most 1024.
-/// @param key out: 64 lower hex digits and a NUL; empty after a failure. Not NULL unless `size` is 0.
+/// @param key out: 64 lower hex digits and a NUL; empty after a failure.
 /// @param size the room, at least `NETLIB_CONNECTION_KEY_SIZE`.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the
-///         setters of `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT` for a URL without a host, too little room, too many pieces; what the setters of
+///         `connect_options` have found; `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connection_key(
     url: *const netlib_url,
@@ -83,12 +80,8 @@ pub unsafe extern "C" fn netlib_connection_key(
 ///
 /// A password is no part of it: the identity that it opens is. It is worked out when it is first asked for.
 ///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from `context`: 64 lower hex digits, SHA-256; NULL if there is no memory. For comparing within one
 ///         process.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_digest(
     context: *const netlib_tls_context,

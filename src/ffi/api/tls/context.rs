@@ -29,10 +29,7 @@ pub enum netlib_trust_kind {
 /// Options that make an equal context: change some, and make another. Files and environment are then read again, and
 /// the other context has sessions of its own.
 ///
-/// @param context the context. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_tls_options_free`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_to_options(
     context: *const netlib_tls_context,
@@ -43,10 +40,7 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
 /// The number of trusted certificates, of authorities and of peers. Certificates with the same name and key count once,
 /// even if several sources have them. As the length of Python's `get_ca_certs()`.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::trust_anchor_count)
@@ -54,10 +48,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const n
 
 /// The kinds of all sources of trust together.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return bits of `enum netlib_trust_kind`; 0 when nothing is trusted because nothing is verified.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_kinds(context: *const netlib_tls_context) -> i32 {
     read(context, 0, Context::trust_sources)
@@ -66,10 +57,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_kinds(context: *const netlib_t
 /// How many sources of trust were loaded: those that the options name, in their order; then each place of the system's;
 /// then the authorities built in.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, |context| context.trust_loaded().len())
@@ -77,11 +65,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const n
 
 /// The kind of a source.
 ///
-/// @param context the context. May be NULL: `NETLIB_TRUST_NONE` is returned.
-/// @param index 0 to count - 1; beyond, `NETLIB_TRUST_NONE` is returned.
-/// @return the kind.
-/// @threads any
-/// @since 0.1.0
+/// @return the kind; `NETLIB_TRUST_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
     context: *const netlib_tls_context,
@@ -92,13 +76,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_kind(
 
 /// Where a source is.
 ///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from `context`: the path of a file or directory, byte for byte; "CA data"; "system" for a store
 ///         that is not a file; "embedded".
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
     context: *const netlib_tls_context,
@@ -111,11 +90,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_name(
 /// The number of trusted certificates in a source, including those that other sources have too. Certificates with the
 /// same name and key count once.
 ///
-/// @param context the context. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
 /// @return the count; 0 only for a place of the system's that could not be read or holds none.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_anchor_count(
     context: *const netlib_tls_context,
@@ -126,11 +101,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_anchor_count(
 
 /// How many texts `netlib_tls_context_trust_source_skipped` has of a source.
 ///
-/// @param context the context. May be NULL: 0 is returned.
-/// @param index 0 to count - 1; beyond, 0 is returned.
 /// @return the count, at most 101: after a hundred, the last text says how many more there are.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped_count(
     context: *const netlib_tls_context,
@@ -141,13 +112,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped_count(
 
 /// One line about something in a source that is not trusted, and why: the file, in a directory, and the certificate.
 ///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param index 0 to count - 1; beyond, NULL is returned.
 /// @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from `context`, for people.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
     context: *const netlib_tls_context,
@@ -162,10 +128,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped(
 
 /// What a client asks of a server's certificate. A server asks for one only if the mode was set.
 ///
-/// @param context the context. May be NULL: `NETLIB_CERT_REQUIRED` is returned.
-/// @return the mode.
-/// @threads any
-/// @since 0.1.0
+/// @return the mode; `NETLIB_CERT_REQUIRED` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_mode(
     context: *const netlib_tls_context,
@@ -175,10 +138,7 @@ pub unsafe extern "C" fn netlib_tls_context_verify_mode(
 
 /// Whether a server must prove its name.
 ///
-/// @param context the context. May be NULL: 1 is returned.
-/// @return the setting.
-/// @threads any
-/// @since 0.1.0
+/// @return the setting; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_check_hostname(context: *const netlib_tls_context) -> i32 {
     read_bool(context, true, Context::check_hostname)
@@ -186,10 +146,7 @@ pub unsafe extern "C" fn netlib_tls_context_check_hostname(context: *const netli
 
 /// How many pins there are, of which a peer's chain must have one: see `netlib_tls_options_add_pin`.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_pin_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::pin_count)
@@ -197,10 +154,7 @@ pub unsafe extern "C" fn netlib_tls_context_pin_count(context: *const netlib_tls
 
 /// Whether pins take the chain's place: see `netlib_tls_options_set_pins_replace_chain`.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the setting.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_pins_replace_chain(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::pins_replace_chain)
@@ -208,22 +162,16 @@ pub unsafe extern "C" fn netlib_tls_context_pins_replace_chain(context: *const n
 
 /// The verify flags in force: those that were set, those that are always so, and those that revocation lists bring.
 ///
-/// @param context the context. May be NULL: `NETLIB_VERIFY_FLAG_DEFAULT` is returned.
-/// @return bits of `enum netlib_verify_flag`.
-/// @threads any
-/// @since 0.1.0
+/// @return bits of `enum netlib_verify_flag`; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_tls_context) -> i32 {
     read(context, netlib_verify_flag::NETLIB_VERIFY_FLAG_DEFAULT as i32, Context::verify_flags)
 }
 
-/// The oldest version that can be negotiated: versions that `netlib_tls_options_set_option_bits` excludes, or that
-/// have no cipher suite, do not count. As Python's `minimum_version`.
+/// The oldest version that can be negotiated: versions that `netlib_tls_options_set_option_bits` excludes, or that have
+/// no cipher suite, do not count. As Python's `minimum_version`.
 ///
-/// @param context the context. May be NULL: `NETLIB_TLS_VERSION_1_2` is returned.
-/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_1_2` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_minimum_version(
     context: *const netlib_tls_context,
@@ -233,10 +181,7 @@ pub unsafe extern "C" fn netlib_tls_context_minimum_version(
 
 /// The newest version that can be negotiated, in the same way. As Python's `maximum_version`.
 ///
-/// @param context the context. May be NULL: `NETLIB_TLS_VERSION_1_3` is returned.
-/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_1_3` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_maximum_version(
     context: *const netlib_tls_context,
@@ -246,10 +191,7 @@ pub unsafe extern "C" fn netlib_tls_context_maximum_version(
 
 /// How many application protocols are offered.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_alpn_protocol_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, |context| context.alpn_protocols().len())
@@ -257,12 +199,8 @@ pub unsafe extern "C" fn netlib_tls_context_alpn_protocol_count(context: *const 
 
 /// One of the application protocols that are offered.
 ///
-/// @param context the context. May be NULL: NULL is returned.
 /// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `context`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_alpn_protocol(
     context: *const netlib_tls_context,
@@ -274,10 +212,7 @@ pub unsafe extern "C" fn netlib_tls_context_alpn_protocol(
 
 /// How many cipher suites are offered. As the length of Python's `get_ciphers()`.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_cipher_suite_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::cipher_count)
@@ -286,12 +221,8 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_suite_count(context: *const n
 /// One of the cipher suites that are offered, by its name in the IANA registry, as `netlib_tls_stream_cipher_suite`
 /// gives it. Those of TLS 1.3 come first.
 ///
-/// @param context the context. May be NULL: NULL is returned.
 /// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed: a constant.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_cipher_suite(
     context: *const netlib_tls_context,
@@ -303,12 +234,8 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_suite(
 
 /// The same suite by its name in OpenSSL and Python.
 ///
-/// @param context the context. May be NULL: NULL is returned.
 /// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed: a constant.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_cipher_suite_openssl_name(
     context: *const netlib_tls_context,
@@ -320,11 +247,7 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_suite_openssl_name(
 
 /// The words of the cipher string that name nothing here: suites that netlib does not have, and misspelt words.
 ///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from `context`: the words in their order, with ":" between them; NULL when there are none.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_unknown_ciphers(
     context: *const netlib_tls_context,
@@ -335,10 +258,7 @@ pub unsafe extern "C" fn netlib_tls_context_unknown_ciphers(
 
 /// How many groups for the key exchange are offered.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_key_exchange_group_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::key_exchange_group_count)
@@ -347,12 +267,8 @@ pub unsafe extern "C" fn netlib_tls_context_key_exchange_group_count(context: *c
 /// One of the groups that are offered, by its name in the IANA registry, as `netlib_tls_stream_key_exchange_group`
 /// gives it.
 ///
-/// @param context the context. May be NULL: NULL is returned.
 /// @param index 0, the most wanted, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed: a constant.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_key_exchange_group(
     context: *const netlib_tls_context,
@@ -365,10 +281,7 @@ pub unsafe extern "C" fn netlib_tls_context_key_exchange_group(
 /// The bits of `enum netlib_tls_option` in force: those that were set, and those that are always true. (Python's
 /// `SSLContext.options` has only what was set.)
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the bits.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_tls_context) -> i64 {
     read(context, 0, Context::option_bits)
@@ -376,10 +289,7 @@ pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_t
 
 /// Whether sessions are resumed at all: `netlib_tls_options_set_resumption`, and no ECHConfigList.
 ///
-/// @param context the context. May be NULL: 1 is returned.
-/// @return the setting.
-/// @threads any
-/// @since 0.1.0
+/// @return the setting; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tls_context) -> i32 {
     read_bool(context, true, Context::resumption)
@@ -387,11 +297,7 @@ pub unsafe extern "C" fn netlib_tls_context_resumption(context: *const netlib_tl
 
 /// The file to which the secrets of sessions are written. As Python's `keylog_filename`.
 ///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `context`; NULL when they are written nowhere.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when they are written nowhere.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_keylog_file(
     context: *const netlib_tls_context,

@@ -39,8 +39,8 @@ const _: () = {
 /// of the handshake, a round trip before anything else could, when a session of TLS 1.3 is resumed and its server has
 /// allowed it, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: no.
 ///
-/// **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes, and
-/// the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
+/// **It can be replayed.** Whoever sees early data on its way can send it to the server again, as often as he likes,
+/// and the server may act on it each time; nor is it forward secret. So it is for requests whose repetition changes
 /// nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, nor a body that cannot be
 /// given twice. A server that does not want to act on a request so early answers 425 (Too Early, RFC 8470), which asks
 /// for the same request after the handshake.
@@ -50,10 +50,8 @@ const _: () = {
 /// early data ends the handshake with `NETLIB_TLS_INCOMPATIBLE`; connect again, without. Servers of netlib allow and
 /// accept none.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is off.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param on 0 or 1. With 1, `netlib_tls_context_new` refuses several application protocols, and resumption that is
+///        off.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_early_data", |options: &mut TlsOptions| {
@@ -65,10 +63,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_early_data(options: *mut netlib_
 /// Whether clients may send early data: `netlib_tls_options_set_early_data`, and no ECHConfigList, beside which no
 /// session is resumed.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the setting.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::early_data)
@@ -87,23 +82,19 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
 ///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
 ///
-/// with the status of each call looked at. The handshake stands between because only then it is known whether the server
-/// has taken the beginning: a write that comes at once sends what follows, even if it has not.
+/// with the status of each call looked at. The handshake stands between because only then it is known whether the
+/// server has taken the beginning: a write that comes at once sends what follows, even if it has not.
 ///
 /// Until the handshake is done the server has proved nothing; early data can be read by whoever can read the ticket,
 /// which is the server of the session that is resumed.
 ///
-/// @param stream the stream. Not NULL.
-/// @param buf the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param n out: how many bytes were taken; when not blocking, call again for the rest as long as it is not 0.
 /// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` if not blocking and nothing was taken
 ///         because what came before could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
 ///         `netlib_tls_stream_handshake` returns, and then `netlib_tls_stream_early_data_written` says how much was
 ///         taken.
 /// @threads one writer at a time, beside one reader
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
     stream: *mut netlib_tls_stream,
@@ -122,10 +113,8 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
 
 /// What has become of the early data. As SSL_get_early_data_status.
 ///
-/// @param stream the stream. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
-/// @return one of `enum netlib_early_data_status`; final when the handshake is done.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_early_data_status`; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for
+///         NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
     stream: *const netlib_tls_stream,
@@ -136,10 +125,7 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
 /// How much early data may still be written. As SSL_SESSION_get_max_early_data, less what was written; known before the
 /// first byte is sent.
 ///
-/// @param stream the stream. May be NULL: 0 is returned.
 /// @return the count in bytes; 0 when none may be sent.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_left(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_left)
@@ -147,10 +133,7 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_left(stream: *const netlib
 
 /// How much early data was written in all, also by calls that failed.
 ///
-/// @param stream the stream. May be NULL: 0 is returned.
 /// @return the count in bytes.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_early_data_written(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::early_data_written)
@@ -159,16 +142,11 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_written(stream: *const net
 /// Encrypts early data into the output, as `netlib_tls_stream_write_early_data`: what may never be sent so stands at
 /// `netlib_tls_options_set_early_data`.
 ///
-/// @param engine the engine. Not NULL.
-/// @param buf the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param n out: how many bytes were taken; 0 with `NETLIB_OK` when no more may be sent.
 /// @return `NETLIB_OK`, also when nothing may be sent; `NETLIB_WANT_WRITE` when nothing was taken because 256 KiB or
 ///         more wait to be drained; `NETLIB_CLOSED` after a shutdown; all that `netlib_tls_engine_handshake` returns
 ///         but `NETLIB_WANT_READ`.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     engine: *mut netlib_tls_engine,
@@ -187,10 +165,8 @@ pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
 
 /// What has become of the early data; as `netlib_tls_stream_early_data_status`.
 ///
-/// @param engine the engine. May be NULL: `NETLIB_EARLY_DATA_NOT_SENT` is returned.
-/// @return one of `enum netlib_early_data_status`; final when the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @return one of `enum netlib_early_data_status`; final when the handshake is done; `NETLIB_EARLY_DATA_NOT_SENT` for
+///         NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     engine: *const netlib_tls_engine,
@@ -200,10 +176,7 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
 
 /// How much early data may still be written; as `netlib_tls_stream_early_data_left`.
 ///
-/// @param engine the engine. May be NULL: 0 is returned.
 /// @return the count in bytes; 0 when none may be sent.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_left)
@@ -211,10 +184,7 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib
 
 /// How much early data was written in all.
 ///
-/// @param engine the engine. May be NULL: 0 is returned.
 /// @return the count in bytes.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_written(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_written)

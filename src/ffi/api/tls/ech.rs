@@ -47,15 +47,11 @@ pub enum netlib_ech_status {
 /// `NETLIB_TLS_ECH_REJECTED`. So pins are asked of that certificate too. What to do then: see
 /// `netlib_error_ech_retry_configs`.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param config_list the list: its bytes, or these in base64, as dig and curl have them. Copied. Of its configurations
-///        the first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
+/// @param config_list the list: its bytes, or these in base64, as dig and curl have them. Of its configurations the
+///        first one counts that can be used (RFC 9849 section 4): of version 0xfe0d, with an HPKE suite of X25519,
 ///        P-256, P-384 or P-521 with their SHA-2 and AES-GCM or ChaCha20-Poly1305. A list that is malformed is
 ///        `NETLIB_INVALID_ARGUMENT`, with the offset in the list; one without such a configuration
 ///        `NETLIB_UNSUPPORTED`. May be NULL: none.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     options: *mut netlib_tls_options,
@@ -67,15 +63,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     });
 }
 
-/// Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one (GREASE,
-/// RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing is asked
-/// of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such a context
-/// speaks TLS 1.3 alone, and servers that do not will refuse it.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// Whether the ClientHello of clients without an ECHConfigList has an extension that looks as if there were one
+/// (GREASE, RFC 9849 section 6.2), so that those who do have one do not stand out. The name is not hidden, and nothing
+/// is asked of the server. As OpenSSL's SSL_OP_ECH_GREASE, curl's CURLOPT_ECH with "grease". Default: no, because such
+/// a context speaks TLS 1.3 alone, and servers that do not will refuse it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_ech_grease", |options: &mut TlsOptions| {
@@ -88,16 +79,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_
 /// `netlib_tls_options_set_ech_config_list`. It reads no file and copies no authorities, so that one may be made for a
 /// single connection.
 ///
-/// @param context the context. It stays as it is. Not NULL.
-/// @param config_list the list: its bytes, or these in base64. Copied. Not NULL.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @param with_ech out, owned: free it with `netlib_tls_context_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context
-///         excludes TLS 1.3; `NETLIB_UNSUPPORTED` for a list without a configuration that can be used;
-///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
-/// @threads any
-/// @since 0.1.0
+/// @param context the context. It stays as it is.
+/// @param config_list the list: its bytes, or these in base64.
+/// @return `NETLIB_INVALID_ARGUMENT` for a list that is malformed, and says where, and if the context excludes TLS 1.3;
+///         `NETLIB_UNSUPPORTED` for a list without a configuration that can be used; `NETLIB_NO_TRUST_ANCHORS` if the
+///         context trusts nobody.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_with_ech(
     context: *const netlib_tls_context,
@@ -116,11 +102,7 @@ pub unsafe extern "C" fn netlib_tls_context_with_ech(
 
 /// The list with which a context encrypts: `netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_config_list`.
 ///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
 /// @return borrowed from `context`: all of the list, in bytes; NULL when there is none.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
     context: *const netlib_tls_context,
@@ -131,11 +113,7 @@ pub unsafe extern "C" fn netlib_tls_context_ech_config_list(
 
 /// The name that a context's clients show in place of the server's: the public name of the configuration that is used.
 ///
-/// @param context the context. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `context`; NULL when there is no list.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when there is no list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
     context: *const netlib_tls_context,
@@ -146,10 +124,7 @@ pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
 
 /// The setting `netlib_tls_options_set_ech_grease`.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the setting.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::ech_grease)
@@ -157,10 +132,7 @@ pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tl
 
 /// What became of Encrypted Client Hello, also after a failure of the handshake.
 ///
-/// @param stream the stream. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
-/// @return one of `enum netlib_ech_status`.
-/// @threads any
-/// @since 0.1.0
+/// @return one of `enum netlib_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_stream) -> enum_netlib_ech_status {
     read(stream, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |stream: &Stream| stream.ech_status() as i32)
@@ -168,10 +140,7 @@ pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_
 
 /// The same of an engine.
 ///
-/// @param engine the engine. May be NULL: `NETLIB_ECH_NOT_OFFERED` is returned.
-/// @return one of `enum netlib_ech_status`.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @return one of `enum netlib_ech_status`; `NETLIB_ECH_NOT_OFFERED` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_engine) -> enum_netlib_ech_status {
     read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)
@@ -184,11 +153,7 @@ pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_
 /// the public name that says so, as far as the context verifies servers and their names; with `NETLIB_CERT_NONE` it may
 /// be anybody.
 ///
-/// @param error the error. May be NULL: NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
 /// @return borrowed from `error`: the bytes of an ECHConfigList; NULL when the server sent none, and for other errors.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_ech_retry_configs(error: *const netlib_error, len: *mut usize) -> *const u8 {
     lend_bytes(error, len, |error| error.ech_retry_configs())

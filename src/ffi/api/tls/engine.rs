@@ -34,15 +34,10 @@ impl Handle for netlib_tls_engine {
 
 /// Makes a client's engine. Its first output is there after `netlib_tls_engine_handshake`, a read or a write.
 ///
-/// @param context the context; the engine keeps its own reference. Not NULL.
-/// @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. Copied. May be
-///        NULL, or empty, only if the context does not check names.
-/// @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the
-///         context has an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
-/// @threads any
-/// @since 0.1.0
+/// @param server_hostname the host that the server must prove to be, as `netlib_tls_wrap_fd` takes it. May be NULL, or
+///        empty, only if the context does not check names.
+/// @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, and for an IP address if the context has
+///         an ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_new_client(
     context: *const netlib_tls_context,
@@ -61,13 +56,8 @@ pub unsafe extern "C" fn netlib_tls_engine_new_client(
 
 /// Makes a server's engine.
 ///
-/// @param context the context, with an identity; the engine keeps its own reference. Not NULL.
-/// @param engine out, owned: free it with `netlib_tls_engine_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no
-///         certificate.
-/// @threads any
-/// @since 0.1.0
+/// @param context the context, with an identity.
+/// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, or has pins and asks for no certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_new_server(
     context: *const netlib_tls_context,
@@ -83,10 +73,6 @@ pub unsafe extern "C" fn netlib_tls_engine_new_server(
 }
 
 /// Releases an engine. Output that was not drained is lost with it.
-///
-/// @param engine owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) {
     guard::nothing(|| handle::free(engine));
@@ -97,15 +83,10 @@ pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) 
 /// `netlib_tls_engine_handshake` does it too), then feed the rest: there is room by then. After the peer's closing
 /// message everything is taken and nothing of it counts.
 ///
-/// @param engine the engine. Not NULL.
-/// @param data the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many were taken. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param n out: how many were taken.
 /// @return `NETLIB_OK`, even if no byte was consumed; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
 ///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the failure of the session.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed(
     engine: *mut netlib_tls_engine,
@@ -124,10 +105,6 @@ pub unsafe extern "C" fn netlib_tls_engine_feed(
 /// Says that the transport has ended. What was fed before can still be read. If the peer's closing message is not among
 /// it, reading ends with `NETLIB_TLS_TRUNCATED`, the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling it again is
 /// harmless.
-///
-/// @param engine the engine. May be NULL: nothing happens.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engine) {
     guard::value((), || {
@@ -138,14 +115,10 @@ pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engi
 
 /// Gives bytes that must go to the network, in this order, each of them once.
 ///
-/// @param engine the engine. Not NULL.
-/// @param buf out: the bytes. Not NULL unless `len` is 0.
+/// @param buf out: the bytes.
 /// @param len the room in bytes.
-/// @param n out: how many bytes were given; 0 if there are none. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param n out: how many bytes were given; 0 if there are none.
 /// @return `NETLIB_OK`, even if the session has failed or ended; `NETLIB_CLOSED` in a forked child.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_drain(
     engine: *mut netlib_tls_engine,
@@ -163,10 +136,7 @@ pub unsafe extern "C" fn netlib_tls_engine_drain(
 
 /// How many bytes wait to be drained.
 ///
-/// @param engine the engine. May be NULL: 0 is returned.
 /// @return the count.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::output_pending)
@@ -175,8 +145,6 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
 /// Makes the handshake with what was fed, if that is not done yet. Reading and writing do it by themselves. There may
 /// be output whatever is returned.
 ///
-/// @param engine the engine. Not NULL.
-/// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK` when the handshake is done; `NETLIB_WANT_READ` when it needs more input;
 ///         `NETLIB_CERTIFICATE_VERIFY`; `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the
 ///         context matches; `NETLIB_NOT_TLS` if the peer does not speak TLS; `NETLIB_TLS_ALERT` if the peer refuses;
@@ -185,8 +153,6 @@ pub unsafe extern "C" fn netlib_tls_engine_output_pending(engine: *const netlib_
 ///         `NETLIB_TLS_HANDSHAKE_EOF` if the transport ends or the peer closes the session during the handshake;
 ///         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
 ///         `netlib_tls_options_set_servername_callback` failed.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_handshake(
     engine: *mut netlib_tls_engine,
@@ -198,16 +164,12 @@ pub unsafe extern "C" fn netlib_tls_engine_handshake(
 /// Reads at least one byte of what the peer wrote and at most `len`, as many as were fed. Buffers of 16 KiB or more are
 /// the fastest: a record's plaintext then goes straight into them.
 ///
-/// @param engine the engine. Not NULL.
-/// @param buf out: the bytes. Not NULL unless `len` is 0.
+/// @param buf out: the bytes.
 /// @param len the room in bytes; with 0 nothing is read.
-/// @param n out: how many bytes were read. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the
-///         peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that
-///         data may be missing; all that `netlib_tls_engine_handshake` returns.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @param n out: how many bytes were read.
+/// @return `NETLIB_WANT_READ` when there is nothing until more is fed; `NETLIB_END_OF_STREAM` when the peer has closed
+///         the session properly; `NETLIB_TLS_TRUNCATED` when the transport ended without that, so that data may be
+///         missing; all that `netlib_tls_engine_handshake` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_read(
     engine: *mut netlib_tls_engine,
@@ -226,10 +188,7 @@ pub unsafe extern "C" fn netlib_tls_engine_read(
 
 /// How many bytes a read would return without more input. It decrypts a record that has been fed.
 ///
-/// @param engine the engine. May be NULL: 0 is returned.
 /// @return the count; there may be more behind it.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
     guard::value(0, || Ok(arg_mut!(engine).pending()))
@@ -238,16 +197,11 @@ pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engin
 /// Writes: encrypts into the output, as much as there is room for. While 256 KiB or more wait to be drained nothing
 /// more is taken, so that a peer that does not read costs no more memory than that and one piece of 64 KiB.
 ///
-/// @param engine the engine. Not NULL.
-/// @param buf the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were written. When less than `len`, drain, and write the rest. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param n out: how many bytes were written. When less than `len`, drain, and write the rest.
 /// @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was: drain first;
 ///         `NETLIB_WANT_READ` when the handshake needs input first; `NETLIB_CLOSED` after a shutdown; all that
 ///         `netlib_tls_engine_handshake` returns.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_write(
     engine: *mut netlib_tls_engine,
@@ -268,11 +222,7 @@ pub unsafe extern "C" fn netlib_tls_engine_write(
 /// written. Nothing can be written afterwards; reading goes on until `NETLIB_END_OF_STREAM`. Before the handshake is
 /// done, the message follows when it is. Calling it again is harmless.
 ///
-/// @param engine the engine. Not NULL.
-/// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; the failure of the session.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_shutdown(
     engine: *mut netlib_tls_engine,
@@ -283,10 +233,7 @@ pub unsafe extern "C" fn netlib_tls_engine_shutdown(
 
 /// As `netlib_tls_stream_peer_certificate_count`.
 ///
-/// @param engine the engine. May be NULL: 0 is returned.
 /// @return the count; 0 before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, |engine| engine.session().map_or(0, |session| session.peer_chain().len()))
@@ -294,12 +241,8 @@ pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const
 
 /// As `netlib_tls_stream_peer_certificate`.
 ///
-/// @param engine the engine. May be NULL: NULL is returned.
 /// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
-/// @return borrowed from `engine`.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
     engine: *const netlib_tls_engine,
@@ -311,11 +254,7 @@ pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
 
 /// As `netlib_tls_stream_alpn_protocol`.
 ///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @return NULL when there is none, and before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     engine: *const netlib_tls_engine,
@@ -326,11 +265,7 @@ pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
 
 /// As `netlib_tls_stream_server_name`.
 ///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL when there is none, and before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @return NULL when there is none, and before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_server_name(
     engine: *const netlib_tls_engine,
@@ -341,11 +276,8 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
 
 /// As `netlib_tls_stream_version`.
 ///
-/// @param engine the engine. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
 /// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
-///         done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+///         done; `NETLIB_TLS_VERSION_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> enum_netlib_tls_version {
     read(engine, 0, |engine| engine.agreed().and_then(|agreed| agreed.version).map_or(0, |version| version as i32))
@@ -353,11 +285,7 @@ pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_eng
 
 /// As `netlib_tls_stream_cipher_suite`.
 ///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @return NULL before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     engine: *const netlib_tls_engine,
@@ -368,11 +296,7 @@ pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
 
 /// As `netlib_tls_stream_key_exchange_group`.
 ///
-/// @param engine the engine. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `engine`; NULL where `netlib_tls_stream_key_exchange_group` has none.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @return NULL where `netlib_tls_stream_key_exchange_group` has none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     engine: *const netlib_tls_engine,
@@ -383,10 +307,7 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
 
 /// As `netlib_tls_stream_is_resumed`.
 ///
-/// @param engine the engine. May be NULL: 0 is returned.
 /// @return 0 or 1; 0 before the handshake is done.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> i32 {
     read_bool(engine, false, |engine| engine.agreed().is_some_and(|agreed| agreed.is_resumed))

@@ -17,9 +17,9 @@ use crate::tls::TlsOptions;
 /// sections, such as EC PARAMETERS, are passed over.
 ///
 /// Both may be in one file of PKCS#12 (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them: what it is is
-/// seen from its bytes. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to SHA-512 or
-/// PBMAC1 (RFC 9579), is looked at before anything is decrypted; a file may have none. Used are the first key in it to
-/// which one of its certificates belongs, that certificate (of several the one with the key's localKeyID), and its
+/// seen from its bytes. Then `key_path` is NULL, and the password is that of the file. Its MAC, with SHA-1 to SHA-512
+/// or PBMAC1 (RFC 9579), is looked at before anything is decrypted; a file may have none. Used are the first key in it
+/// to which one of its certificates belongs, that certificate (of several the one with the key's localKeyID), and its
 /// issuers as far as the file has them, whatever their order there. Everything else in it is passed over.
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
@@ -28,12 +28,9 @@ use crate::tls::TlsOptions;
 /// and `NETLIB_UNSUPPORTED` for a key of another kind, encrypted in another way, or so that opening it takes more than
 /// 2,000,000 iterations of PBKDF2 (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param chain_path the file with this side's certificate, then those that lead to an authority, in PEM or DER; or the
-///        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds. Copied. Not NULL.
-/// @param key_path the file with the key, likewise. Copied. May be NULL: the key is in the same file.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+///        file of PKCS#12. Up to 16 MiB, or a pipe that ends within 5 seconds.
+/// @param key_path the file with the key, likewise. May be NULL: the key is in the same file.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
     options: *mut netlib_tls_options,
@@ -51,15 +48,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
 /// As `netlib_tls_options_set_identity_files`, from memory. Default: none. As OpenSSL's SSL_CTX_use_certificate and
 /// SSL_CTX_use_PrivateKey; with PKCS#12 as its PKCS12_parse.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other; or
-///        PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed. Not NULL unless `chain_len` is 0.
-/// @param chain_len its length in bytes, or `NETLIB_NTS`.
+/// @param chain this side's certificate, then those that lead to an authority, in PEM, or in DER one after the other;
+///        or PKCS#12. Up to 16 MiB. Copied, and wiped when the options are freed.
 /// @param key in PEM or DER; up to 16 MiB. Copied, and wiped when the options are freed. May be NULL: the key is in
 ///        `chain`.
-/// @param key_len its length in bytes, or `NETLIB_NTS`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_identity(
     options: *mut netlib_tls_options,
@@ -81,12 +73,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
 /// not open it, a character for each byte, as older programs have it. An empty password, or none, opens a file that was
 /// made with either.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param password any bytes, up to 1024; an empty password is one too. Copied, and wiped when the options are freed.
 ///        May be NULL: none.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_key_password(
     options: *mut netlib_tls_options,

@@ -27,10 +27,7 @@ use crate::tls::TlsOptions;
 /// message lists those that exist; one that is no cipher string is `NETLIB_INVALID_ARGUMENT` with the offset. Which
 /// suites work also depends on the server's key: "aECDSA" needs an EC key.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param ciphers the string; at most 16 KiB. Copied. May be NULL, or empty: the default.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param ciphers the string; at most 16 KiB. May be NULL, or empty: the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls_options, ciphers: *const c_char) {
     builder::set(options, "netlib_tls_options_set_ciphers", |options: &mut TlsOptions| {
@@ -52,10 +49,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
 /// handshake with that server sends a share for that group at once. A server selects the client's most preferred group
 /// that is in its own list.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param groups the list; at most 4096 bytes. Copied. May be NULL, or empty: the default.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param groups the list; at most 4096 bytes. May be NULL, or empty: the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_key_exchange_groups(
     options: *mut netlib_tls_options,
@@ -120,10 +114,7 @@ pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
 /// bits are `NETLIB_INVALID_ARGUMENT`, and so are `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` where they leave no
 /// version.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param bits of `enum netlib_tls_option`, joined by `|`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_option_bits(options: *mut netlib_tls_options, bits: i64) {
     builder::set(options, "netlib_tls_options_set_option_bits", |options: &mut TlsOptions| options.set_options(bits));

@@ -28,10 +28,7 @@ pub enum netlib_tls_version {
 /// speaks; `netlib_tls_context_minimum_version` returns that. A minimum above the maximum is reported by
 /// `netlib_tls_context_new`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param version one of `enum netlib_tls_version`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
     options: *mut netlib_tls_options,
@@ -45,10 +42,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_minimum_version(
 /// The newest version that is offered. As Python's `maximum_version`, urllib3's ssl_maximum_version. Default: TLS 1.3.
 /// SSL 3.0, TLS 1.0 and TLS 1.1 (768, 769 and 770) are `NETLIB_UNSUPPORTED`: netlib speaks none of them.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param version one of `enum netlib_tls_version`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
     options: *mut netlib_tls_options,
@@ -63,11 +57,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
 /// time, by its name alone: "h2,http/1.1" is refused, and so is the list with lengths of OpenSSL's
 /// SSL_CTX_set_alpn_protos. Default: none.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together. Copied. Not
-///        NULL.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param protocol its name, as "http/1.1": 1 to 255 bytes without a comma, 8192 of all of them together.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     options: *mut netlib_tls_options,
@@ -82,11 +72,6 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
 /// SSL_CTX_set_session_cache_mode; 0 is SSL_SESS_CACHE_OFF, and ends tickets too. Default: yes, between streams of one
 /// context and server name; see `netlib_tls_session`. Servers of TLS 1.3 give sessions after the handshake: a client
 /// that never reads gets none.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_resumption", |options: &mut TlsOptions| {
@@ -99,11 +84,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
 /// `NETLIB_OP_NO_TICKET` are one setting, of which the later call counts. Default: no, as in urllib3, because such
 /// tickets are sent in the clear, under a key that outlives many sessions; sessions of TLS 1.2 are then resumed by
 /// their id. The tickets of TLS 1.3 are not affected.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_session_tickets", |options: &mut TlsOptions| {
@@ -122,10 +102,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut ne
 /// each; a line that cannot be written does not end the session. A pipe must have a reader and is not waited for: lines
 /// for which it has no room are lost.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param path the file. Copied. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param path the file. May be NULL: secrets are written nowhere, whatever SSLKEYLOGFILE says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_set_keylog_file", |options: &mut TlsOptions| {
@@ -138,11 +115,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_keylog_file(options: *mut netlib
 /// where secrets are written. Default: yes, except in a program with raised privileges (see secure_getenv(3)). Only
 /// `netlib_tls_context_new` reads them. It fails with `NETLIB_NO_TRUST_ANCHORS` if one of the first two is set and
 /// neither leads to a certificate.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_use_environment(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_use_environment", |options: &mut TlsOptions| {

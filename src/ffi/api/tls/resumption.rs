@@ -35,22 +35,13 @@ impl Handle for netlib_tls_session {
     type Ownership = Shared;
 }
 
-/// Another reference to the same session: what uses one up uses up the other.
-///
-/// @param session the session. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_tls_session_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same session: what uses one up uses up the other.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_clone(session: *const netlib_tls_session) -> *mut netlib_tls_session {
     handle::clone(session)
 }
 
 /// Releases a session. With the last reference its secret is overwritten.
-///
-/// @param session owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_free(session: *mut netlib_tls_session) {
     guard::nothing(|| handle::free(session));
@@ -58,11 +49,7 @@ pub unsafe extern "C" fn netlib_tls_session_free(session: *mut netlib_tls_sessio
 
 /// The name that the server has proved, or that was not checked if the context checks none.
 ///
-/// @param session the session. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
 /// @return borrowed from `session`, in the form of `netlib_tls_stream_server_name`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_server_name(
     session: *const netlib_tls_session,
@@ -73,10 +60,7 @@ pub unsafe extern "C" fn netlib_tls_session_server_name(
 
 /// The version of TLS with which it was made and will be resumed. As SSL_SESSION_get_protocol_version.
 ///
-/// @param session the session. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
-/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_session) -> enum_netlib_tls_version {
     read(session, 0, |session| session.version() as i32)
@@ -84,10 +68,7 @@ pub unsafe extern "C" fn netlib_tls_session_version(session: *const netlib_tls_s
 
 /// When the server gave it. As Python's `SSLSession.time`, SSL_SESSION_get_time.
 ///
-/// @param session the session. May be NULL: 0 is returned.
 /// @return seconds since 1970-01-01 00:00:00 UTC, by the system's clock.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_session) -> i64 {
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
@@ -98,10 +79,7 @@ pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_sess
 /// is resumed, and a wall clock of the program's that was set: that connection then makes a full handshake, as it does
 /// if the server has forgotten the session.
 ///
-/// @param session the session. May be NULL: 0 is returned.
 /// @return the answer.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> i32 {
     read_bool(session, false, SavedSession::is_resumable)
@@ -113,14 +91,10 @@ pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_
 /// Servers of TLS 1.3 give sessions after the handshake, mostly two, with the first data: read before this. The context
 /// remembers at most 8 sessions of a name and 256 in all, those that came last, so take them soon.
 ///
-/// @param stream the stream, a client's. Not NULL.
-/// @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none: the server sends none,
-///        none has arrived yet, another stream has resumed it, the context has forgotten it or does not resume
-///        sessions, or the stream verifies no name. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param stream the stream, a client's.
+/// @param session NULL if there is none: the server sends none, none has arrived yet, another stream has resumed it,
+///        the context has forgotten it or does not resume sessions, or the stream verifies no name.
 /// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's stream.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_take_session(
     stream: *mut netlib_tls_stream,
@@ -143,16 +117,14 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
 /// If the server does not accept it, the handshake is a full one: see `netlib_tls_stream_is_resumed`. A TLS 1.3 session
 /// is used up once it is set, a TLS 1.2 session if the handshake fails. If this call fails, the stream is unchanged.
 ///
-/// @param stream the stream, a client's. Not NULL.
-/// @param session the session; the stream keeps its own reference. May be NULL: nothing is resumed, so that nobody can
-///        tell by a session that this client was there before. What the server gives is remembered all the same.
-/// @param err out, owned: why it cannot be resumed here. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while
-///         other application protocols were offered, is used up or too old, and if the handshake has begun, the context
-///         does not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one;
-///         the failure of the session.
-/// @threads any
-/// @since 0.1.0
+/// @param stream the stream, a client's.
+/// @param session the session. May be NULL: nothing is resumed, so that nobody can tell by a session that this client
+///        was there before. What the server gives is remembered all the same.
+/// @param err why it cannot be resumed here.
+/// @return `NETLIB_INVALID_ARGUMENT` if it was made by another context, for another server name, while other
+///         application protocols were offered, is used up or too old, and if the handshake has begun, the context does
+///         not resume sessions or the stream is a server's; `NETLIB_BUSY` if another stream runs inside this one; the
+///         failure of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_session(
     stream: *mut netlib_tls_stream,
@@ -167,12 +139,9 @@ pub unsafe extern "C" fn netlib_tls_stream_set_session(
 
 /// The same for an engine: see `netlib_tls_stream_take_session`.
 ///
-/// @param engine the engine, a client's. Not NULL.
-/// @param session out, owned: free it with `netlib_tls_session_free`. NULL if there is none. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param engine the engine, a client's.
+/// @param session NULL if there is none.
 /// @return `NETLIB_OK`, with a session or without; `NETLIB_INVALID_ARGUMENT` for a server's engine.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_take_session(
     engine: *mut netlib_tls_engine,
@@ -190,12 +159,10 @@ pub unsafe extern "C" fn netlib_tls_engine_take_session(
 
 /// The same for an engine: see `netlib_tls_stream_set_session`. Default: one that the context remembers.
 ///
-/// @param engine the engine, a client's. Not NULL.
-/// @param session the session; the engine keeps its own reference. May be NULL: nothing is resumed.
-/// @param err out, owned: why it cannot be resumed here. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`; the failure of the session.
-/// @threads one call at a time on the engine
-/// @since 0.1.0
+/// @param engine the engine, a client's.
+/// @param session the session. May be NULL: nothing is resumed.
+/// @param err why it cannot be resumed here.
+/// @return `NETLIB_INVALID_ARGUMENT`; the failure of the session.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_set_session(
     engine: *mut netlib_tls_engine,
@@ -210,10 +177,7 @@ pub unsafe extern "C" fn netlib_tls_engine_set_session(
 
 /// How many sessions the context remembers that a client could resume. As SSL_CTX_sess_number.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return the count, at most 256.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_session_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::session_count)
@@ -221,10 +185,6 @@ pub unsafe extern "C" fn netlib_tls_context_session_count(context: *const netlib
 
 /// Drops all sessions that the context remembers for its clients: the next connection to each server makes a full
 /// handshake, which proves its identity anew. Sessions that were taken out stay. As SSL_CTX_flush_sessions.
-///
-/// @param context the context. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_forget_sessions(context: *const netlib_tls_context) {
     read(context, (), Context::forget_sessions);

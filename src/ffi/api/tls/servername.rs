@@ -14,7 +14,6 @@ use crate::tls::TlsOptions;
 /// several threads at the same time. It may call the getters of the stream that it is called for, but not read, write
 /// or handshake on it. A call on the engine that it is called for is `NETLIB_BUSY`.
 ///
-/// @param ctx as given to the setter.
 /// @param server_name borrowed, until the function returns: a DNS name in lower case, in its ASCII form. NULL if the
 ///        client sent none, or an IP address.
 /// @param replacement in/out: NULL. A context stored here takes over: certificate, versions, application protocols and
@@ -22,11 +21,9 @@ use crate::tls::TlsOptions;
 ///        reference, whatever is returned: store what `netlib_tls_context_clone` gave.
 /// @return `NETLIB_VERDICT_ALLOW` to go on with `*replacement`, or with this context if that is NULL;
 ///         `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section 6). The
-///         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other number,
-///         0 included, and for a context without an identity, it fails in the same way and the client is sent
+///         handshake then fails here with `NETLIB_CALLBACK_FAILED` and `netlib_error_tls_alert`. After any other
+///         number, 0 included, and for a context without an identity, it fails in the same way and the client is sent
 ///         internal_error (80).
-/// @threads called only during a call of netlib, on the thread of that call
-/// @since 0.1.0
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
@@ -41,12 +38,7 @@ pub type netlib_tls_servername_fn = Option<
 /// This context needs an identity too, for clients that are not given another. A client's first message is held until
 /// it is complete, up to 64 KiB. On a client the setting has no effect.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param callback the function. May be NULL: none.
-/// @param ctx given to it. May be NULL.
-/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_servername_callback(
     options: *mut netlib_tls_options,

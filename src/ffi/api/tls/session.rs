@@ -8,10 +8,7 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 
 /// How many certificates the peer sent; a resumed session has those of the first one.
 ///
-/// @param stream the stream. May be NULL: 0 is returned.
 /// @return the count; 0 before the handshake is done, and after one that failed.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
@@ -21,12 +18,8 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const
 /// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` it was not verified. As Python's
 /// `getpeercert(True)`, SSL_get_peer_cert_chain.
 ///
-/// @param stream the stream. May be NULL: NULL is returned.
 /// @param index 0, the peer's own, to count - 1; beyond, NULL is returned.
-/// @param len out: the length in bytes. May be NULL.
-/// @return borrowed from `stream`.
-/// @threads any
-/// @since 0.1.0
+/// @return owned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
     stream: *const netlib_tls_stream,
@@ -38,11 +31,7 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
 
 /// The application protocol that the two sides have agreed on (RFC 7301). As Python's `selected_alpn_protocol`.
 ///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when there is none, and before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
     stream: *const netlib_tls_stream,
@@ -55,11 +44,7 @@ pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
 /// lower case, IDNA as ASCII, no trailing dot; with Encrypted Client Hello the name that is hidden. A server: the DNS
 /// name that the client asked for (SNI). As Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 ///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL when there is none, and before the handshake is done.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when there is none, and before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_server_name(
     stream: *const netlib_tls_stream,
@@ -70,11 +55,8 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 
 /// The version that the two sides have agreed on. As SSL_version, which has the same numbers.
 ///
-/// @param stream the stream. May be NULL: `NETLIB_TLS_VERSION_NONE` is returned.
 /// @return `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is
-///         done.
-/// @threads any
-/// @since 0.1.0
+///         done; `NETLIB_TLS_VERSION_NONE` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> enum_netlib_tls_version {
     read(stream, 0, |stream| stream.agreed().and_then(|agreed| agreed.version).map_or(0, |version| version as i32))
@@ -83,11 +65,7 @@ pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_str
 /// The cipher suite that the two sides have agreed on, by its name in the IANA registry: "TLS_AES_256_GCM_SHA384". As
 /// SSL_CIPHER_standard_name.
 ///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL before the handshake is done.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL before the handshake is done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
     stream: *const netlib_tls_stream,
@@ -99,12 +77,7 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
 /// The group with which the two sides made their keys, by its name in the IANA registry: "X25519MLKEM768", which
 /// resists a quantum computer too, "x25519", "secp256r1". As SSL_get0_group_name.
 ///
-/// @param stream the stream. May be NULL: NULL is returned.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `stream`; NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes
-///         no new keys.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL before the handshake is done, and for a resumed session of TLS 1.2, which makes no new keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
     stream: *const netlib_tls_stream,
@@ -116,10 +89,7 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
 /// Whether the session continues an earlier one of the same context and name (`netlib_tls_session`), without a new
 /// proof of identity. As Python's `SSLSocket.session_reused`.
 ///
-/// @param stream the stream. May be NULL: 0 is returned.
 /// @return 0 or 1; 0 before the handshake is done.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> i32 {
     read_bool(stream, false, |stream| stream.agreed().is_some_and(|agreed| agreed.is_resumed))

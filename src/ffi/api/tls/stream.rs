@@ -58,17 +58,12 @@ pub struct netlib_slice {
 /// As Python's `wrap_socket` with do_handshake_on_connect=False, OpenSSL's SSL_set_fd with SSL_set1_host and
 /// SSL_set_tlsext_host_name.
 ///
-/// @param context the context; the stream keeps its own reference. Not NULL.
 /// @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
-/// @param server_hostname the host that the server must prove to be. Copied. May be NULL, or empty, only if the context
-///        does not check names (`netlib_tls_options_set_check_hostname` with 0).
-/// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the
-///         context has an ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`;
-///         `NETLIB_NO_TRUST_ANCHORS` if the context trusts nobody.
-/// @threads any
-/// @since 0.1.0
+/// @param server_hostname the host that the server must prove to be. May be NULL, or empty, only if the context does
+///        not check names (`netlib_tls_options_set_check_hostname` with 0).
+/// @return `NETLIB_INVALID_ARGUMENT` for a name that is none, or is missing, for an IP address if the context has an
+///         ECHConfigList, and for a socket that listens; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the
+///         context trusts nobody.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_fd(
     context: *const netlib_tls_context,
@@ -89,14 +84,10 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 /// Makes a server's stream on an accepted descriptor. No I/O, as `netlib_tls_wrap_fd`. If the context has application
 /// protocols and the client offers some, they must have one in common. As Python's `wrap_socket` with server_side=True.
 ///
-/// @param context the context, with an identity; the stream keeps its own reference. Not NULL.
+/// @param context the context, with an identity.
 /// @param fd a connected stream socket, borrowed. That it is -1, or no socket, the handshake tells: `NETLIB_IO`.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate,
-///         or has an ECHConfigList, and for a socket that listens.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT` if the context has no identity, has pins and asks for no certificate, or has an
+///         ECHConfigList, and for a socket that listens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_fd(
     context: *const netlib_tls_context,
@@ -114,9 +105,7 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
 
 /// Releases a stream. No I/O: the closing message is `netlib_tls_stream_shutdown`'s, the descriptor yours.
 ///
-/// @param stream owned; no other call is using it. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
+/// @param stream owned; no other call is using it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) {
     guard::nothing(|| handle::free(stream));
@@ -125,11 +114,6 @@ pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) 
 /// Sets the limit that ends the waits of this stream, and keeps a reference to it. Calls that begin later obey it; one
 /// that is under way in another thread keeps the limit with which it began. Where an event loop waits in place of the
 /// stream, `netlib_limit_fd` and a timer of `netlib_limit_remaining` wake it. Default: none.
-///
-/// @param stream the stream. May be NULL: nothing happens.
-/// @param limit the limit. May be NULL: none.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_stream, limit: *const netlib_limit) {
     // This fails only after a panic in an earlier call, which every other call reports.
@@ -139,12 +123,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_str
 /// How long to wait for bytes to come, each time that none are there: the gap between reads of the socket, not the time
 /// of the whole call. It counts in the handshake too. Default: `NETLIB_TIMEOUT_NONE`.
 ///
-/// @param stream the stream. Not NULL.
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
     stream: *mut netlib_tls_stream,
@@ -156,12 +136,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
 
 /// How long to wait for room to send, each time that there is none. Default: `NETLIB_TIMEOUT_NONE`.
 ///
-/// @param stream the stream. Not NULL.
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the process default of this moment.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
     stream: *mut netlib_tls_stream,
@@ -172,10 +148,9 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 }
 
 /// Sets the minimum that reads must bring, against a peer that sends a little now and then, so that no read timeout
-/// ends it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If
-/// they have not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins
-/// anew. Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not
-/// count.
+/// ends it. Every `seconds` of waiting must bring `bytes`; as soon as they have come, the next `seconds` begin. If they
+/// have not, the read that waits ends with `NETLIB_TOO_SLOW`; it can be called again, for which the time begins anew.
+/// Default: none. As curl's CURLOPT_LOW_SPEED_LIMIT, but the program's own time between its reads does not count.
 ///
 /// What counts is what reads return, and in the handshake every byte. A stream that is not blocking waits from
 /// `NETLIB_WANT_READ` to the next call; in silence only a timer of yours makes that. The time in which a server thinks
@@ -183,13 +158,9 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// `netlib_tls_stream_is_dropped`. In a nest only the stream that is read is guarded, and while its first call makes
 /// the handshake of the one below, a limit is needed.
 ///
-/// @param stream the stream. Not NULL.
 /// @param bytes how many; 0 for no minimum, whatever `seconds` is.
 /// @param seconds more than 0; with `NETLIB_TIMEOUT_NONE` there is no minimum.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
     stream: *mut netlib_tls_stream,
@@ -205,12 +176,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
 /// want to write and a write to read, during the handshake. Before you poll for input, read until `NETLIB_WANT_READ`:
 /// plaintext may be there although the descriptor has nothing more.
 ///
-/// @param stream the stream. Not NULL.
 /// @param blocking 0 or 1.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
     stream: *mut netlib_tls_stream,
@@ -229,9 +196,7 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 /// first. In TLS 1.3 a server looks at a client's certificate when the client's handshake is done already: that it
 /// refuses the client is then told by the first read.
 ///
-/// @param stream the stream. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
+/// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if not blocking; `NETLIB_CERTIFICATE_VERIFY`;
 ///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context fits; `NETLIB_NOT_TLS`
 ///         when the peer speaks something else; `NETLIB_TLS_ALERT` when the peer refuses; `NETLIB_TLS_INCOMPATIBLE`
 ///         when this side finds nothing in common with it; `NETLIB_TLS_ECH_REJECTED` (see
@@ -240,8 +205,6 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 ///         `netlib_tls_options_set_wall_clock` or `netlib_tls_options_set_servername_callback`; `NETLIB_READ_TIMEOUT`;
 ///         `NETLIB_WRITE_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
 ///         `NETLIB_IO`; of a stream that `netlib_tls_wrap_callbacks` made, what its functions report.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_handshake(
     stream: *mut netlib_tls_stream,
@@ -253,16 +216,13 @@ pub unsafe extern "C" fn netlib_tls_stream_handshake(
 /// Reads at least one byte and at most `len`, as many as are there. Buffers of 16 KiB or more are the fastest: a
 /// record's plaintext then goes straight into them. As SSL_read_ex.
 ///
-/// @param stream the stream. Not NULL.
-/// @param buf out: the bytes. Not NULL unless `len` is 0.
+/// @param buf out: the bytes.
 /// @param len the room in bytes; with 0 nothing is read.
-/// @param n out: how many bytes were read. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED`
-///         when the connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the
-///         handshake, `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
+/// @param n out: how many bytes were read.
+/// @return `NETLIB_END_OF_STREAM` when the peer has closed the session properly; `NETLIB_TLS_TRUNCATED` when the
+///         connection ended without that, so that data may be missing; `NETLIB_WANT_READ` and, in the handshake,
+///         `NETLIB_WANT_WRITE` if not blocking; all that `netlib_tls_stream_handshake` returns.
 /// @threads one reader at a time, beside one writer
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_read(
     stream: *mut netlib_tls_stream,
@@ -281,10 +241,7 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
 
 /// How many bytes a read would return without I/O. It decrypts a record that has already come. As SSL_pending.
 ///
-/// @param stream the stream. May be NULL: 0 is returned.
 /// @return the count; there may be more behind it.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
     read(stream, 0, Stream::pending)
@@ -292,15 +249,14 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 
 /// Says whether an idle connection can no longer carry a request and should be closed, as
 /// `netlib_is_connection_dropped` does for a descriptor. With TLS that says dropped too often: session tickets and key
-/// updates may come at any time, and are no drop. They are taken in; data and failures are left to the next read,
-/// which returns them.
+/// updates may come at any time, and are no drop. They are taken in; data and failures are left to the next read, which
+/// returns them.
 ///
 /// It does not wait, blocking or not, and obeys no limit; what TLS has to answer is sent as far as that goes at once.
 /// Functions of `netlib_tls_wrap_callbacks` are called, and in a nest the streams below are read. Before the handshake
 /// is done, what comes is left to it, and only a connection that has ended or a handshake that has failed is dropped.
 ///
-/// @param stream the stream. Not NULL.
-/// @param dropped out: 0 or 1. Not NULL.
+/// @param dropped out: 0 or 1.
 /// @param why out: what a read would return. `NETLIB_WANT_READ`: nothing has come, and the connection is not dropped;
 ///        `NETLIB_OK`: data that nobody asked for; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`; `NETLIB_PROTOCOL`
 ///        when the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another failure of the session,
@@ -308,12 +264,10 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 ///        `NETLIB_TOO_MUCH_DATA` when tens of kilobytes of tickets were there, or what a write would return:
 ///        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last one found the connection gone,
 ///        `NETLIB_WANT_WRITE` if it was not finished. May be NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside
-///         this one; `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
+/// @return `NETLIB_BUSY` while another call reads, writes or shakes hands, or another stream runs inside this one;
+///         `NETLIB_IO` if the system could not say; `NETLIB_OUT_OF_MEMORY`; of a stream that
 ///         `netlib_tls_wrap_callbacks` made, what its functions report.
 /// @threads one call at a time, which counts as reading and as writing
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
     stream: *mut netlib_tls_stream,
@@ -340,16 +294,12 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
 /// What is not counted may have been encrypted already, so the next write must continue with the same bytes; that holds
 /// too after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. Nothing is sent twice.
 ///
-/// @param stream the stream. Not NULL.
-/// @param buf the bytes. Copied. Not NULL unless `len` is 0.
 /// @param len how many; -1 is refused, not `NETLIB_NTS`.
-/// @param n out: how many bytes were written; less than `len` only if not blocking; 0 after a failure. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED`
-///         after a shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
+/// @param n out: how many bytes were written; less than `len` only if not blocking; 0 after a failure.
+/// @return `NETLIB_WANT_WRITE` and, in the handshake, `NETLIB_WANT_READ` if not blocking; `NETLIB_CLOSED` after a
+///         shutdown; `NETLIB_INVALID_ARGUMENT` when fewer bytes are passed than wait to be counted; all that
 ///         `netlib_tls_stream_handshake` returns.
 /// @threads one writer at a time, beside one reader
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_write(
     stream: *mut netlib_tls_stream,
@@ -371,16 +321,13 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 /// where it is. The next write after one that did not count everything must continue with the same bytes, in whatever
 /// pieces.
 ///
-/// @param stream the stream. Not NULL.
-/// @param slices the pieces, in order. Copied. Not NULL unless `count` is 0.
+/// @param slices the pieces, in order.
 /// @param count how many pieces, at most 1024.
-/// @param n out: how many bytes of them were written; fewer than all only if not blocking. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param n out: how many bytes of them were written; fewer than all only if not blocking.
 /// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
 ///         for lengths that add up to more than memory can hold; `NETLIB_NULL_ARGUMENT` for a piece of NULL that is not
 ///         empty.
 /// @threads one writer at a time, beside one reader
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_writev(
     stream: *mut netlib_tls_stream,
@@ -403,13 +350,10 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
 /// until `NETLIB_END_OF_STREAM`. Before the handshake is done nothing is sent. Calling it again is harmless. As
 /// SSL_shutdown called once.
 ///
-/// @param stream the stream. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+/// @return `NETLIB_WANT_WRITE` if not blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
 ///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is gone; the failure of the
 ///         session.
 /// @threads one writer at a time, beside one reader
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_shutdown(
     stream: *mut netlib_tls_stream,
@@ -425,14 +369,11 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
 /// What the peer still sends before its closing message is thrown away, at most 1 MiB over all calls; read to the end
 /// instead if it may be more. Before the handshake is done nothing is sent and nothing awaited.
 ///
-/// @param stream the stream. Not NULL.
-/// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK` when both have closed; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if not blocking: call again;
 ///         `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's closing message; `NETLIB_TOO_MUCH_DATA`;
 ///         `NETLIB_BUSY` when another thread reads or writes; all that `netlib_tls_stream_shutdown` and
 ///         `netlib_tls_stream_read` return.
 /// @threads one call at a time, which counts as reading and as writing
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_shutdown_both(
     stream: *mut netlib_tls_stream,

@@ -18,7 +18,6 @@ use crate::tls::{Stream, Transport};
 /// their thread, one at a time, and while no lock is held: it may use other streams. A call on its own stream is
 /// `NETLIB_BUSY`.
 ///
-/// @param ctx as given to `netlib_tls_wrap_callbacks`.
 /// @param buf where to put bytes; what it holds before is not set.
 /// @param len how many bytes fit, at least 1.
 /// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more. It is preset to
@@ -28,15 +27,12 @@ use crate::tls::{Stream, Transport};
 ///         data is available yet; the call on the stream then returns this status. A failure status of netlib (200 or
 ///         more) fails that call with the same status, any other number with `NETLIB_CALLBACK_FAILED`.
 /// @threads as the stream is used
-/// @since 0.1.0
 pub type netlib_tls_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly while
-/// that runs on another thread.
+/// Sends bytes to the peer, over a transport of the program's own. Called as `netlib_tls_read_fn` is, and possibly
+/// while that runs on another thread.
 ///
-/// @param ctx as given to `netlib_tls_wrap_callbacks`.
-/// @param buf the bytes.
 /// @param len how many, at least 1.
 /// @param n out: the number of bytes accepted, from 1 to `len`. The rest is passed again later. It is preset to
 ///        `SIZE_MAX`, and the callback must store a value.
@@ -44,7 +40,6 @@ pub type netlib_tls_read_fn =
 ///         any other result nothing was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if there is no room yet;
 ///         failures as in `netlib_tls_read_fn`.
 /// @threads as the stream is used
-/// @since 0.1.0
 pub type netlib_tls_write_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
 
@@ -63,17 +58,13 @@ pub type netlib_tls_write_fn =
 /// outer one is then gone. If the outer stream ends before the inner peer's closing message, properly or not, that is
 /// `NETLIB_TLS_TRUNCATED` for the inner one, with the outer one's error as a cause.
 ///
-/// @param context the context of the inner session; the stream keeps its own reference. Not NULL.
-/// @param outer the stream to run in, a client's or a server's. Not NULL.
-/// @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be
-///        NULL, or empty, only if the context does not check names.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to
-///         it has bytes that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
+/// @param context the context of the inner session.
+/// @param outer the stream to run in, a client's or a server's.
+/// @param server_hostname the host that the inner server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
+///        empty, only if the context does not check names.
+/// @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside it, or a write to it has bytes
+///         that were not counted; `NETLIB_CLOSED` when it was shut down; its failure when it has failed;
 ///         `NETLIB_UNSUPPORTED` for the 17th stream inside one another; all that `netlib_tls_wrap_fd` returns.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_stream(
     context: *const netlib_tls_context,
@@ -93,13 +84,9 @@ pub unsafe extern "C" fn netlib_tls_wrap_stream(
 
 /// Makes a server's stream inside another stream, as `netlib_tls_wrap_stream` makes a client's.
 ///
-/// @param context the context, with an identity; the stream keeps its own reference. Not NULL.
-/// @param outer the stream to run in, a client's or a server's. Not NULL.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param context the context, with an identity.
+/// @param outer the stream to run in, a client's or a server's.
 /// @return `NETLIB_OK`; what `netlib_tls_wrap_stream` returns for `outer`; all that `netlib_tls_accept_fd` returns.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_stream(
     context: *const netlib_tls_context,
@@ -125,19 +112,14 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 /// without effect. A count that is missing or larger than `len` is `NETLIB_CALLBACK_FAILED` and final. A failure that
 /// the functions report is not final, except `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
 ///
-/// @param context the context; the stream keeps its own reference. Not NULL.
-/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
-///        or empty, only if the context does not check names.
-/// @param read_fn receives. Not NULL.
-/// @param write_fn sends. Not NULL.
-/// @param ctx given to both. May be NULL.
+/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
+///        empty, only if the context does not check names.
+/// @param read_fn receives.
+/// @param write_fn sends.
 /// @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
 ///        it fails. May be NULL: `ctx` must stay usable until then.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls no callback but `ctx_free`. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param stream out: its `_free` calls no callback but `ctx_free`.
 /// @return `NETLIB_OK`, or what `netlib_tls_wrap_fd` returns for its context and name.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
     context: *const netlib_tls_context,
@@ -164,17 +146,13 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 
 /// Makes a server's stream on a transport of the program's own, as `netlib_tls_wrap_callbacks` makes a client's.
 ///
-/// @param context the context, with an identity; the stream keeps its own reference. Not NULL.
-/// @param read_fn receives. Not NULL.
-/// @param write_fn sends. Not NULL.
-/// @param ctx given to both. May be NULL.
+/// @param context the context, with an identity.
+/// @param read_fn receives.
+/// @param write_fn sends.
 /// @param ctx_free releases `ctx`, once the stream and every stream inside it are freed, or before this call returns if
 ///        it fails. May be NULL: `ctx` must stay usable until then.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`, which calls no callback but `ctx_free`. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param stream out: its `_free` calls no callback but `ctx_free`.
 /// @return `NETLIB_OK`, or what `netlib_tls_accept_fd` returns for its context.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_callbacks(
     context: *const netlib_tls_context,

@@ -27,11 +27,8 @@ use crate::tls::TlsOptions;
 /// OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file, malformed PEM, or a file without
 /// any usable certificate makes `netlib_tls_context_new` fail, with the path in the message.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param path the file, in PEM or DER; up to 16 MiB. It may be a pipe, as a shell's `<(...)`, that ends within 5
-///        seconds. Copied. Not NULL.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+///        seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_add_ca_file", |options: &mut TlsOptions| {
@@ -50,11 +47,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
 /// message. CRLs under hashed names such as `5ed36f99.r0` are skipped and listed too: `netlib_tls_options_add_crl_file`
 /// adds CRLs.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB. Copied.
-///        Not NULL.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param path the directory, of up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64 MiB.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_ca_dir(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_add_ca_dir", |options: &mut TlsOptions| {
@@ -65,11 +58,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_dir(options: *mut netlib_tls_
 
 /// As `netlib_tls_options_add_ca_file`, from memory. As Python's cadata. Default: none.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param data certificates in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param data certificates in PEM, or in DER one after the other; up to 16 MiB.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
     options: *mut netlib_tls_options,
@@ -86,11 +75,6 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
 /// `netlib_tls_options_set_server_only` without client certificates); with 1 both are trusted. Where the system has
 /// none, those built into netlib take their place. Certificates of the system's store are held to the same limits as
 /// those of `netlib_tls_options_add_ca_file`.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_system_trust", |options: &mut TlsOptions| {
@@ -104,11 +88,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netli
 /// certificates are asked for with `netlib_tls_options_set_verify_mode`. Default: 0, because the context of a client
 /// with a certificate has the same settings. A server saves a few milliseconds with 1, the time to read a store of 140
 /// authorities. With 1, `netlib_tls_context_new` without a certificate fails with `NETLIB_INVALID_ARGUMENT`.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_server_only", |options: &mut TlsOptions| {
@@ -123,11 +102,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib
 ///
 /// netlib has the name, the key and the nameConstraints of each of them, but not its certificate. So their validity is
 /// not checked, and none of them is accepted as a peer's own certificate.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_embedded_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_embedded_trust", |options: &mut TlsOptions| {

@@ -45,10 +45,9 @@ pub enum netlib_ssl_version {
 /// Without a context, one is made of the options. With one, only these options count, as in urllib3: authorities and
 /// revocation lists, which are added to the context's, and an identity with its password, which replaces the context's;
 /// pins, which is `NETLIB_INVALID_ARGUMENT` if the context has some as well; and an ECHConfigList, which replaces the
-/// context's.
-/// Another context is then made, which reads all files again and resumes no session: for many connections, make it once
-/// with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options have some;
-/// the context's are not used.
+/// context's. Another context is then made, which reads all files again and resumes no session: for many connections,
+/// make it once with `netlib_tls_context_to_options`. The application protocol offered is "http/1.1" unless the options
+/// have some; the context's are not used.
 ///
 /// The limit ends the handshake and is not kept: see `netlib_tls_stream_set_limit`. Files that the options name are
 /// read before the handshake. A limit that has already ended is reported before that. The stream is blocking. If the
@@ -57,15 +56,11 @@ pub enum netlib_ssl_version {
 /// @param fd a connected stream socket, borrowed.
 /// @param tls_options what to use. May be NULL: all defaults.
 /// @param context what takes precedence over them; the stream keeps what it needs. May be NULL: one is made.
-/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. Copied. May be NULL,
-///        or empty, only if names are not checked.
+/// @param server_hostname the host that the server must prove to be, as for `netlib_tls_wrap_fd`. May be NULL, or
+///        empty, only if names are not checked.
 /// @param limit ends the handshake. May be NULL: none.
-/// @param stream out, owned: free it with `netlib_tls_stream_free`. Not NULL.
-/// @param err out, owned. May be NULL.
 /// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
 ///         return.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_ssl_wrap_socket(
     fd: c_int,
@@ -94,11 +89,8 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
 ///
 /// @param candidate the text. May be NULL: the number is that of CERT_REQUIRED.
 /// @param number out: any number. Cast it to `enum netlib_verify_mode` for `netlib_tls_options_set_verify_mode`, which
-///        checks it. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
+///        checks it.
+/// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_resolve_cert_reqs(
     candidate: *const c_char,
@@ -118,11 +110,8 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
 ///
 /// @param candidate the text. May be NULL: the number is that of PROTOCOL_TLS, 2.
 /// @param number out: any number. Cast it to `enum netlib_ssl_version` for `netlib_tls_options_set_ssl_version`, which
-///        checks it. Not NULL.
-/// @param err out, owned. May be NULL.
-/// @return `NETLIB_OK`; `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
+///        checks it.
+/// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_resolve_ssl_version(
     candidate: *const c_char,
@@ -138,10 +127,7 @@ pub unsafe extern "C" fn netlib_resolve_ssl_version(
 
 /// Python's `SSLContext.protocol`. Every context negotiates, so it is one number: urllib3 makes its contexts so.
 ///
-/// @param context the context. May be NULL: `NETLIB_SSL_VERSION_TLS_CLIENT` is returned.
-/// @return `NETLIB_SSL_VERSION_TLS_CLIENT`.
-/// @threads any
-/// @since 0.1.0
+/// @return `NETLIB_SSL_VERSION_TLS_CLIENT`; `NETLIB_SSL_VERSION_TLS_CLIENT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_context) -> enum_netlib_ssl_version {
     read(context, netlib_ssl_version::NETLIB_SSL_VERSION_TLS_CLIENT as i32, |_| {
@@ -152,11 +138,8 @@ pub unsafe extern "C" fn netlib_tls_context_protocol(context: *const netlib_tls_
 /// Next Protocol Negotiation, which ALPN has replaced. As Python's `set_npn_protocols`. Default: none, and any other
 /// are `NETLIB_UNSUPPORTED`.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param protocols `count` names. Not NULL unless `count` is 0.
+/// @param protocols `count` names.
 /// @param count how many; 0 is the default.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
     options: *mut netlib_tls_options,
@@ -171,10 +154,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_npn_protocols(
 /// Whether a certificate without subject alternative names may prove a name by its common name. As Python's
 /// `hostname_checks_common_name`, which urllib3 sets to false. Default: no, and yes is `NETLIB_UNSUPPORTED`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param on 0; 1 is refused.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
     options: *mut netlib_tls_options,
@@ -187,10 +167,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_hostname_checks_common_name(
 
 /// Whether a name may be proven by a certificate's common name. As Python's `hostname_checks_common_name`.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return 0.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, |_| false)
@@ -199,10 +176,7 @@ pub unsafe extern "C" fn netlib_tls_context_hostname_checks_common_name(context:
 /// Whether a server may ask for a certificate after the handshake (RFC 8446 section 4.6.2). As Python's
 /// `post_handshake_auth`, which urllib3 sets to true. Default: no, and yes is `NETLIB_UNSUPPORTED`.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param on 0; 1 is refused.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_post_handshake_auth", |options: &mut TlsOptions| {
@@ -212,10 +186,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mu
 
 /// Whether a server may ask for a certificate after the handshake. As Python's `post_handshake_auth`.
 ///
-/// @param context the context. May be NULL: 0 is returned.
 /// @return 0.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, |_| false)

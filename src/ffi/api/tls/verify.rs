@@ -48,10 +48,7 @@ pub enum netlib_verify_flag {
 /// server asks for none. As in Python, `NETLIB_CERT_NONE` is refused after `netlib_tls_options_set_check_hostname` with
 /// 1.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param mode one of `enum netlib_verify_mode`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
     options: *mut netlib_tls_options,
@@ -65,11 +62,6 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
 /// Whether a server must prove its name. As Python's `check_hostname`. Default: yes, unless the verify mode is
 /// `NETLIB_CERT_NONE`; setting 1 then makes the mode `NETLIB_CERT_REQUIRED`. With 0 a certificate for any name is
 /// accepted, and `netlib_tls_wrap_fd` can do without a name.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_check_hostname", |options: &mut TlsOptions| {
@@ -89,16 +81,13 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
 /// has it. Without a match the handshake fails with `NETLIB_FINGERPRINT_MISMATCH`, and the message has the pin of the
 /// key that was shown.
 ///
-/// A server holds its clients' certificates against the pins. If it asks for none, as by default, `netlib_tls_accept_fd`
-/// and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none is let in. Sessions are
-/// resumed between streams of one context only, so under the pins that they were made under.
+/// A server holds its clients' certificates against the pins. If it asks for none, as by default,
+/// `netlib_tls_accept_fd` and its neighbours refuse the context; with `NETLIB_CERT_OPTIONAL`, a client that shows none
+/// is let in. Sessions are resumed between streams of one context only, so under the pins that they were made under.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param pin 64 hex digits, upper or lower, colons anywhere: the SHA-256 of a certificate, as `openssl x509
 ///        -fingerprint -sha256` and `netlib_certificate_fingerprint` have it, or of a key (SubjectPublicKeyInfo). Or
-///        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key. Copied. Not NULL.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+///        "sha256//" and base64, as of curl and `netlib_certificate_public_key_pin`: of a key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_options, pin: *const c_char) {
     builder::set(options, "netlib_tls_options_add_pin", |options: &mut TlsOptions| {
@@ -114,11 +103,6 @@ pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_opt
 /// issued, and whether it was revoked; no authority is needed. Still asked is that one of the pins is its own or its
 /// key's, that the peer proves to have that key, that the key is strong enough, and that the certificate is for the
 /// name: that only `netlib_tls_options_set_check_hostname` with 0 turns off.
-///
-/// @param options the options. May be NULL: nothing happens.
-/// @param on 0 or 1.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_pins_replace_chain", |options: &mut TlsOptions| {
@@ -142,12 +126,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
 /// issuingDistributionPoint covers only the certificates that it names. So adding a list makes netlib refuse a trusted
 /// self-signed certificate that has no list of its own, as `openssl verify -partial_chain -crl_check` does.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param path the file: PEM, where all sections "X509 CRL" count and others are passed over, or DER; up to 16 MiB. It
-///        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`. Copied. Not
-///        NULL.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+///        may be a pipe that ends within 5 seconds. Delta and indirect lists are `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tls_options, path: *const c_char) {
     builder::set(options, "netlib_tls_options_add_crl_file", |options: &mut TlsOptions| {
@@ -158,11 +138,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tl
 
 /// As `netlib_tls_options_add_crl_file`, from memory. As OpenSSL's X509_STORE_add_crl. Default: none.
 ///
-/// @param options the options. May be NULL: nothing happens.
-/// @param data lists in PEM, or in DER one after the other; up to 16 MiB. Copied. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
+/// @param data lists in PEM, or in DER one after the other; up to 16 MiB.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
     options: *mut netlib_tls_options,
@@ -179,10 +155,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
 /// makes `netlib_tls_context_new` fail. `NETLIB_VERIFY_FLAG_X509_STRICT` is off unless set; urllib3 sets it with Python
 /// 3.13 or newer.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param flags bits of `enum netlib_verify_flag`.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netlib_tls_options, flags: i32) {
     builder::set(options, "netlib_tls_options_set_verify_flags", |options: &mut TlsOptions| {
@@ -199,13 +172,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// verifies no certificate: it was verified in the full handshake, and the session is not resumed after the certificate
 /// expires.
 ///
-/// @param options the options. May be NULL: nothing happens.
 /// @param clock the function. What it gives must be a finite number, 0 or more; anything else, or its failure, fails
 ///        the handshake with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
-/// @param ctx given to it. May be NULL.
-/// @param ctx_free releases `ctx`. May be NULL: `ctx` must stay usable as long as anything holds the callback.
-/// @threads one call at a time on the options
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_wall_clock(
     options: *mut netlib_tls_options,

@@ -52,14 +52,9 @@ impl Handle for netlib_url_readings {
 /// that reads in one way passes on a URL with which another program, reading in the other, connects elsewhere:
 /// "http://good.example\@evil.example" is such a URL. `netlib_url_readings_differences` says whether and in what.
 ///
-/// @param text the text, in UTF-8. Copied. Not NULL unless `len` is 0.
-/// @param len its length in bytes, or `NETLIB_NTS`.
-/// @param readings out, owned: free it with `netlib_url_readings_free`. Not NULL.
-/// @param err out, owned. May be NULL.
+/// @param text the text, in UTF-8.
 /// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
 ///         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_compare_readers(
     text: *const c_char,
@@ -75,22 +70,13 @@ pub unsafe extern "C" fn netlib_url_compare_readers(
     })
 }
 
-/// Another reference to the same readings.
-///
-/// @param readings the readings. May be NULL: NULL is returned.
-/// @return owned: free it with `netlib_url_readings_free`.
-/// @threads any
-/// @since 0.1.0
+/// Returns another reference to the same readings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_clone(readings: *const netlib_url_readings) -> *mut netlib_url_readings {
     handle::clone(readings)
 }
 
 /// Releases readings. What was borrowed from them ends with their last reference.
-///
-/// @param readings owned. May be NULL: nothing happens.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_readings) {
     guard::nothing(|| handle::free(readings));
@@ -98,12 +84,10 @@ pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_read
 
 /// In what two readers differ. If neither accepts the text, in nothing: nobody connects anywhere.
 ///
-/// @param readings the readings. May be NULL: -1 is returned.
 /// @param a a `netlib_url_reader`.
 /// @param b another.
-/// @return the sum of `netlib_url_difference` values, 0 for none; -1, which has every bit, for an unknown reader.
-/// @threads any
-/// @since 0.1.0
+/// @return the sum of `netlib_url_difference` values, 0 for none; -1, which has every bit, for an unknown reader; -1
+///         for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_differences(
     readings: *const netlib_url_readings,
@@ -118,11 +102,8 @@ pub unsafe extern "C" fn netlib_url_readings_differences(
 
 /// Whether a reader finds a URL in the text: a scheme or a host.
 ///
-/// @param readings the readings. May be NULL: 0 is returned.
 /// @param reader a `netlib_url_reader`.
 /// @return 0 or 1; 0 for an unknown reader.
-/// @threads any
-/// @since 0.1.0
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_accepted(
     readings: *const netlib_url_readings,
@@ -133,12 +114,8 @@ pub unsafe extern "C" fn netlib_url_readings_accepted(
 
 /// The scheme that a reader sees, in lower case.
 ///
-/// @param readings the readings. May be NULL: NULL is returned.
 /// @param reader a `netlib_url_reader`.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `readings`, NUL-terminated; NULL when absent, and for a reader that is unknown or finds no URL.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent, and for a reader that is unknown or finds no URL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_scheme(
     readings: *const netlib_url_readings,
@@ -150,12 +127,8 @@ pub unsafe extern "C" fn netlib_url_readings_scheme(
 
 /// The host that a reader sees, normalised as that reader does it.
 ///
-/// @param readings the readings. May be NULL: NULL is returned.
 /// @param reader a `netlib_url_reader`.
-/// @param len out: the length in bytes without the NUL. May be NULL.
-/// @return borrowed from `readings`, NUL-terminated; NULL when absent, and for a reader that is unknown or finds no URL.
-/// @threads any
-/// @since 0.1.0
+/// @return NULL when absent, and for a reader that is unknown or finds no URL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_host(
     readings: *const netlib_url_readings,
@@ -167,12 +140,9 @@ pub unsafe extern "C" fn netlib_url_readings_host(
 
 /// The port that a reader would connect to: the text's, else that of http, https, ws, wss or ftp.
 ///
-/// @param readings the readings. May be NULL: -1 is returned.
 /// @param reader a `netlib_url_reader`.
 /// @return the port, which for `NETLIB_URL_READER_RFC3986` may be larger than 65535: 2147483647 stands for all from
-///         there on; -1 when absent, and for a reader that is unknown or finds no URL.
-/// @threads any
-/// @since 0.1.0
+///         there on; -1 when absent, and for a reader that is unknown or finds no URL; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_port(
     readings: *const netlib_url_readings,

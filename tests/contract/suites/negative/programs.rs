@@ -37,8 +37,8 @@ pub(super) fn null_sweep(env: &Env, scratch: &Path, report: &mut Report) {
         function("unzeroed", count, count_doc),
     ]
     .concat()
-        + "/**\n * Bad.\n *\n * @param error what. May be NULL: -1 is returned.\n * @return a number.\n */\n\
-           int32_t netlib_bad_fallback(const netlib_error *error);\n";
+        + "/**\n * Bad.\n *\n * @return a number; -1 for NULL.\n */\n\
+           int32_t netlib_bad_fallback(const netlib_error *error);\n/** An error. **Immutable**. */\nstruct netlib_error;\n";
     let body = |name: &str, second: &str, body: &str| {
         format!(
             "static netlib_status netlib_bad_{name}(const char *text, {second}netlib_error **err) {{\n    \
@@ -79,7 +79,10 @@ pub(super) fn null_sweep(env: &Env, scratch: &Path, report: &mut Report) {
             "/**\n * Bad.\n *\n * @param x what. Not NULL.\n */\nvoid netlib_bad(const netlib_strange *x);\n",
             "nothing makes its parameter",
         ),
-        ("/**\n * Bad.\n *\n * @param x what.\n */\nvoid netlib_bad(const char *x);\n", "it says neither"),
+        (
+            "/**\n * Bad.\n *\n * @param x Not NULL. May be NULL.\n */\nvoid netlib_bad(const char *x);\n",
+            "it says \"Not NULL\" and \"May be NULL\"",
+        ),
     ] {
         finds(report, "nulls", &[complaint], |inner| {
             nulls::check(env, &Header::parse(declared), &makers, "", env.library(), scratch, inner);
