@@ -9,7 +9,7 @@ mod dropped;
 pub(crate) mod endpoint;
 mod host_port;
 mod lookup_queue;
-pub(crate) mod race;
+pub(crate) mod scheduler;
 mod resolver;
 pub(crate) mod sockaddr;
 pub(crate) mod sys;

@@ -416,10 +416,8 @@ static void no_descriptor_is_lost(void) {
     netlib_limit *lasting = limit_of(LONG);
     netlib_error *err = NULL;
     int fd = -1;
-    /* The limit opens its own descriptor at its first wait. */
-    CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, lasting, &fd, &err));
-    close(fd);
-    close(accept(server, NULL, NULL));
+    /* The limit opens its own descriptor when it is first needed. */
+    CHECK_OK(netlib_limit_fd(lasting, &fd, &err));
 
     int before = open_descriptors();
     for (int i = 0; i < 100; i++) {

@@ -1,5 +1,4 @@
-//! One attempt to connect to one address. Whether addresses are tried one after the other or race, each attempt is
-//! made here; connect(2) is called nowhere else.
+//! One attempt to connect to one address. Only this module calls connect(2).
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,64 +14,66 @@ use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::sys;
 use crate::status::Status;
 
-/// How far a connect is.
+/// The maximum number of addresses to try.
+pub(super) const MAX_ADDRESSES: usize = 64;
+
+/// The interval between two connect(2) calls while a backlog is full.
+pub(super) const BACKLOG_RETRY_INTERVAL: Duration = Duration::from_millis(5);
+
+/// The state of a socket after connect(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     Connected,
-    /// Its outcome comes when the socket is writable.
-    UnderWay,
-    /// The backlog of a Unix socket has no room, and nothing tells when it has: to be asked [`again`].
-    Full,
+    /// The socket becomes writable when there is a [`result`].
+    InProgress,
+    /// The backlog of a Unix domain socket is full. No event reports room, so [`connect`] must be called again.
+    BacklogFull,
 }
 
-/// The maximum number of addresses of one answer that are tried.
-pub(super) const MOST_ADDRESSES: usize = 64;
-
-/// How often a full backlog is asked for room.
-pub(super) const AGAIN: Duration = Duration::from_millis(5);
-
-/// Opens a socket and begins to connect it. Unless `blocking`, it does not wait.
-pub(super) fn open(
+/// Opens a socket, applies the options, and calls connect(2), which waits only if `blocking`.
+pub(super) fn start(
     endpoint: &Endpoint,
     options: &ConnectOptions,
-    source: Option<&Source>,
+    source: Option<&SourceAddresses>,
     blocking: bool,
-) -> Result<(Socket, Progress), Failure> {
-    // Before a descriptor is spent on it. From here to connect the address is one and the same value.
-    options.policy.check(endpoint).map_err(|error| Failure::of_policy(&error))?;
-    let socket =
-        new_socket(endpoint.domain(), blocking).map_err(|error| Failure::of_step("cannot open a socket", &error))?;
+) -> Result<(Socket, Progress), AttemptFailure> {
+    // The policy checks the very value that connect(2) gets, so the address cannot change in between. A refused address
+    // costs no descriptor.
+    options.policy.check(endpoint).map_err(|error| AttemptFailure::from_policy(&error))?;
+    let socket = new_socket(endpoint.domain(), blocking)
+        .map_err(|error| AttemptFailure::from_step("cannot open a socket", &error))?;
     if let Endpoint::Ip(_) = endpoint {
         options.tcp.apply(&socket)?;
     }
-    let own = match (source, endpoint) {
-        (Some(source), Endpoint::Ip(address)) => {
-            Some(source.beside(address).ok_or_else(|| Failure::without_source(address))?)
+    let local = match (source, endpoint) {
+        (Some(source), Endpoint::Ip(peer)) => {
+            Some(source.for_peer(peer).ok_or_else(|| AttemptFailure::no_source_address(peer))?)
         }
         _ => None,
     };
-    if let Some(own) = own {
-        prepare_to_bind(&socket, own).map_err(|error| Failure::of_step("cannot share the source port", &error))?;
+    if let Some(local) = local {
+        prepare_to_bind(&socket, local)
+            .map_err(|error| AttemptFailure::from_step("cannot share the source port", &error))?;
     }
-    for option in options.socket_options.iter().filter(|option| is_for(endpoint, option.level)) {
+    for option in options.socket_options.iter().filter(|option| applies_to(endpoint, option.level)) {
         sys::setsockopt(socket.as_raw_fd(), option.level, option.name, &option.value).map_err(|error| {
             let step = format!("cannot set socket option {} of level {}", option.name, option.level);
-            Failure::of_step(&step, &error)
+            AttemptFailure::from_step(&step, &error)
         })?;
     }
-    if let Some(own) = own {
-        socket
-            .bind(&own.into())
-            .map_err(|error| Failure::of_step(&format!("cannot bind to {} port {}", own.ip(), own.port()), &error))?;
+    if let Some(local) = local {
+        socket.bind(&local.into()).map_err(|error| {
+            AttemptFailure::from_step(&format!("cannot bind to {} port {}", local.ip(), local.port()), &error)
+        })?;
     }
     let progress = connect(&socket, endpoint)?;
     if let Progress::Connected = progress {
-        to_another(&socket, endpoint)?;
+        check_self_connection(&socket, endpoint)?;
     }
     Ok((socket, progress))
 }
 
-/// Close-on-exec, and as it is to be from the first: where there are flags for both, they cost no system call.
+/// Opens a close-on-exec socket. Systems with flags for that and for O_NONBLOCK need one system call.
 fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
     #[cfg(any(
         target_os = "linux",
@@ -96,106 +97,102 @@ fn new_socket(domain: Domain, blocking: bool) -> io::Result<Socket> {
     }
 }
 
-/// Options of IP and of TCP are passed over where there is neither, as the source address is: so the same options serve
-/// for both kinds.
-fn is_for(endpoint: &Endpoint, level: i32) -> bool {
+/// Options of IP and TCP are ignored for Unix domain sockets, as the source address is, so that the same options can be
+/// used for both.
+fn applies_to(endpoint: &Endpoint, level: i32) -> bool {
     matches!(endpoint, Endpoint::Ip(_)) || level == libc::SOL_SOCKET
 }
 
-fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, Failure> {
+/// Calls connect(2). Called again on the same socket after [`Progress::BacklogFull`]; that is still the same attempt, so
+/// the policy is not asked again.
+pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, AttemptFailure> {
     let address = endpoint.to_sockaddr();
     loop {
         let Err(error) = socket.connect(&address) else { return Ok(Progress::Connected) };
         return match (error.raw_os_error(), endpoint) {
-            (Some(libc::EINPROGRESS), _) => Ok(Progress::UnderWay),
-            // With IP the connection goes on. A Unix socket has only waited for room, and is where it was.
-            (Some(libc::EINTR), Endpoint::Ip(_)) => Ok(Progress::UnderWay),
+            (Some(libc::EINPROGRESS), _) => Ok(Progress::InProgress),
+            // TCP continues to connect after a signal. A Unix domain socket was only waiting for the backlog.
+            (Some(libc::EINTR), Endpoint::Ip(_)) => Ok(Progress::InProgress),
             (Some(libc::EINTR), Endpoint::Unix(_)) => continue,
-            (Some(libc::EAGAIN), Endpoint::Unix(_)) => Ok(Progress::Full),
-            (_, Endpoint::Ip(_)) => Err(Failure::of_connect(&error)),
-            (_, Endpoint::Unix(address)) => Err(Failure::of_unix(address, &error)),
+            (Some(libc::EAGAIN), Endpoint::Unix(_)) => Ok(Progress::BacklogFull),
+            (_, Endpoint::Ip(_)) => Err(AttemptFailure::from_connect(&error)),
+            (_, Endpoint::Unix(address)) => Err(AttemptFailure::from_unix_connect(address, &error)),
         };
     }
 }
 
-/// Asks a backlog once more that was full. The socket has the address that the policy allowed.
-pub(super) fn again(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, Failure> {
-    connect(socket, endpoint)
-}
-
-/// How connecting ended, of a socket that has become writable.
-pub(super) fn outcome(socket: &Socket, endpoint: &Endpoint) -> Result<(), Failure> {
+/// The result of [`Progress::InProgress`], once the socket is writable.
+pub(super) fn result(socket: &Socket, endpoint: &Endpoint) -> Result<(), AttemptFailure> {
     match socket.take_error() {
-        Ok(None) => to_another(socket, endpoint),
-        Ok(Some(error)) | Err(error) => Err(Failure::of_connect(&error)),
+        Ok(None) => check_self_connection(socket, endpoint),
+        Ok(Some(error)) | Err(error) => Err(AttemptFailure::from_connect(&error)),
     }
 }
 
-fn prepare_to_bind(socket: &Socket, own: SocketAddr) -> io::Result<()> {
-    if own.port() == 0 {
-        // The port is chosen by connect(2), which may choose one that is in use to elsewhere. Where the system knows
-        // no such thing it has fewer ports to choose from.
+fn prepare_to_bind(socket: &Socket, local: SocketAddr) -> io::Result<()> {
+    if local.port() == 0 {
+        // Leaves the choice to connect(2), which may choose a port that is in use with another peer. Systems without
+        // this option have fewer ports to choose from, which is no failure.
         let _ = sys::bind_without_port(socket.as_raw_fd());
         return Ok(());
     }
-    // The attempts of a race have the port in common, as has one that failed and is not closed yet.
+    // Concurrent attempts share the port, also with a failed attempt whose socket is not closed yet.
     socket.set_reuse_address(true)
 }
 
-/// TCP lets a socket connect to itself where nobody listens: the system chose the very port that it is to reach. That
-/// would be a server which says what the client says, and the port would be taken when the server wants it back.
-fn to_another(socket: &Socket, endpoint: &Endpoint) -> Result<(), Failure> {
+/// Refuses a connection of a socket to itself. TCP allows it if the system chooses the destination port as the source
+/// port and no server listens there. The application would read its own request as the response.
+fn check_self_connection(socket: &Socket, endpoint: &Endpoint) -> Result<(), AttemptFailure> {
     let address = |found: io::Result<SockAddr>| found.ok().and_then(|found| found.as_socket());
-    let Endpoint::Ip(asked) = endpoint else { return Ok(()) };
-    let Some(own) = address(socket.local_addr()) else { return Ok(()) };
-    // The peer's address is asked for only then: 0.0.0.0 is not what a socket is connected to.
-    if own.port() != asked.port() || address(socket.peer_addr()) != Some(own) {
+    let Endpoint::Ip(requested) = endpoint else { return Ok(()) };
+    let Some(local) = address(socket.local_addr()) else { return Ok(()) };
+    // Compared with the actual peer, because a connect to 0.0.0.0 ends at another address.
+    if local.port() != requested.port() || address(socket.peer_addr()) != Some(local) {
         return Ok(());
     }
-    // Reset, not closed: no TIME_WAIT keeps the port.
+    // Closes with a reset, because TIME_WAIT would keep the port in use.
     let _ = socket.set_linger(Some(Duration::ZERO));
     let refused = io::Error::from_raw_os_error(libc::ECONNREFUSED);
-    Err(Failure::of_step("nobody listens there, so that the socket was connected to itself", &refused))
+    Err(AttemptFailure::from_step("nobody listens there, so that the socket was connected to itself", &refused))
 }
 
-/// As the caller is to have it.
-pub(super) fn make_blocking(socket: &Socket) -> Result<(), Failure> {
-    sys::make_blocking(socket.as_raw_fd()).map_err(|error| Failure::of_connect(&error))
+pub(super) fn make_blocking(socket: &Socket) -> Result<(), AttemptFailure> {
+    sys::make_blocking(socket.as_raw_fd()).map_err(|error| AttemptFailure::from_connect(&error))
 }
 
-/// The addresses to bind to, found once for all attempts.
-pub(super) enum Source {
-    /// Any address of the host, at this port.
-    Port(u16),
-    Addresses(Vec<SocketAddr>),
+/// The addresses to bind to, resolved once for all attempts.
+pub(super) enum SourceAddresses {
+    /// The wildcard address with this port.
+    AnyWithPort(u16),
+    Resolved(Vec<SocketAddr>),
 }
 
-impl Source {
-    /// The address to bind a socket to that will connect to `address`.
-    fn beside(&self, address: &SocketAddr) -> Option<SocketAddr> {
+impl SourceAddresses {
+    /// The first source address of the peer's family.
+    fn for_peer(&self, peer: &SocketAddr) -> Option<SocketAddr> {
         match self {
-            Source::Port(port) if address.is_ipv4() => Some((Ipv4Addr::UNSPECIFIED, *port).into()),
-            Source::Port(port) => Some((Ipv6Addr::UNSPECIFIED, *port).into()),
-            Source::Addresses(list) => list.iter().find(|own| own.is_ipv4() == address.is_ipv4()).copied(),
+            SourceAddresses::AnyWithPort(port) if peer.is_ipv4() => Some((Ipv4Addr::UNSPECIFIED, *port).into()),
+            SourceAddresses::AnyWithPort(port) => Some((Ipv6Addr::UNSPECIFIED, *port).into()),
+            SourceAddresses::Resolved(list) => list.iter().find(|local| local.is_ipv4() == peer.is_ipv4()).copied(),
         }
     }
 }
 
-/// Why an attempt gave no connection.
+/// Why an attempt failed.
 #[derive(Clone, Debug)]
-pub(super) struct Failure {
+pub(super) struct AttemptFailure {
     pub status: Status,
     pub errno: i32,
     pub reason: String,
 }
 
-impl Failure {
-    fn of_connect(error: &io::Error) -> Failure {
-        Failure::of_system(error, error::describe_io(error))
+impl AttemptFailure {
+    fn from_connect(error: &io::Error) -> AttemptFailure {
+        AttemptFailure::from_system(error, error::describe_io(error))
     }
 
-    /// In words that say what the system's leave open.
-    fn of_unix(address: &UnixAddress, error: &io::Error) -> Failure {
+    /// Explains what the system's message leaves open.
+    fn from_unix_connect(address: &UnixAddress, error: &io::Error) -> AttemptFailure {
         let explained = match error.raw_os_error() {
             Some(libc::ECONNREFUSED) if address.is_abstract() => ": nobody listens on this name",
             Some(libc::ECONNREFUSED) => ": nobody listens on it, or it is no socket",
@@ -205,105 +202,104 @@ impl Failure {
             Some(libc::EPROTOTYPE) => ": it is not a stream socket",
             _ => "",
         };
-        Failure::of_system(error, error::describe_io(error) + explained)
+        AttemptFailure::from_system(error, error::describe_io(error) + explained)
     }
 
-    pub(super) fn of_step(step: &str, error: &io::Error) -> Failure {
-        Failure::of_system(error, format!("{step}: {}", error::describe_io(error)))
+    pub(super) fn from_step(step: &str, error: &io::Error) -> AttemptFailure {
+        AttemptFailure::from_system(error, format!("{step}: {}", error::describe_io(error)))
     }
 
-    fn of_system(error: &io::Error, reason: String) -> Failure {
+    fn from_system(error: &io::Error, reason: String) -> AttemptFailure {
         let errno = error.raw_os_error().unwrap_or(0);
-        // The system gave up waiting for an answer: its own connect timeout.
+        // ETIMEDOUT is the system's own connect timeout.
         let status = if errno == libc::ETIMEDOUT { Status::ConnectTimeout } else { Status::ConnectFailed };
-        Failure { status, errno, reason }
+        AttemptFailure { status, errno, reason }
     }
 
-    /// Nothing is wrong with the address.
+    /// The process or the system has no free descriptor. The address may be fine.
     pub(super) fn is_out_of_descriptors(&self) -> bool {
         sys::is_out_of_descriptors(self.errno)
     }
 
-    pub(super) fn timed_out() -> Failure {
-        Failure { status: Status::ConnectTimeout, errno: 0, reason: "the connect timeout passed".to_owned() }
+    pub(super) fn timed_out() -> AttemptFailure {
+        let reason = "the connect timeout passed".to_owned();
+        AttemptFailure { status: Status::ConnectTimeout, errno: 0, reason }
     }
 
-    /// The wait ended otherwise than by an answer.
-    pub(super) fn of_wait(error: &Error) -> Failure {
-        let status = if ends_connect(error.status()) { error.status() } else { Status::ConnectFailed };
-        Failure { status, errno: error.errno(), reason: error.message().to_owned() }
+    /// Waiting failed, or the limit ended it.
+    pub(super) fn from_wait(error: &Error) -> AttemptFailure {
+        let status = if is_final(error.status()) { error.status() } else { Status::ConnectFailed };
+        AttemptFailure { status, errno: error.errno(), reason: error.message().to_owned() }
     }
 
-    fn of_policy(error: &Error) -> Failure {
-        Failure { status: error.status(), errno: 0, reason: error.message().to_owned() }
+    fn from_policy(error: &Error) -> AttemptFailure {
+        AttemptFailure { status: error.status(), errno: 0, reason: error.message().to_owned() }
     }
 
-    fn without_source(address: &SocketAddr) -> Failure {
-        let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
+    fn no_source_address(peer: &SocketAddr) -> AttemptFailure {
+        let family = if peer.is_ipv4() { "IPv4" } else { "IPv6" };
         let reason = format!("the source address has no {family} form");
-        Failure { status: Status::ConnectFailed, errno: 0, reason }
+        AttemptFailure { status: Status::ConnectFailed, errno: 0, reason }
     }
 }
 
-/// An address that gave no connection.
-pub(super) struct Tried {
+/// A failed attempt: a cause of the connect's error.
+pub(super) struct FailedAttempt {
     pub endpoint: Endpoint,
-    pub failure: Failure,
-    pub began: Instant,
+    pub failure: AttemptFailure,
+    pub started: Instant,
     pub ended: Instant,
 }
 
-impl From<Tried> for Error {
-    fn from(tried: Tried) -> Error {
-        let seconds = tried.ended.saturating_duration_since(tried.began).as_secs_f64();
-        let Failure { status, errno, reason } = tried.failure;
-        Error::new(status, format!("{}: {reason} (after {seconds:.3} s)", tried.endpoint)).with_errno(errno)
+impl From<FailedAttempt> for Error {
+    fn from(failed: FailedAttempt) -> Error {
+        let seconds = failed.ended.saturating_duration_since(failed.started).as_secs_f64();
+        let AttemptFailure { status, errno, reason } = failed.failure;
+        Error::new(status, format!("{}: {reason} (after {seconds:.3} s)", failed.endpoint)).with_errno(errno)
     }
 }
 
-/// There is no time for another address.
-pub(super) fn is_by_limit(status: Status) -> bool {
+fn is_limit_status(status: Status) -> bool {
     matches!(status, Status::Cancelled | Status::DeadlineExceeded)
 }
 
-/// Whether no other address is tried: the time is up, or the address callback failed. A callback that failed for one
-/// address may be wrong about the next.
-pub(super) fn ends_connect(status: Status) -> bool {
-    is_by_limit(status) || status == Status::CallbackFailed
+/// No other address is tried: the limit has ended, or the address callback has failed. A callback that failed for one
+/// address may also be wrong about the next.
+pub(super) fn is_final(status: Status) -> bool {
+    is_limit_status(status) || status == Status::CallbackFailed
 }
 
-/// What a host is called in messages.
-pub(super) fn target(host: &str, port: u16) -> String {
-    format!("{host} port {port}")
-}
-
-/// What ended the call before there was an address to try. The limit knows of no host, so that is added; a system call
-/// that failed is one of connecting, of which the server has noticed nothing.
-pub(super) fn not_begun(target: &str, error: Error) -> Error {
+/// The error of a connect that ended before its first attempt. A limit's error gets the name of the host. A failed system
+/// call becomes `ConnectFailed`, because the server has seen nothing.
+pub(super) fn setup_failed(target: &str, error: Error) -> Error {
     let what = format!("cannot connect to {target}");
     match error.status() {
         Status::Io => {
             Error::new(Status::ConnectFailed, format!("{what}: {}", error.message())).with_errno(error.errno())
         }
-        status if is_by_limit(status) => error.prefixed(&what),
+        status if is_limit_status(status) => error.prefixed(&what),
         _ => error,
     }
 }
 
-/// The limit has ended between two addresses: that speaks, and what was tried before is its causes.
-pub(super) fn not_gone_on(target: &str, error: Error, failures: impl IntoIterator<Item = Tried>) -> Error {
-    with_causes(not_begun(target, error), failures)
+/// The error of a connect that ended between two attempts. The failed attempts are its causes.
+pub(super) fn interrupted_between_attempts(
+    target: &str,
+    error: Error,
+    failures: impl IntoIterator<Item = FailedAttempt>,
+) -> Error {
+    with_causes(setup_failed(target, error), failures)
 }
 
-fn with_causes(error: Error, failures: impl IntoIterator<Item = Tried>) -> Error {
+fn with_causes(error: Error, failures: impl IntoIterator<Item = FailedAttempt>) -> Error {
     failures.into_iter().fold(error, |error, failed| error.with_cause(Arc::new(failed.into())))
 }
 
-/// The failure that came last speaks for all; each is a cause. An address that was refused was not tried, so it speaks
-/// only where all were: what else went wrong may go better another time. `left_out`: addresses beyond
-/// [`MOST_ADDRESSES`].
-pub(super) fn all_failed(target: &str, failures: Vec<Tried>, left_out: usize) -> Error {
-    let was_tried = |failed: &&Tried| failed.failure.status != Status::AddressRefused;
+/// The error of a connect whose attempts have all failed: the status and the reason of the attempt that ended last, with
+/// one cause for each attempt. An address that the policy refused counts as last only if all were refused, because the
+/// other failures may be temporary. `left_out`: the number of addresses beyond [`MAX_ADDRESSES`].
+pub(super) fn all_failed(target: &str, failures: Vec<FailedAttempt>, left_out: usize) -> Error {
+    let was_tried = |failed: &&FailedAttempt| failed.failure.status != Status::AddressRefused;
     let last = failures.iter().max_by_key(|failed| (was_tried(failed), failed.ended));
     let (status, errno, reason) = match last.map(|last| &last.failure) {
         Some(last) => (last.status, last.errno, last.reason.as_str()),
@@ -325,21 +321,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_peer_that_the_system_gave_up_on_is_a_timeout() {
+    fn etimedout_is_a_connect_timeout() {
         for (errno, expected) in [
             (libc::ETIMEDOUT, Status::ConnectTimeout),
             (libc::ECONNREFUSED, Status::ConnectFailed),
             (libc::EADDRNOTAVAIL, Status::ConnectFailed),
         ] {
-            let failure = Failure::of_connect(&io::Error::from_raw_os_error(errno));
+            let failure = AttemptFailure::from_connect(&io::Error::from_raw_os_error(errno));
             assert_eq!((failure.status, failure.errno), (expected, errno));
         }
     }
 
     #[test]
-    fn a_system_call_that_fails_before_the_connection_is_one_of_connecting() {
+    fn a_system_call_failure_during_setup_is_connect_failed() {
         let failed = Error::new(Status::Io, "cannot open a descriptor to be woken by").with_errno(libc::EMFILE);
-        let error = not_begun(&target("name.test", 80), failed);
+        let error = setup_failed("name.test port 80", failed);
         assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EMFILE));
         let expected = "cannot connect to name.test port 80: cannot open a descriptor to be woken by";
         assert_eq!(error.message(), expected);

@@ -1,412 +1,486 @@
-//! Connecting: to one address after the other, each with the whole timeout.
+//! Connecting to a host: resolves it, then runs the [`Scheduler`], all within the limit.
+//!
+//! [`Connect`] is driven by steps that never wait, for event loops. [`Connect::run`] steps and waits.
+//! [`create_connection`] runs one with the sequential schedule.
 
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::time::{Duration, Instant};
+mod system_network;
+#[cfg(test)]
+mod tests;
+
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::time::Instant;
 
 use socket2::Socket;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::limit::Limit;
-use crate::socket::attempt::{
-    self, AGAIN, Failure, MOST_ADDRESSES, Progress, Source, Tried, all_failed, ends_connect, not_begun, not_gone_on,
-};
-use crate::socket::connect_options::{ConnectOptions, SourceAddress, of_source};
+use crate::memory;
+use crate::socket::attempt::{SourceAddresses, interrupted_between_attempts, setup_failed};
+use crate::socket::connect_options::{ConnectOptions, in_source_address};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
-use crate::socket::host_port::Query;
-use crate::socket::resolver::Resolver;
-use crate::socket::sys;
-use crate::socket::wait::{deadline_in, earlier, pause, wait};
+use crate::socket::host_port::{HostPort, set_missing_ports};
+use crate::socket::resolver::{Lookup, Resolution, Resolver};
+use crate::socket::scheduler::{Attempt, Schedule, Scheduler, Step};
+use crate::socket::sys::{self, poll_fd};
+use crate::socket::wait::earlier;
+use crate::status::Status;
 use crate::timeout;
 
-/// A connected socket: blocking, without a timeout, close-on-exec.
-pub fn create_connection(host: &str, port: u16, options: &ConnectOptions, limit: Option<&Limit>) -> Result<OwnedFd> {
-    connect_with(&Resolver::system(), host, port, options, limit)
-}
+use system_network::SystemNetwork;
 
-/// The same of a Unix domain socket.
-pub fn create_unix_connection(
-    address: UnixAddress,
-    options: &ConnectOptions,
-    limit: Option<&Limit>,
-) -> Result<OwnedFd> {
-    let timeout = timeout::resolve(options.timeout, "timeout")?;
-    let endpoint = Endpoint::Unix(address);
-    let target = endpoint.to_string();
-    first_of(&|| target.clone(), vec![endpoint], timeout, options, None, limit)
-}
-
-fn connect_with(
-    resolver: &Resolver,
+/// Connects to the addresses of a host in order. The socket is blocking, without a timeout, and close-on-exec.
+pub(crate) fn create_connection(
     host: &str,
     port: u16,
-    options: &ConnectOptions,
-    limit: Option<&Limit>,
+    options: Arc<ConnectOptions>,
+    limit: Option<Arc<Limit>>,
 ) -> Result<OwnedFd> {
-    let query = Query::new(host, port)?;
-    let timeout = timeout::resolve(options.timeout, "timeout")?;
-    // Words for errors, made only for one.
-    let target = || attempt::target(host, port);
-    let before = |error| not_begun(&target(), error);
-    let source = options.source.as_ref().map(|source| find_source(source, resolver, limit)).transpose();
-    let source = source.map_err(before)?;
-    let endpoints = match &options.resolve {
-        Some(resolve) => query.resolve_with(resolve, limit),
-        None => resolver.resolve(query, limit).map(Endpoint::all_ip),
-    };
-    first_of(&target, endpoints.map_err(before)?, timeout, options, source.as_ref(), limit)
+    Connect::new(host, port, options)?.run_sequentially(limit)
 }
 
-fn find_source(source: &SourceAddress, resolver: &Resolver, limit: Option<&Limit>) -> Result<Source> {
-    let Some(query) = source.query().map_err(of_source)? else { return Ok(Source::Port(source.port)) };
-    resolver.resolve(query, limit).map(Source::Addresses).map_err(of_source)
-}
-
-/// The first that a connection to can be made.
-fn first_of(
-    target: &dyn Fn() -> String,
-    endpoints: Vec<Endpoint>,
-    timeout: Option<Duration>,
-    options: &ConnectOptions,
-    source: Option<&Source>,
-    limit: Option<&Limit>,
+/// Connects to a Unix domain socket.
+pub(crate) fn create_unix_connection(
+    address: UnixAddress,
+    options: Arc<ConnectOptions>,
+    limit: Option<Arc<Limit>>,
 ) -> Result<OwnedFd> {
-    let mut tried = Vec::new();
-    // Addresses that were not tried are not counted if something else ends the call.
-    let mut left_out = endpoints.len().saturating_sub(MOST_ADDRESSES);
-    for endpoint in endpoints.into_iter().take(MOST_ADDRESSES) {
-        if let Err(error) = limit.map_or(Ok(()), Limit::check) {
-            return Err(not_gone_on(&target(), error, tried));
-        }
-        let began = Instant::now();
-        let failure = match connect_to(&endpoint, timeout, options, source, limit) {
-            Ok(socket) => return Ok(socket.into()),
-            Err(failure) => failure,
-        };
-        let is_final = ends_connect(failure.status);
-        tried.push(Tried { endpoint, failure, began, ended: Instant::now() });
-        if is_final {
-            left_out = 0;
-            break;
-        }
-    }
-    Err(all_failed(&target(), tried, left_out))
+    Connect::to_unix(address, options).run_sequentially(limit)
 }
 
-/// Waits for one attempt.
-fn connect_to(
-    endpoint: &Endpoint,
-    timeout: Option<Duration>,
-    options: &ConnectOptions,
-    source: Option<&Source>,
-    limit: Option<&Limit>,
-) -> std::result::Result<Socket, Failure> {
-    // What nothing can end early may block in the system call.
-    let blocking = timeout.is_none() && limit.is_none();
-    let (socket, mut progress) = attempt::open(endpoint, options, source, blocking)?;
-    if progress == Progress::Full {
-        progress = wait_for_room(&socket, endpoint, timeout, limit)?;
-    }
-    if progress == Progress::UnderWay {
-        match wait(socket.as_raw_fd(), sys::POLL_OUT, timeout, limit) {
-            Ok(true) => attempt::outcome(&socket, endpoint)?,
-            Ok(false) => return Err(Failure::timed_out()),
-            Err(error) => return Err(Failure::of_wait(&error)),
-        }
-    }
-    if !blocking {
-        attempt::make_blocking(&socket)?;
-    }
-    Ok(socket)
+/// A connect in progress: the core of `netlib_connect`.
+pub(crate) struct Connect {
+    /// The host and port, for messages.
+    name: String,
+    options: Arc<ConnectOptions>,
+    resolver: Resolver,
+    schedule: Schedule,
+    /// Steps may block in getaddrinfo(3) and connect(2), because no limit can end the call early.
+    may_block: bool,
+    limit: Option<Arc<Limit>>,
+    /// Readable when the limit is cancelled. Each connect has its own, because epoll accepts a descriptor only once.
+    limit_fd: Option<OwnedFd>,
+    /// The descriptors of limits that were replaced since the last step, and before it. Closed like `ended_lookup`.
+    replaced_limit_fds: Vec<OwnedFd>,
+    closing_limit_fds: Vec<OwnedFd>,
+    started: Option<Instant>,
+    phase: Phase,
+    /// The addresses to bind to, once resolved.
+    source: Option<SourceAddresses>,
+    /// A lookup that has ended, closed by the next step: see [`Connect::interests`].
+    ended_lookup: Option<Lookup>,
+    /// Kept after the end, for the report.
+    scheduler: Option<Scheduler<SystemNetwork>>,
 }
 
-/// Waits for room in the backlog of a Unix socket.
-fn wait_for_room(
-    socket: &Socket,
-    endpoint: &Endpoint,
-    timeout: Option<Duration>,
-    limit: Option<&Limit>,
-) -> std::result::Result<Progress, Failure> {
-    let timeout_at = deadline_in(timeout);
-    loop {
-        if timeout_at.is_some_and(|at| at <= Instant::now()) {
-            return Err(Failure::timed_out());
-        }
-        // A pause that comes to its end does not ask whether the limit has come to its own.
-        limit.map_or(Ok(()), Limit::check).map_err(|error| Failure::of_wait(&error))?;
-        let until = earlier(deadline_in(Some(AGAIN)), timeout_at);
-        pause(until, limit).map_err(|error| Failure::of_wait(&error))?;
-        let progress = attempt::again(socket, endpoint)?;
-        if progress != Progress::Full {
-            return Ok(progress);
+/// What the next step does.
+enum Phase {
+    ResolveSource(Target),
+    AwaitSource(Lookup, Target),
+    ResolveTarget(Target),
+    AwaitTarget(Lookup),
+    RunScheduler,
+    /// An earlier step returned the connection.
+    Connected,
+    Failed(Error),
+}
+
+enum Target {
+    Host(HostPort),
+    Addresses(Vec<Endpoint>),
+}
+
+impl Target {
+    fn may_be_ip(&self) -> bool {
+        match self {
+            Target::Host(_) => true,
+            Target::Addresses(addresses) => addresses.iter().any(|address| matches!(address, Endpoint::Ip(_))),
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::callback::Verdict;
-    use crate::socket::address_class::Classes;
-    use crate::socket::lookup_queue::LookupQueue;
-    use crate::status::Status;
-    use std::io::{self, Write};
-    use std::net::{SocketAddr, TcpListener, TcpStream};
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::{Arc, Mutex};
+/// A descriptor to wait for, with the events of poll(2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Interest {
+    pub fd: RawFd,
+    pub events: i16,
+}
 
-    use socket2::{Domain, Type};
-
-    static OUT: LookupQueue = LookupQueue::new();
-
-    fn answering(addresses: Vec<SocketAddr>) -> Resolver {
-        Resolver::new(Arc::new(move |_: &Query| Ok(addresses.clone())), &OUT, usize::MAX)
+impl Connect {
+    pub(crate) fn new(host: &str, port: u16, options: Arc<ConnectOptions>) -> Result<Connect> {
+        let host_port = HostPort::new(host, port)?;
+        Ok(Connect::with(Resolver::system(), Target::Host(host_port), describe(host, port), options))
     }
 
-    /// An address that refuses: the port is taken, but nobody listens.
-    fn refusing() -> (Socket, SocketAddr) {
-        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
-        let address = socket.local_addr().unwrap().as_socket().unwrap();
-        (socket, address)
+    /// Connects to addresses that the caller has resolved. An address with port 0 gets `port`.
+    pub(crate) fn to_addresses(
+        host: &str,
+        port: u16,
+        addresses: &[Endpoint],
+        options: Arc<ConnectOptions>,
+    ) -> Result<Connect> {
+        // Messages name the host, so it must be valid although it is not resolved.
+        HostPort::new(host, port)?;
+        if addresses.is_empty() {
+            return Err(Error::new(Status::InvalidArgument, "addresses is empty"));
+        }
+        let mut copy = Vec::new();
+        memory::reserve(&mut copy, addresses.len(), "addresses")?;
+        copy.extend_from_slice(addresses);
+        let target = Target::Addresses(set_missing_ports(copy, port));
+        Ok(Connect::with(Resolver::system(), target, describe(host, port), options))
     }
 
-    /// An address that never answers: its backlog is full. The streams keep it so.
-    fn silent() -> (Socket, Vec<Socket>, SocketAddr) {
-        let (listener, address) = refusing();
-        listener.listen(0).unwrap();
-        for count in 1..64 {
-            let filler = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-            filler.set_nonblocking(true).unwrap();
-            let _ = filler.connect(&address.into());
-            let connected = wait(filler.as_raw_fd(), sys::POLL_OUT, Some(Duration::from_millis(100)), None).unwrap();
-            if !connected {
-                return (listener, vec![filler], address);
+    pub(crate) fn to_unix(address: UnixAddress, options: Arc<ConnectOptions>) -> Connect {
+        let endpoint = Endpoint::Unix(address);
+        let name = endpoint.to_string();
+        Connect::with(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
+    }
+
+    fn with(resolver: Resolver, target: Target, name: String, options: Arc<ConnectOptions>) -> Connect {
+        Connect {
+            name,
+            schedule: Schedule::Racing(options.attempt_delay),
+            options,
+            resolver,
+            may_block: false,
+            limit: None,
+            limit_fd: None,
+            replaced_limit_fds: Vec::new(),
+            closing_limit_fds: Vec::new(),
+            started: None,
+            phase: Phase::ResolveSource(target),
+            source: None,
+            ended_lookup: None,
+            scheduler: None,
+        }
+    }
+
+    /// Sets the limit for the following steps.
+    pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
+        // Opened here, because `interests` cannot fail.
+        let watched = limit.as_ref().filter(|_| !self.is_over());
+        let limit_fd = watched.map(|limit| follow(limit.wake_fd()?)).transpose()?;
+        let replaced = std::mem::replace(&mut self.limit_fd, limit_fd);
+        if self.is_in_progress() {
+            self.replaced_limit_fds.extend(replaced);
+        }
+        self.limit = limit;
+        Ok(())
+    }
+
+    /// Continues as far as possible without waiting. Returns the blocking connection, or `None` if the caller has to
+    /// wait. A failure is final.
+    pub(crate) fn step(&mut self) -> Result<Option<OwnedFd>> {
+        match &self.phase {
+            Phase::Connected => {
+                return Err(Error::new(Status::Closed, "the connection was given by an earlier call"));
             }
-            // Never accepted: it stays in the backlog even when closed by its end.
-            drop(filler);
-            assert!(count < 60, "the backlog does not fill");
+            Phase::Failed(error) => return Err(error.clone()),
+            _ => {}
         }
-        unreachable!()
+        self.close_ended();
+        let result = self.advance();
+        match &result {
+            Ok(None) => {}
+            Ok(Some(_)) => {
+                self.phase = Phase::Connected;
+                self.close_all();
+            }
+            Err(error) => self.fail(error),
+        }
+        result
     }
 
-    fn listening() -> (TcpListener, SocketAddr) {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        (listener, address)
-    }
-
-    #[test]
-    fn two_dead_addresses_before_a_good_one() {
-        let ((_a, first), (_b, second), (listener, good)) = (refusing(), refusing(), listening());
-        let limit = Limit::new(30.0).unwrap();
-        for limit in [None, Some(&limit)] {
-            let resolver = answering(vec![first, second, good]);
-            let fd = connect_with(&resolver, "name.test", 80, &ConnectOptions::default(), limit).unwrap();
-            let socket = Socket::from(fd);
-            assert_eq!(socket.peer_addr().unwrap().as_socket(), Some(good));
-            assert!(!socket.nonblocking().unwrap());
-            assert_eq!((socket.read_timeout().unwrap(), socket.write_timeout().unwrap()), (None, None));
-            let (mut peer, _) = listener.accept().unwrap();
-            peer.write_all(b"x").unwrap();
-            let mut byte = [0];
-            std::io::Read::read_exact(&mut TcpStream::from(socket), &mut byte).unwrap();
+    /// Closes what the last step ended. A limit's descriptor that was replaced since then stays open for one more step.
+    fn close_ended(&mut self) {
+        self.ended_lookup = None;
+        self.closing_limit_fds = std::mem::take(&mut self.replaced_limit_fds);
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.close_ended();
         }
     }
 
-    #[test]
-    fn all_addresses_fail_in_order() {
-        let ((_a, first), (_b, second)) = (refusing(), refusing());
-        let error = connect_with(&answering(vec![second, first]), "name.test", 80, &ConnectOptions::default(), None)
-            .unwrap_err();
-        assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::ECONNREFUSED));
-        let expected = "cannot connect to name.test port 80, 2 addresses tried, the last: Connection refused";
-        assert_eq!(error.message(), expected);
-        assert_eq!(error.causes().len(), 2);
-        for (cause, address) in error.causes().iter().zip([second, first]) {
-            assert_eq!((cause.status(), cause.errno()), (Status::ConnectFailed, libc::ECONNREFUSED));
-            let message = format!("127.0.0.1 port {}: Connection refused (after ", address.port());
-            assert!(cause.message().starts_with(&message), "{}", cause.message());
+    /// Steps and waits until the end.
+    pub(crate) fn run(&mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
+        if limit.is_some() {
+            self.limit = limit;
+        }
+        loop {
+            if let Some(connection) = self.step()? {
+                return Ok(connection);
+            }
+            if let Err(error) = self.wait() {
+                let error = self.interrupted(error);
+                self.fail(&error);
+                return Err(error);
+            }
         }
     }
 
-    #[test]
-    fn the_timeout_is_each_address_s_and_the_last_failure_speaks() {
-        let ((_l, _fillers, silent), (_a, dead), (_listener, good)) = (silent(), refusing(), listening());
-        let options = ConnectOptions { timeout: 0.03, ..ConnectOptions::default() };
-        let connect = |list: Vec<SocketAddr>| connect_with(&answering(list), "name.test", 80, &options, None);
-        let error = connect(vec![dead, silent]).unwrap_err();
-        assert_eq!((error.status(), error.errno()), (Status::ConnectTimeout, 0));
-        assert_eq!(error.causes()[0].status(), Status::ConnectFailed);
-        assert_eq!(error.causes()[1].status(), Status::ConnectTimeout);
-        let error = connect(vec![silent, dead]).unwrap_err();
-        assert_eq!(error.status(), Status::ConnectFailed);
-        assert!(error.message().ends_with("the last: Connection refused"), "{}", error.message());
-        // Twice the timeout passes before the third address has its turn.
-        let began = Instant::now();
-        assert!(connect(vec![silent, SocketAddr::from(([127, 0, 0, 1], silent.port())), good]).is_ok());
-        assert!(began.elapsed() >= Duration::from_millis(60));
+    fn run_sequentially(mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
+        self.schedule = Schedule::Sequential;
+        self.may_block = limit.is_none();
+        self.run(limit)
     }
 
-    #[test]
-    fn the_limit_ends_an_attempt_and_keeps_what_failed_before() {
-        let ((_l, _fillers, silent), (_a, dead)) = (silent(), refusing());
-        let limit = Limit::new(1.0).unwrap();
-        // The third has no turn.
-        let error = connect_with(
-            &answering(vec![dead, silent, dead]),
-            "name.test",
-            80,
-            &ConnectOptions::default(),
-            Some(&limit),
-        )
-        .unwrap_err();
-        assert_eq!(error.status(), Status::DeadlineExceeded);
-        let expected =
-            "cannot connect to name.test port 80, 2 addresses tried, the last: the limit's deadline has passed";
-        assert_eq!(error.message(), expected);
-        let causes: Vec<_> = error.causes().iter().map(|cause| (cause.status(), cause.errno())).collect();
-        assert_eq!(causes, [(Status::ConnectFailed, libc::ECONNREFUSED), (Status::DeadlineExceeded, 0)]);
-        for (cause, address) in error.causes().iter().zip([dead, silent]) {
-            let beginning = format!("127.0.0.1 port {}: ", address.port());
-            assert!(cause.message().starts_with(&beginning), "{}", cause.message());
+    /// The lookup in progress.
+    fn lookup(&self) -> Option<&Lookup> {
+        match &self.phase {
+            Phase::AwaitSource(lookup, _) | Phase::AwaitTarget(lookup) => Some(lookup),
+            _ => None,
         }
     }
 
-    #[test]
-    fn the_limit_ends_before_an_address_is_known() {
-        let limit = Limit::new(30.0).unwrap();
-        limit.cancel();
-        let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
-        for (source, expected) in [
-            (None, "cannot connect to name.test port 80: the limit was cancelled"),
-            (source, "cannot connect to name.test port 80: source address: the limit was cancelled"),
-        ] {
-            let options = ConnectOptions { source, ..ConnectOptions::default() };
-            let error = connect_with(&answering(vec![]), "name.test", 80, &options, Some(&limit)).unwrap_err();
-            assert_eq!((error.status(), error.message()), (Status::Cancelled, expected));
-            assert!(error.causes().is_empty());
+    fn wait(&self) -> Result<()> {
+        // A lookup's descriptor is the first one, the limit's the last one.
+        let mut fds: Vec<_> = self.interests_but_limit().map(|of| poll_fd(of.fd, of.events)).collect();
+        if let Some(limit) = &self.limit {
+            fds.push(poll_fd(limit.wake_fd()?, sys::POLL_IN));
+        }
+        sys::poll(&mut fds, self.next_timer())
+            .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
+        // Each of these errors would end every following wait immediately, for ever.
+        let closed = fds.iter().any(|fd| fd.revents & sys::POLL_INVALID != 0);
+        let lookup =
+            self.lookup().filter(|lookup| fds.first().is_some_and(|fd| fd.fd == lookup.fd() && fd.revents != 0));
+        let raised = lookup.is_some_and(|lookup| !lookup.is_orphaned() && !lookup.is_done());
+        if let Some(limit) = &self.limit
+            && fds.last().is_some_and(|wake| wake.revents != 0)
+            && !limit.is_cancelled()
+        {
+            return Err(Limit::raised_by_others());
+        }
+        if closed || raised {
+            let message = "a descriptor of the connect was closed by the program, or written to";
+            return Err(Error::new(Status::Io, message).with_errno(libc::EBADF));
+        }
+        Ok(())
+    }
+
+    /// The descriptors to wait for before the next step. A number returned after two consecutive steps is the same
+    /// descriptor: ended ones are closed one step late, so that their numbers are not reused before that.
+    pub(crate) fn interests(&self) -> impl Iterator<Item = Interest> {
+        let limit = self.limit_fd.as_ref().filter(|_| self.is_in_progress());
+        let limit = limit.map(|fd| Interest { fd: fd.as_raw_fd(), events: sys::POLL_IN });
+        self.interests_but_limit().chain(limit)
+    }
+
+    fn interests_but_limit(&self) -> impl Iterator<Item = Interest> {
+        let lookup = self.lookup().map(|lookup| Interest { fd: lookup.fd(), events: sys::POLL_IN });
+        let sockets = self.scheduler.iter().flat_map(Scheduler::pollable);
+        let sockets = sockets.map(|socket| Interest { fd: socket.as_raw_fd(), events: sys::POLL_OUT });
+        lookup.into_iter().chain(sockets)
+    }
+
+    /// The seconds until a step is due even if no descriptor is ready.
+    pub(crate) fn seconds_to_timer(&self) -> f64 {
+        if !self.is_over() && self.started.is_none() {
+            return 0.0;
+        }
+        match self.next_timer() {
+            Some(time) => time.saturating_duration_since(Instant::now()).as_secs_f64(),
+            None => timeout::NONE,
         }
     }
 
-    /// A resolver whose every lookup gives the next of the lists, and after the last the first again.
-    fn alternating(lists: Vec<Vec<SocketAddr>>) -> Resolver {
-        let lookups = AtomicUsize::new(0);
-        let answer = move |_: &Query| Ok(lists[lookups.fetch_add(1, Ordering::Relaxed) % lists.len()].clone());
-        Resolver::new(Arc::new(answer), &OUT, usize::MAX)
+    fn next_timer(&self) -> Option<Instant> {
+        if self.is_over() {
+            return None;
+        }
+        let attempts = self.scheduler.as_ref().and_then(Scheduler::next_timer);
+        earlier(attempts, self.limit.as_ref().and_then(|limit| limit.deadline()))
     }
 
-    #[test]
-    fn r18_a_name_that_changes_its_meaning_reaches_nothing_refused() {
-        let (listener, good) = listening();
-        // Stands for a service inside: whoever connects to it would be seen.
-        let inside = TcpListener::bind("127.0.0.2:0").unwrap();
-        inside.set_nonblocking(true).unwrap();
-        let forbidden = inside.local_addr().unwrap();
-        let metadata: SocketAddr = "169.254.169.254:80".parse().unwrap();
-        let mapped: SocketAddr = "[::ffff:10.0.0.1]:80".parse().unwrap();
-        let lists = [
-            (vec![good], None),
-            (vec![forbidden], Some("the address callback refuses 127.0.0.2 (loopback)")),
-            (vec![good, forbidden], None),
-            (vec![metadata], Some("the address policy refuses 169.254.169.254: metadata")),
-            (vec![forbidden, metadata, good], None),
-            (vec![metadata, mapped], Some("the address policy refuses ::ffff:10.0.0.1: private")),
-        ];
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let mut options = ConnectOptions::default();
-        options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
-        options.refuse_addresses(Classes::METADATA.bits()).unwrap();
-        let shown = Arc::clone(&seen);
-        options.set_address_callback(Some(Arc::new(move |address: &Endpoint, classes| {
-            assert_eq!(classes, Classes::LOOPBACK);
-            shown.lock().unwrap().push(address.clone());
-            Ok(if *address == Endpoint::Ip(forbidden) { Verdict::Refuse } else { Verdict::Allow })
-        })));
-        let resolver = alternating(lists.iter().map(|(list, _)| list.clone()).collect());
-        for (list, refused) in lists.iter().cycle().take(5 * lists.len()) {
-            match (connect_with(&resolver, "rebinding.test", 80, &options, None), refused) {
-                (Ok(fd), None) => {
-                    assert_eq!(Socket::from(fd).peer_addr().unwrap().as_socket(), Some(good));
-                    drop(listener.accept().unwrap());
+    pub(crate) fn attempts(&self) -> &[Attempt<Socket>] {
+        self.scheduler.as_ref().map_or(&[], Scheduler::attempts)
+    }
+
+    pub(crate) fn winner(&self) -> Option<usize> {
+        self.scheduler.as_ref().and_then(Scheduler::winner)
+    }
+
+    /// The start and the end of an attempt, in seconds since the first step.
+    pub(crate) fn times(&self, attempt: &Attempt<Socket>) -> (f64, Option<f64>) {
+        let since = |time: Instant| match self.started {
+            Some(started) => time.saturating_duration_since(started).as_secs_f64(),
+            None => 0.0,
+        };
+        (since(attempt.started()), attempt.ended().map(since))
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Connected | Phase::Failed(_))
+    }
+
+    fn is_in_progress(&self) -> bool {
+        self.started.is_some() && !self.is_over()
+    }
+
+    fn fail(&mut self, error: &Error) {
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.stop(error);
+        }
+        // Abandons a lookup in progress.
+        self.phase = Phase::Failed(error.clone());
+        self.close_all();
+    }
+
+    /// Closes everything: nothing is waited for any more.
+    fn close_all(&mut self) {
+        (self.ended_lookup, self.limit_fd) = (None, None);
+        self.replaced_limit_fds.clear();
+        self.closing_limit_fds.clear();
+        if let Some(scheduler) = &mut self.scheduler {
+            scheduler.close_ended();
+        }
+    }
+
+    fn advance(&mut self) -> Result<Option<OwnedFd>> {
+        self.started.get_or_insert_with(Instant::now);
+        loop {
+            // Phases that start a lookup check the limit only then: a numeric host needs none.
+            if !matches!(self.phase, Phase::ResolveSource(_) | Phase::ResolveTarget(_)) {
+                self.check_limit().map_err(|error| self.interrupted(error))?;
+            }
+            // Every error ends the connect, so the phase need not be restored.
+            self.phase = match std::mem::replace(&mut self.phase, Phase::RunScheduler) {
+                Phase::ResolveSource(target) => {
+                    self.resolve_source(target).map_err(|error| self.setup_failed(in_source_address(error)))?
                 }
-                (Err(error), Some(reason)) => {
-                    assert_eq!((error.status(), error.errno()), (Status::AddressRefused, 0));
-                    assert!(error.message().ends_with(reason), "{}", error.message());
-                    assert_eq!(error.causes().len(), list.len());
-                    for cause in error.causes() {
-                        assert_eq!(cause.status(), Status::AddressRefused);
+                Phase::AwaitSource(lookup, target) => {
+                    let resolution =
+                        self.poll_lookup(lookup).map_err(|error| self.setup_failed(in_source_address(error)))?;
+                    self.with_source(resolution, target)
+                }
+                Phase::ResolveTarget(target) => {
+                    self.resolve_target(target).map_err(|error| self.setup_failed(error))?
+                }
+                Phase::AwaitTarget(lookup) => {
+                    let resolution = self.poll_lookup(lookup).map_err(|error| self.setup_failed(error))?;
+                    self.with_target(resolution)?
+                }
+                Phase::RunScheduler => {
+                    let Some(scheduler) = &mut self.scheduler else { return Ok(None) };
+                    match scheduler.step(self.ended_lookup.is_some()) {
+                        // The address callback may have taken long, so the limit is checked again.
+                        Step::Started => Phase::RunScheduler,
+                        Step::Pending => return Ok(None),
+                        Step::Failed => return Err(scheduler.error(&self.name)),
+                        Step::Connected(socket) => return Ok(Some(socket.into())),
                     }
                 }
-                (result, _) => panic!("{list:?}: {result:?}"),
+                over @ (Phase::Connected | Phase::Failed(_)) => over,
+            };
+            // A lookup is polled by the step after the one that started it, however fast it is: so the number of steps
+            // does not depend on timing.
+            if self.lookup().is_some() || self.is_over() {
+                return Ok(None);
             }
         }
-        assert_eq!(inside.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        let round = [good, forbidden, good, forbidden, good];
-        assert_eq!(*seen.lock().unwrap(), Endpoint::all_ip(round.repeat(5)));
     }
 
-    #[test]
-    fn what_was_tried_speaks_before_what_was_refused() {
-        let (_a, dead) = refusing();
-        let private: SocketAddr = "10.0.0.1:80".parse().unwrap();
-        let mut options = ConnectOptions::default();
-        options.refuse_addresses(Classes::PRIVATE.bits()).unwrap();
-        for (list, status, message) in [
-            (vec![private], Status::AddressRefused, ": the address policy refuses 10.0.0.1: private"),
-            (
-                vec![private, private],
-                Status::AddressRefused,
-                ", 2 addresses refused, the last: the address policy refuses 10.0.0.1: private",
-            ),
-            (
-                vec![private, dead, private],
-                Status::ConnectFailed,
-                ", 1 of 3 addresses tried, the last: Connection refused",
-            ),
-        ] {
-            let error = connect_with(&answering(list.clone()), "name.test", 80, &options, None).unwrap_err();
-            assert_eq!(error.status(), status);
-            assert_eq!(error.message(), format!("cannot connect to name.test port 80{message}"));
-            let causes: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
-            let expected: Vec<_> = list
-                .iter()
-                .map(|address| if *address == private { Status::AddressRefused } else { Status::ConnectFailed })
-                .collect();
-            assert_eq!(causes, expected);
-            let first = error.causes()[0].message();
-            let beginning = "10.0.0.1 port 80: the address policy refuses 10.0.0.1: private (after ";
-            assert!(first.starts_with(beginning), "{first}");
+    fn check_limit(&self) -> Result<()> {
+        self.limit.as_ref().map_or(Ok(()), |limit| limit.check())
+    }
+
+    fn start_lookup(&self, host: HostPort) -> Result<Resolution> {
+        if self.may_block {
+            return self.resolver.resolve_blocking(&host).map(Resolution::Done);
         }
-        // The source address is another matter.
-        options.refuse_addresses(Classes::LOOPBACK.bits()).unwrap();
-        options.set_source_address("127.0.0.1", 0).unwrap();
-        let error = connect_with(&answering(vec![dead]), "name.test", 80, &options, None).unwrap_err();
-        assert!(error.message().ends_with("the address policy refuses 127.0.0.1: loopback"), "{}", error.message());
+        if let Some(found) = host.numeric() {
+            return found.map(Resolution::Done);
+        }
+        self.check_limit()?;
+        self.resolver.start(host).map(Resolution::Pending)
     }
 
-    #[test]
-    fn source_addresses() {
-        let (listener, good) = listening();
-        let connect = |host: &str, port| {
-            let source = Some(SourceAddress { host: host.to_owned(), port });
-            let options = ConnectOptions { source, ..ConnectOptions::default() };
-            connect_with(&answering(vec![good]), "name.test", 80, &options, None)
+    /// The state of a lookup. An ended one is kept for one more step.
+    fn poll_lookup(&mut self, lookup: Lookup) -> Result<Resolution> {
+        if lookup.is_orphaned() {
+            let restarted = self.resolver.restart(&lookup)?;
+            self.ended_lookup = Some(lookup);
+            return Ok(Resolution::Pending(restarted));
+        }
+        let Some(found) = lookup.take() else { return Ok(Resolution::Pending(lookup)) };
+        self.ended_lookup = Some(lookup);
+        found.map(Resolution::Done)
+    }
+
+    fn resolve_source(&mut self, target: Target) -> Result<Phase> {
+        // Unix domain sockets have no source address, so it is not resolved for them.
+        let Some(source) = self.options.source.as_ref().filter(|_| target.may_be_ip()) else {
+            return Ok(Phase::ResolveTarget(target));
         };
-        for (host, port, expected) in
-            [("", 0, "127.0.0.1"), ("127.0.0.1", 0, "127.0.0.1"), ("[127.0.0.1]", 0, "127.0.0.1")]
-        {
-            let socket = Socket::from(connect(host, port).unwrap());
-            let own = socket.local_addr().unwrap().as_socket().unwrap();
-            assert_eq!(own.ip().to_string(), expected, "{host:?}");
-            drop(listener.accept().unwrap());
-        }
-        let error = connect("::1", 0).unwrap_err();
-        assert_eq!(error.message(), "cannot connect to name.test port 80: the source address has no IPv4 form");
-        let error = connect("192.0.2.1", 0).unwrap_err();
-        assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EADDRNOTAVAIL));
-        let error = connect("", good.port()).unwrap_err();
-        assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EADDRINUSE));
-        let error = connect("a..b", 0).unwrap_err();
-        assert_eq!(error.message(), "source address: the host \"a..b\" has an empty label, at byte 2");
+        let Some(host) = source.host_port()? else {
+            self.source = Some(SourceAddresses::AnyWithPort(source.port));
+            return Ok(Phase::ResolveTarget(target));
+        };
+        let resolution = self.start_lookup(host)?;
+        Ok(self.with_source(resolution, target))
     }
+
+    fn with_source(&mut self, resolution: Resolution, target: Target) -> Phase {
+        match resolution {
+            Resolution::Pending(lookup) => Phase::AwaitSource(lookup, target),
+            Resolution::Done(found) => {
+                self.source = Some(SourceAddresses::Resolved(found));
+                Phase::ResolveTarget(target)
+            }
+        }
+    }
+
+    fn resolve_target(&mut self, target: Target) -> Result<Phase> {
+        let host = match target {
+            Target::Addresses(addresses) => return self.start_scheduler(addresses),
+            Target::Host(host) => host,
+        };
+        if let Some(resolve) = &self.options.resolve {
+            let found = host.resolve_with(resolve, self.limit.as_deref())?;
+            return self.start_scheduler(found);
+        }
+        let resolution = self.start_lookup(host)?;
+        self.with_target(resolution)
+    }
+
+    fn with_target(&mut self, resolution: Resolution) -> Result<Phase> {
+        match resolution {
+            Resolution::Pending(lookup) => Ok(Phase::AwaitTarget(lookup)),
+            Resolution::Done(addresses) => self.start_scheduler(Endpoint::all_ip(addresses)),
+        }
+    }
+
+    fn start_scheduler(&mut self, addresses: Vec<Endpoint>) -> Result<Phase> {
+        let timeout = timeout::resolve(self.options.timeout, "timeout")?;
+        let blocking = self.may_block && timeout.is_none();
+        let network = SystemNetwork::new(Arc::clone(&self.options), self.source.take(), blocking);
+        self.scheduler = Some(Scheduler::new(network, addresses, self.schedule, timeout));
+        Ok(Phase::RunScheduler)
+    }
+
+    fn setup_failed(&self, error: Error) -> Error {
+        setup_failed(&self.name, error)
+    }
+
+    /// The error when the limit has ended or a wait has failed: `error`, with the failed attempts as causes.
+    fn interrupted(&mut self, error: Error) -> Error {
+        let Some(scheduler) = &mut self.scheduler else {
+            let of_source = matches!(self.phase, Phase::AwaitSource(..));
+            return self.setup_failed(if of_source { in_source_address(error) } else { error });
+        };
+        if scheduler.is_in_progress() {
+            scheduler.stop(&error);
+            return scheduler.error(&self.name);
+        }
+        interrupted_between_attempts(&self.name, error, scheduler.failures())
+    }
+}
+
+/// A host and port in messages.
+fn describe(host: &str, port: u16) -> String {
+    format!("{host} port {port}")
+}
+
+fn follow(fd: RawFd) -> Result<OwnedFd> {
+    sys::follower(fd).map_err(|error| Error::from_io(Status::Io, "cannot follow the limit's descriptor", &error))
 }

@@ -8,7 +8,7 @@ use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::socket::address_policy::{AddressCallback, Policy};
-use crate::socket::host_port::Query;
+use crate::socket::host_port::HostPort;
 use crate::socket::host_port::Resolve;
 use crate::socket::tcp_options::TcpOptions;
 use crate::status::Status;
@@ -26,7 +26,7 @@ pub struct ConnectOptions {
     /// Which addresses of the host are tried. The source address is no matter of it.
     pub policy: Policy,
     /// In a race, from the begin of one attempt to that of the next.
-    pub stagger: Duration,
+    pub attempt_delay: Duration,
     /// Asked for the addresses of names instead of the system.
     pub resolve: Option<Resolve>,
     /// What tells the functions in `resolve` and `policy` from others.
@@ -35,9 +35,9 @@ pub struct ConnectOptions {
 }
 
 /// RFC 8305 section 8: the Connection Attempt Delay, and its bounds of section 5.
-const STAGGER: Duration = Duration::from_millis(250);
-const LEAST_STAGGER: f64 = 0.01;
-const MOST_STAGGER: f64 = 2.0;
+const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
+const MIN_ATTEMPT_DELAY: f64 = 0.01;
+const MAX_ATTEMPT_DELAY: f64 = 2.0;
 
 impl Default for ConnectOptions {
     fn default() -> ConnectOptions {
@@ -47,7 +47,7 @@ impl Default for ConnectOptions {
             tcp: TcpOptions::default(),
             socket_options: Vec::new(),
             policy: Policy::default(),
-            stagger: STAGGER,
+            attempt_delay: ATTEMPT_DELAY,
             resolve: None,
             resolve_id: CallbackId::default(),
             address_id: CallbackId::default(),
@@ -65,7 +65,7 @@ impl ConnectOptions {
             tcp,
             socket_options,
             policy,
-            stagger,
+            attempt_delay,
             resolve: _,
             resolve_id,
             address_id,
@@ -84,7 +84,7 @@ impl ConnectOptions {
             .with_number("source port", source.map_or(0, |source| source.port))
             .with("tcp", &tcp.digest())
             .with_number("refused", policy.refused().bits())
-            .with("stagger", &stagger.as_nanos().to_be_bytes())
+            .with("attempt delay", &attempt_delay.as_nanos().to_be_bytes())
             .with("resolve callback", &resolve_id.to_bytes())
             .with("address callback", &address_id.to_bytes())
             .finish()
@@ -100,7 +100,7 @@ impl ConnectOptions {
     pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
         // Before the host is copied: it may be of any length.
         if !host.is_empty() {
-            Query::new(host, port)?;
+            HostPort::new(host, port)?;
         }
         self.source = Some(SourceAddress { host: host.to_owned(), port });
         Ok(())
@@ -115,12 +115,12 @@ impl ConnectOptions {
         self.policy.set_callback(callback)
     }
 
-    pub fn set_stagger(&mut self, seconds: f64) -> Result<()> {
-        if !(LEAST_STAGGER..=MOST_STAGGER).contains(&seconds) {
-            let message = format!("seconds must be {LEAST_STAGGER} to {MOST_STAGGER}; it is {seconds}");
+    pub fn set_attempt_delay(&mut self, seconds: f64) -> Result<()> {
+        if !(MIN_ATTEMPT_DELAY..=MAX_ATTEMPT_DELAY).contains(&seconds) {
+            let message = format!("seconds must be {MIN_ATTEMPT_DELAY} to {MAX_ATTEMPT_DELAY}; it is {seconds}");
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        self.stagger = Duration::from_secs_f64(seconds);
+        self.attempt_delay = Duration::from_secs_f64(seconds);
         Ok(())
     }
 
@@ -139,15 +139,15 @@ pub struct SourceAddress {
 
 impl SourceAddress {
     /// What to look up; `None` if any address will do.
-    pub(super) fn query(&self) -> Result<Option<Query>> {
+    pub(super) fn host_port(&self) -> Result<Option<HostPort>> {
         if self.host.is_empty() {
             return Ok(None);
         }
-        Query::new(&self.host, self.port).map(Some)
+        HostPort::new(&self.host, self.port).map(Some)
     }
 }
 
-pub(super) fn of_source(error: Error) -> Error {
+pub(super) fn in_source_address(error: Error) -> Error {
     error.prefixed("source address")
 }
 

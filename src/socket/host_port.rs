@@ -1,4 +1,4 @@
-//! What is looked up: a host, checked and in ASCII, and a port.
+//! A validated host in ASCII, and a port: the input of a lookup.
 
 use std::ffi::{CStr, CString};
 use std::net::{IpAddr, SocketAddr};
@@ -11,31 +11,32 @@ use crate::socket::sys;
 use crate::status::Status;
 use crate::url;
 
-/// An application-defined resolver: returns the addresses of an ASCII host for a port, within this many seconds.
+/// An application-defined resolver: returns the addresses of an ASCII host and a port. The last argument is the time
+/// left, in seconds.
 pub(crate) type Resolve = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
-/// Longer than any name that can be resolved (a domain name has at most 253 bytes), shorter than any attack.
+/// Bounds the work for hostile input. A domain name has at most 253 bytes.
 const MAX_HOST: usize = 1024;
 /// RFC 1035 section 2.3.4.
 const MAX_LABEL: usize = 63;
 
-/// What is looked up.
+/// A host and a port.
 #[derive(Clone, Debug)]
-pub(crate) struct Query {
-    /// In ASCII, without brackets.
+pub(crate) struct HostPort {
+    /// In ASCII and without brackets.
     host: CString,
     port: u16,
 }
 
-impl Query {
-    /// `host` is a name, internationalised or not, an IPv4 address, or an IPv6 address with or without brackets.
-    pub(crate) fn new(host: &str, port: u16) -> Result<Query> {
+impl HostPort {
+    /// `host` is a name, which may be internationalised, an IPv4 address, or an IPv6 address with or without brackets.
+    pub(crate) fn new(host: &str, port: u16) -> Result<HostPort> {
         let (inner, skipped) = match host.strip_prefix('[') {
             Some(rest) => (rest.strip_suffix(']').unwrap_or(rest), 1),
             None => (host, 0),
         };
         let refused = |what: &str| Error::new(Status::InvalidUrl, format!("the host {} {what}", quoted(host)));
-        // Userinfo, whose password no message may show.
+        // This may be userinfo with a password, which must not be in a message.
         if let Some(at) = host.bytes().position(|b| b == b'@') {
             return Err(Error::new(Status::InvalidUrl, format!("the host has an \"@\" at byte {at}")).at(at));
         }
@@ -59,25 +60,25 @@ impl Query {
         if let Some((at, byte)) = find(|b| matches!(b, b'/' | b'?' | b'#' | b'\\')) {
             return Err(refused(&format!("has {byte:?} at byte {at}: of a URL only the host belongs here")).at(at));
         }
-        // Only a numeric address has colons, two of them at least; its dots and its zone separate no labels.
+        // Only an IPv6 address has colons, at least two. Its dots and its zone do not separate labels.
         if let Some(colon) = inner.find(':') {
             if inner.rfind(':') == Some(colon) {
                 return Err(refused("has a port, which is a parameter of its own").at(colon + skipped));
             }
-            return Query::of_ascii(inner, port);
+            return HostPort::of_ascii(inner, port);
         }
         let mut name = url::Name::new();
         url::append_idna(&mut name, inner.as_bytes(), |at| at + skipped)?;
         let name = String::from_utf8_lossy(&name);
         let mut at = 0;
-        // A last dot makes the name absolute: it ends the last label.
+        // A trailing dot marks an absolute name and is not followed by a label.
         for label in name.strip_suffix('.').unwrap_or(&name).split('.') {
             if label.is_empty() || label.len() > MAX_LABEL {
                 let mut what = match label.len() {
                     0 => "has an empty label".to_owned(),
                     len => format!("has a label of {len} bytes, more than {MAX_LABEL}"),
                 };
-                // What IDNA wrote has other places than what was given.
+                // After IDNA conversion, byte offsets differ from those in the input.
                 if !inner.is_ascii() {
                     return Err(refused(&what));
                 }
@@ -86,13 +87,13 @@ impl Query {
             }
             at += label.len() + 1;
         }
-        Query::of_ascii(&name, port)
+        HostPort::of_ascii(&name, port)
     }
 
-    fn of_ascii(host: &str, port: u16) -> Result<Query> {
+    fn of_ascii(host: &str, port: u16) -> Result<HostPort> {
         let host = CString::new(host)
             .map_err(|nul| Error::new(Status::InvalidUrl, "the host has a NUL byte").at(nul.nul_position()))?;
-        Ok(Query { host, port })
+        Ok(HostPort { host, port })
     }
 
     pub(crate) fn host(&self) -> &CStr {
@@ -103,43 +104,42 @@ impl Query {
         self.port
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub(super) fn host_text(&self) -> &str {
         self.host.to_str().unwrap_or("")
     }
 
-    /// The answer that needs no lookup: the host is an address, in any of the forms that inet_aton(3) and
-    /// inet_pton(3) read. `None`: it is a name.
+    /// The address of a numeric host, in any form that inet_aton(3) or inet_pton(3) reads. `None` for a name.
     pub(super) fn numeric(&self) -> Option<Result<Vec<SocketAddr>>> {
-        if let Ok(address) = self.text().parse::<IpAddr>() {
+        if let Ok(address) = self.host_text().parse::<IpAddr>() {
             return Some(Ok(vec![SocketAddr::new(address, self.port)]));
         }
         match sys::getaddrinfo(&self.host, self.port, libc::AF_UNSPEC, libc::AI_NUMERICHOST) {
             Ok(addresses) => Some(Ok(addresses)),
-            Err(failure) if self.text().contains(':') => Some(Err(self.failed(failure))),
+            Err(failure) if self.host_text().contains(':') => Some(Err(self.lookup_failed(failure))),
             Err(_) => None,
         }
     }
 
-    /// Asks a function of the program, which is trusted to be in time. A numeric host is not asked for.
+    /// Calls the application's resolver, unless the host is numeric. Nothing interrupts the callback.
     pub(crate) fn resolve_with(&self, resolve: &Resolve, limit: Option<&Limit>) -> Result<Vec<Endpoint>> {
         if let Some(found) = self.numeric() {
             return found.map(Endpoint::all_ip);
         }
         limit.map_or(Ok(()), Limit::check)?;
-        let left = limit.and_then(Limit::remaining).map_or(f64::INFINITY, |left| left.as_secs_f64());
-        let found = resolve(&self.host, self.port, left)?;
-        self.at_least_one(with_port(found, self.port))
+        let seconds_left = limit.and_then(Limit::remaining).map_or(f64::INFINITY, |left| left.as_secs_f64());
+        let found = resolve(&self.host, self.port, seconds_left)?;
+        self.at_least_one(set_missing_ports(found, self.port))
     }
 
     pub(super) fn at_least_one<T>(&self, found: Vec<T>) -> Result<Vec<T>> {
         if found.is_empty() {
-            return Err(Error::new(Status::NameResolution, format!("{} has no addresses", self.text())));
+            return Err(Error::new(Status::NameResolution, format!("{} has no addresses", self.host_text())));
         }
         Ok(found)
     }
 
-    pub(super) fn failed(&self, failure: sys::LookupFailure) -> Error {
-        let what = format!("cannot resolve {}", self.text());
+    pub(super) fn lookup_failed(&self, failure: sys::LookupFailure) -> Error {
+        let what = format!("cannot resolve {}", self.host_text());
         match failure.system {
             Some(system) => Error::from_io(Status::NameResolution, what, &system),
             None => Error::new(Status::NameResolution, format!("{what}: {}", failure.text)),
@@ -148,7 +148,7 @@ impl Query {
     }
 }
 
-/// For a message, in which a long host is cut.
+/// Quotes a host for a message and truncates a long one.
 fn quoted(host: &str) -> String {
     match host.char_indices().nth(80) {
         Some((end, _)) => format!("\"{}...\"", &host[..end]),
@@ -156,8 +156,8 @@ fn quoted(host: &str) -> String {
     }
 }
 
-/// Addresses whose port is 0 get this one.
-pub(crate) fn with_port(mut addresses: Vec<Endpoint>, port: u16) -> Vec<Endpoint> {
+/// Sets the port of addresses whose port is 0.
+pub(crate) fn set_missing_ports(mut addresses: Vec<Endpoint>, port: u16) -> Vec<Endpoint> {
     for address in &mut addresses {
         if let Endpoint::Ip(address) = address
             && address.port() == 0
@@ -173,9 +173,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts() {
-        let host = |text| match Query::new(text, 80) {
-            Ok(query) => Ok(query.text().to_owned()),
+    fn valid_and_invalid_hosts() {
+        let host = |text| match HostPort::new(text, 80) {
+            Ok(host_port) => Ok(host_port.host_text().to_owned()),
             Err(error) => Err((error.status(), error.offset())),
         };
         let ok = |text: &str| Ok(text.to_owned());
@@ -213,11 +213,11 @@ mod tests {
             ("Bücher.EXAMPLE", ok("xn--bcher-kva.example")),
             ("bücher。example", ok("xn--bcher-kva.example")),
             (&"ü".repeat(60), bad(Some(0))),
-            // Letters that fold to a colon, a slash, a space: no address, and no other name, comes out of a name.
+            // Characters that UTS 46 maps to a colon, a slash or a space must not turn a name into something else.
             ("：：1", bad(Some(0))),
             ("x.a／b", bad(Some(2))),
             ("a\u{a0}b", bad(Some(0))),
-            // Digits that fold to ASCII do make an address, as they do in URLs.
+            // Digits that UTS 46 maps to ASCII do form an address, as in URLs.
             ("１２７.0.0.1", ok("127.0.0.1")),
             (&"a.".repeat(513), bad(None)),
         ] {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn messages() {
+    fn messages_name_the_byte() {
         for (input, expected) in [
             ("", "the host is empty"),
             ("[]", "the host is empty"),
@@ -249,7 +249,7 @@ mod tests {
             ),
             ("user:password@a", "the host has an \"@\" at byte 13"),
         ] {
-            assert_eq!(Query::new(input, 80).unwrap_err().message(), expected, "{input:?}");
+            assert_eq!(HostPort::new(input, 80).unwrap_err().message(), expected, "{input:?}");
         }
     }
 }

@@ -24,13 +24,13 @@ struct State {
     process: Option<Process>,
     /// How many threads exist. Jobs wait only while there are `most` of them.
     running: usize,
-    next_turn: u64,
+    next_ticket: u64,
     waiting: BTreeMap<u64, Job>,
 }
 
 /// The place of a waiting job in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn(u64);
+pub(super) struct Ticket(u64);
 
 impl LookupQueue {
     pub(crate) const fn new() -> LookupQueue {
@@ -39,13 +39,13 @@ impl LookupQueue {
 
     /// Starts threads with `spawn`. Tests give one that fails.
     pub(super) const fn with_spawn(spawn: fn(Job) -> io::Result<()>) -> LookupQueue {
-        let state = State { process: None, running: 0, next_turn: 0, waiting: BTreeMap::new() };
+        let state = State { process: None, running: 0, next_ticket: 0, waiting: BTreeMap::new() };
         LookupQueue { state: Mutex::new(state), spawn }
     }
 
     /// Runs a job on a thread of its own, or, if `most` run already, on the next that is free. `Some`: it waits.
     /// If the thread cannot be started, the job is dropped and the caller gets the error.
-    pub(super) fn submit(&'static self, most: usize, job: Job) -> io::Result<Option<Turn>> {
+    pub(super) fn submit(&'static self, most: usize, job: Job) -> io::Result<Option<Ticket>> {
         let mut state = self.state();
         if state.running < most {
             // Under the lock, so that no job waits for a thread that may yet fail to start.
@@ -53,16 +53,16 @@ impl LookupQueue {
             state.running += 1;
             return Ok(None);
         }
-        let turn = state.next_turn;
-        state.next_turn += 1;
-        state.waiting.insert(turn, job);
-        Ok(Some(Turn(turn)))
+        let ticket = state.next_ticket;
+        state.next_ticket += 1;
+        state.waiting.insert(ticket, job);
+        Ok(Some(Ticket(ticket)))
     }
 
     /// Takes a job that still waits out of the queue.
-    pub(super) fn cancel(&self, turn: Turn) {
+    pub(super) fn cancel(&self, ticket: Ticket) {
         // Dropped after the lock is released.
-        let _job = self.state().waiting.remove(&turn.0);
+        let _job = self.state().waiting.remove(&ticket.0);
     }
 
     fn run(&self, first: Job) {
@@ -90,7 +90,7 @@ impl LookupQueue {
     }
 
     #[cfg(test)]
-    pub(crate) fn count(&self) -> usize {
+    pub(crate) fn running(&self) -> usize {
         self.state().running
     }
 
@@ -128,7 +128,7 @@ mod tests {
         static QUEUE: LookupQueue = LookupQueue::new();
         let release = busy(&QUEUE);
         let (tell, told) = mpsc::channel();
-        let turns: Vec<Turn> = (0..6)
+        let tickets: Vec<Ticket> = (0..6)
             .map(|number| {
                 let tell = tell.clone();
                 let job: Job = Box::new(move || {
@@ -139,12 +139,12 @@ mod tests {
             })
             .collect();
         drop(tell);
-        QUEUE.cancel(turns[1]);
-        QUEUE.cancel(turns[4]);
+        QUEUE.cancel(tickets[1]);
+        QUEUE.cancel(tickets[4]);
         assert_eq!(QUEUE.waiting(), 4);
         drop(release);
         assert_eq!(told.iter().collect::<Vec<_>>(), [0, 2, 3, 5]);
-        QUEUE.cancel(turns[0]);
+        QUEUE.cancel(tickets[0]);
     }
 
     #[test]
@@ -152,9 +152,9 @@ mod tests {
         static QUEUE: LookupQueue = LookupQueue::new();
         let _release = busy(&QUEUE);
         assert!(QUEUE.submit(1, Box::new(|| ())).unwrap().is_some());
-        assert_eq!((QUEUE.count(), QUEUE.waiting()), (1, 1));
+        assert_eq!((QUEUE.running(), QUEUE.waiting()), (1, 1));
         QUEUE.state.lock().process = Some(Process::numbered(1));
-        assert_eq!((QUEUE.count(), QUEUE.waiting()), (0, 0));
+        assert_eq!((QUEUE.running(), QUEUE.waiting()), (0, 0));
     }
 
     /// Lets another thread submit while a thread cannot be started. The result does not depend on it.

@@ -8,7 +8,7 @@ use socket2::{Socket, TcpKeepalive};
 use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::retry::Count;
-use crate::socket::attempt::Failure;
+use crate::socket::attempt::AttemptFailure;
 use crate::status::Status;
 use crate::timeout;
 
@@ -116,20 +116,22 @@ impl TcpOptions {
     }
 
     /// Before the socket is bound or connected. The order is that of the setters' documentation.
-    pub(super) fn apply(&self, socket: &Socket) -> std::result::Result<(), Failure> {
+    pub(super) fn apply(&self, socket: &Socket) -> std::result::Result<(), AttemptFailure> {
         if let Some(name) = &self.interface {
             bind_to_interface(socket, name)
-                .map_err(|error| Failure::of_step(&format!("cannot bind to interface {name}"), &error))?;
+                .map_err(|error| AttemptFailure::from_step(&format!("cannot bind to interface {name}"), &error))?;
         }
         if let Some(enable) = self.no_delay {
-            socket.set_tcp_nodelay(enable).map_err(|error| Failure::of_step("cannot set no-delay", &error))?;
+            socket
+                .set_tcp_nodelay(enable)
+                .map_err(|error| AttemptFailure::from_step("cannot set no-delay", &error))?;
         }
         if let Some(keepalive) = &self.keepalive {
-            keepalive.apply(socket).map_err(|error| Failure::of_step("cannot set keep-alive", &error))?;
+            keepalive.apply(socket).map_err(|error| AttemptFailure::from_step("cannot set keep-alive", &error))?;
         }
         if let Some(timeout) = self.user_timeout {
             set_user_timeout(socket, timeout)
-                .map_err(|error| Failure::of_step("cannot set the user timeout", &error))?;
+                .map_err(|error| AttemptFailure::from_step("cannot set the user timeout", &error))?;
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use std::os::fd::IntoRawFd;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::socket::options::netlib_connect_options;
-use crate::ffi::args::{arg_opt, arg_port, arg_str};
+use crate::ffi::args::{arg_port, arg_shared_opt, arg_str};
 use crate::ffi::out::out_fd;
 use crate::ffi::{guard, options as builder};
 use crate::socket::connect::create_connection;
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn netlib_create_connection(
         let fd = out_fd!(fd);
         // Not borrowed: a callback may change or free the caller's options.
         let options = builder::shared::<_, ConnectOptions>(options)?;
-        let connected = create_connection(arg_str!(host), arg_port!(port), &options, arg_opt!(limit))?;
+        let connected = create_connection(arg_str!(host), arg_port!(port), options, arg_shared_opt!(limit))?;
         fd.set(connected.into_raw_fd());
         Ok(())
     })

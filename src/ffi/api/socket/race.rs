@@ -11,8 +11,8 @@ use crate::ffi::args::{arg, arg_mut, arg_port, arg_shared_opt, arg_str};
 use crate::ffi::out::{out_fd, outs};
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Unique, guard, handle, options as builder};
+use crate::socket::connect::Connect;
 use crate::socket::connect_options::ConnectOptions;
-use crate::socket::race::Connect;
 use crate::status::Status;
 
 /// A connect that races the addresses of a host, as RFC 8305 ("Happy Eyeballs") says. **Single**: one call at a time,
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_attempt_delay(
     seconds: f64,
 ) {
     builder::set(options, "netlib_connect_options_set_attempt_delay", |options: &mut ConnectOptions| {
-        options.set_stagger(seconds)
+        options.set_attempt_delay(seconds)
     });
 }
 
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// @return the number of descriptors.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
-    read(connect, 0, |connect| connect.waits().count())
+    read(connect, 0, |connect| connect.interests().count())
 }
 
 /// A descriptor to wait for. Do not read from it, write to it or close it, nor ask it for its error (`SO_ERROR`), which
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connec
 /// @return the descriptor, borrowed; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_fd(connect: *const netlib_connect, index: usize) -> c_int {
-    read(connect, -1, |connect| connect.waits().nth(index).map_or(-1, |waited| waited.fd))
+    read(connect, -1, |connect| connect.interests().nth(index).map_or(-1, |interest| interest.fd))
 }
 
 /// What to wait for on a descriptor: `POLLIN` or `POLLOUT` of poll(2), whose numbers on Linux `EPOLLIN` and `EPOLLOUT`
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn netlib_connect_wait_fd(connect: *const netlib_connect, 
 /// @return `POLLIN` or `POLLOUT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_connect, index: usize) -> i32 {
-    read(connect, 0, |connect| connect.waits().nth(index).map_or(0, |waited| i32::from(waited.events)))
+    read(connect, 0, |connect| connect.interests().nth(index).map_or(0, |interest| i32::from(interest.events)))
 }
 
 /// How long to wait at most before the next step, even if no descriptor is ready. At that time the next attempt starts,
@@ -236,7 +236,7 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
 ///         for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_connect) -> f64 {
-    read(connect, f64::INFINITY, Connect::timer)
+    read(connect, f64::INFINITY, Connect::seconds_to_timer)
 }
 
 /// How many addresses have been tried so far: the lines of the report, in the order in which they began. It can be read

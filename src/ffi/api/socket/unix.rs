@@ -7,13 +7,12 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::api::socket::race::netlib_connect;
-use crate::ffi::args::{arg_bytes, arg_opt};
+use crate::ffi::args::{arg_bytes, arg_shared_opt};
 use crate::ffi::out::{out_fd, outs};
 use crate::ffi::{guard, options as builder};
-use crate::socket::connect::create_unix_connection;
+use crate::socket::connect::{Connect, create_unix_connection};
 use crate::socket::connect_options::ConnectOptions;
 use crate::socket::endpoint::UnixAddress;
-use crate::socket::race::Connect;
 
 /// Connects a stream socket to a Unix domain socket. What `netlib_create_connection` promises holds here too.
 ///
@@ -48,7 +47,7 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
         // Not borrowed: a callback may change or free the caller's options.
         let options = builder::shared::<_, ConnectOptions>(options)?;
         let address = UnixAddress::new(arg_bytes!(path, len))?;
-        fd.set(create_unix_connection(address, &options, arg_opt!(limit))?.into_raw_fd());
+        fd.set(create_unix_connection(address, options, arg_shared_opt!(limit))?.into_raw_fd());
         Ok(())
     })
 }

@@ -5,7 +5,7 @@ use crate::socket::endpoint::Endpoint;
 /// The families alternate, that of the first address being the first; within a family nothing changes places. The
 /// "First Address Family Count" is 1. Where Unix domain sockets make a third family, all that is not of the first one
 /// counts as the second.
-pub(super) fn interleaved(addresses: Vec<Endpoint>) -> Vec<Endpoint> {
+pub(super) fn interleave_families(addresses: Vec<Endpoint>) -> Vec<Endpoint> {
     let first_family = addresses.first().map(Endpoint::domain);
     let (first, second): (Vec<_>, Vec<_>) =
         addresses.into_iter().partition(|address| Some(address.domain()) == first_family);
@@ -53,7 +53,7 @@ mod tests {
             ("6a 6b ua 4a 4b", "6a ua 6b 4a 4b"),
         ] {
             let list = |names: &str| names.split_whitespace().map(address).collect::<Vec<_>>();
-            assert_eq!(interleaved(list(given)), list(expected), "{given}");
+            assert_eq!(interleave_families(list(given)), list(expected), "{given}");
         }
     }
 }

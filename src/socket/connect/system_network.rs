@@ -1,0 +1,90 @@
+//! Connection attempts on sockets of the operating system.
+
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::time::Instant;
+
+use socket2::Socket;
+
+use crate::error::Error;
+use crate::socket::attempt::{self, AttemptFailure, Progress, SourceAddresses};
+use crate::socket::connect_options::ConnectOptions;
+use crate::socket::endpoint::Endpoint;
+use crate::socket::scheduler::Network;
+use crate::socket::sys::{self, poll_fd};
+use crate::status::Status;
+
+/// The system's network, with the options of its sockets.
+pub(super) struct SystemNetwork {
+    options: Arc<ConnectOptions>,
+    source: Option<SourceAddresses>,
+    /// connect(2) may block.
+    blocking: bool,
+}
+
+impl SystemNetwork {
+    pub(super) fn new(
+        options: Arc<ConnectOptions>,
+        source: Option<SourceAddresses>,
+        blocking: bool,
+    ) -> SystemNetwork {
+        SystemNetwork { options, source, blocking }
+    }
+
+    /// The caller gets a blocking socket.
+    fn make_blocking(&self, socket: &Socket) -> Result<(), AttemptFailure> {
+        if self.blocking { Ok(()) } else { attempt::make_blocking(socket) }
+    }
+
+    fn connected(&self, socket: &Socket, progress: Progress) -> Result<Progress, AttemptFailure> {
+        if progress == Progress::Connected {
+            self.make_blocking(socket)?;
+        }
+        Ok(progress)
+    }
+}
+
+impl Network for SystemNetwork {
+    type Socket = Socket;
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+
+    fn start(&mut self, endpoint: &Endpoint) -> Result<(Socket, Progress), AttemptFailure> {
+        let (socket, progress) = attempt::start(endpoint, &self.options, self.source.as_ref(), self.blocking)?;
+        let progress = self.connected(&socket, progress)?;
+        Ok((socket, progress))
+    }
+
+    fn retry(&mut self, socket: &Socket, endpoint: &Endpoint) -> Result<Progress, AttemptFailure> {
+        attempt::connect(socket, endpoint).and_then(|progress| self.connected(socket, progress))
+    }
+
+    fn result(&mut self, socket: &Socket, endpoint: &Endpoint) -> Option<Result<(), AttemptFailure>> {
+        let mut fds = [poll_fd(socket.as_raw_fd(), sys::POLL_OUT)];
+        match sys::look(&mut fds) {
+            Ok(0) => None,
+            // A descriptor that the application has closed is an error of the calls that follow.
+            Ok(_) => Some(
+                attempt::result(socket, endpoint)
+                    .and_then(|()| check_has_peer(socket, fds[0].revents))
+                    .and_then(|()| self.make_blocking(socket)),
+            ),
+            Err(error) => {
+                let error = Error::from_io(Status::Io, "cannot look at a socket", &error);
+                Some(Err(AttemptFailure::from_wait(&error)))
+            }
+        }
+    }
+}
+
+/// The system reports a socket's error (SO_ERROR) once. If the application's event loop has read it, the failure is
+/// still visible: the socket is hung up and has no peer.
+fn check_has_peer(socket: &Socket, events: i16) -> Result<(), AttemptFailure> {
+    if events & sys::POLL_HANG_UP == 0 || socket.peer_addr().is_ok() {
+        return Ok(());
+    }
+    let message = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    Err(AttemptFailure::from_wait(&Error::new(Status::Io, message)))
+}

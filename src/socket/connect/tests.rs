@@ -1,0 +1,229 @@
+//! Connects by steps and in one call, with lookups that the test controls.
+
+mod sequential;
+
+use std::ffi::CStr;
+use std::net::SocketAddr;
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
+
+use socket2::{Domain, Type};
+
+use super::*;
+use crate::socket::connect_options::SourceAddress;
+use crate::socket::lookup_queue::LookupQueue;
+use crate::socket::scheduler::Network;
+
+static QUEUE: LookupQueue = LookupQueue::new();
+
+fn connect_by(resolver: Resolver, options: ConnectOptions) -> Connect {
+    let target = Target::Host(HostPort::new("name.test", 80).unwrap());
+    Connect::with(resolver, target, "name.test port 80".to_owned(), Arc::new(options))
+}
+
+fn unused_resolver() -> Resolver {
+    Resolver::new(Arc::new(|host: &HostPort| panic!("looked up {host:?}")), &QUEUE, 0)
+}
+
+/// Cancels a limit. Returns the status and the message of the following steps.
+fn cancelled(connect: &mut Connect, limit: &Limit) -> (Status, String) {
+    limit.cancel();
+    let error = connect.step().unwrap_err();
+    assert_eq!(connect.interests().count(), 0);
+    assert_eq!(connect.seconds_to_timer(), f64::INFINITY);
+    let again = connect.step().unwrap_err();
+    assert_eq!((again.status(), again.message()), (error.status(), error.message()));
+    (error.status(), error.message().to_owned())
+}
+
+#[test]
+fn a_limit_ends_each_phase() {
+    let (release, held) = mpsc::channel::<()>();
+    let held = Mutex::new(held);
+    let blocked = Resolver::new(
+        Arc::new(move |_: &HostPort| {
+            let _ = held.lock().unwrap().recv();
+            Ok(Vec::new())
+        }),
+        &QUEUE,
+        8,
+    );
+    let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
+    for (source, expected) in [
+        (None, "cannot connect to name.test port 80: the limit was cancelled"),
+        (source, "cannot connect to name.test port 80: source address: the limit was cancelled"),
+    ] {
+        let mut connect = connect_by(blocked.clone(), ConnectOptions { source, ..ConnectOptions::default() });
+        let limit = Arc::new(Limit::new(f64::INFINITY).unwrap());
+        connect.set_limit(Some(Arc::clone(&limit))).unwrap();
+        assert_eq!((connect.seconds_to_timer(), connect.interests().count()), (0.0, 0));
+        assert!(connect.step().unwrap().is_none());
+        // The descriptors of the lookup and of the limit stay the same.
+        let interests: Vec<_> = connect.interests().collect();
+        assert_eq!(
+            interests.iter().map(|interest| interest.events).collect::<Vec<_>>(),
+            [sys::POLL_IN, sys::POLL_IN]
+        );
+        assert!(connect.step().unwrap().is_none());
+        assert_eq!(connect.interests().collect::<Vec<_>>(), interests);
+        assert_eq!(connect.seconds_to_timer(), f64::INFINITY);
+        assert_eq!(cancelled(&mut connect, &limit), (Status::Cancelled, expected.to_owned()));
+        assert!(connect.attempts().is_empty());
+    }
+    // In one call, and dropped during the lookup, which does not wait for it.
+    let mut connect = connect_by(blocked.clone(), ConnectOptions::default());
+    let error = connect.run(Some(Arc::new(Limit::new(0.02).unwrap()))).unwrap_err();
+    assert_eq!(error.status(), Status::DeadlineExceeded);
+    assert_eq!(error.message(), "cannot connect to name.test port 80: the limit's deadline has passed");
+    let mut connect = connect_by(blocked.clone(), ConnectOptions::default());
+    assert!(connect.step().unwrap().is_none());
+    drop(connect);
+    drop(release);
+
+    // Before the first step.
+    let mut connect = connect_by(blocked, ConnectOptions::default());
+    let limit = Arc::new(Limit::new(0.0).unwrap());
+    connect.set_limit(Some(limit)).unwrap();
+    assert_eq!(connect.step().unwrap_err().status(), Status::DeadlineExceeded);
+}
+
+/// A numeric host needs no lookup, so the limit ends the connect only before the first attempt.
+#[test]
+fn an_ended_limit_starts_no_lookup_and_no_attempt() {
+    let source = |host: &str| Some(SourceAddress { host: host.to_owned(), port: 0 });
+    for (source, host, expected) in [
+        (None, "name.test", "the limit's deadline has passed"),
+        (None, "127.0.0.1", "the limit's deadline has passed"),
+        (source("own.test"), "127.0.0.1", "source address: the limit's deadline has passed"),
+        (source("127.0.0.1"), "127.0.0.1", "the limit's deadline has passed"),
+    ] {
+        for sequential in [false, true] {
+            let target = Target::Host(HostPort::new(host, 80).unwrap());
+            let options = Arc::new(ConnectOptions { source: source.clone(), ..ConnectOptions::default() });
+            let mut connect = Connect::with(unused_resolver(), target, describe("name.test", 80), options);
+            let limit = Some(Arc::new(Limit::new(0.0).unwrap()));
+            let error = if sequential { connect.run_sequentially(limit) } else { connect.run(limit) }.unwrap_err();
+            assert_eq!(error.status(), Status::DeadlineExceeded);
+            assert_eq!(error.message(), format!("cannot connect to name.test port 80: {expected}"));
+            assert_eq!(error.causes().len(), 0);
+        }
+    }
+    // A lookup that waits in the queue.
+    for sequential in [false, true] {
+        let mut connect = connect_by(unused_resolver(), ConnectOptions::default());
+        let limit = Some(Arc::new(Limit::new(0.005).unwrap()));
+        let error = if sequential { connect.run_sequentially(limit) } else { connect.run(limit) }.unwrap_err();
+        assert_eq!(error.status(), Status::DeadlineExceeded);
+    }
+}
+
+/// A port that refuses connections: bound, but not listening.
+fn refusing() -> (Socket, SocketAddr) {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+    let address = socket.local_addr().unwrap().as_socket().unwrap();
+    (socket, address)
+}
+
+fn wait_for(connect: &Connect) {
+    let mut fds: Vec<_> = connect.interests().map(|interest| sys::poll_fd(interest.fd, interest.events)).collect();
+    assert!(sys::poll(&mut fds, Some(Instant::now() + Duration::from_secs(30))).unwrap() > 0, "hung");
+}
+
+#[test]
+fn steps_from_a_name_to_a_connection() {
+    let (_taken, dead) = refusing();
+    let (listener, good) = refusing();
+    listener.listen(8).unwrap();
+    let resolver = Resolver::new(Arc::new(move |_: &HostPort| Ok(vec![dead, good])), &QUEUE, 8);
+    let alone = Resolver::new(Arc::new(move |_: &HostPort| Ok(vec![good])), &QUEUE, 8);
+    let source = Some(SourceAddress { host: "own.test".to_owned(), port: 0 });
+    let with_source = Resolver::new(
+        Arc::new(move |host: &HostPort| {
+            let local = SocketAddr::from(([127, 0, 0, 1], 0));
+            Ok(if host.host() == c"own.test" { vec![local] } else { vec![dead, good] })
+        }),
+        &QUEUE,
+        8,
+    );
+    let failed_before: &[Status] = &[Status::ConnectFailed];
+    for (resolver, source, before) in
+        [(resolver, None, failed_before), (with_source, source, failed_before), (alone, None, &[])]
+    {
+        let mut connect = connect_by(resolver, ConnectOptions { source, ..ConnectOptions::default() });
+        let mut waited = Vec::new();
+        let connection = loop {
+            if let Some(connection) = connect.step().unwrap() {
+                break Socket::from(connection);
+            }
+            wait_for(&connect);
+            waited.clear();
+            waited.extend(connect.interests());
+        };
+        // The number of the lookup's descriptor is not reused in the step that ends it.
+        let as_lookup = Interest { fd: connection.as_raw_fd(), events: sys::POLL_IN };
+        assert!(!waited.contains(&as_lookup));
+        assert_eq!(connection.peer_addr().unwrap().as_socket(), Some(good));
+        assert!(!connection.nonblocking().unwrap());
+        let statuses: Vec<_> = connect.attempts().iter().map(Attempt::status).collect();
+        assert_eq!((statuses, connect.winner()), ([before, &[Status::Ok]].concat(), Some(before.len())));
+        assert_eq!(connect.step().unwrap_err().status(), Status::Closed);
+        assert_eq!((connect.interests().count(), connect.seconds_to_timer()), (0, f64::INFINITY));
+    }
+    while QUEUE.running() > 0 {
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn the_resolve_callback_replaces_the_resolver() {
+    let (listener, good) = refusing();
+    listener.listen(8).unwrap();
+    let without_port = SocketAddr::new(good.ip(), 0);
+    let unused = unused_resolver();
+    let run = |answer: fn(SocketAddr) -> crate::error::Result<Vec<Endpoint>>, seconds: f64| {
+        let resolve: crate::socket::host_port::Resolve = Arc::new(move |host: &CStr, port, seconds_left| {
+            assert_eq!(host, c"name.test");
+            assert!(port == good.port() && seconds_left <= seconds && seconds_left > 0.0);
+            answer(without_port)
+        });
+        let options = ConnectOptions { resolve: Some(resolve), ..ConnectOptions::default() };
+        let target = Target::Host(HostPort::new("name.test", good.port()).unwrap());
+        let mut connect = Connect::with(unused.clone(), target, "name.test".to_owned(), Arc::new(options));
+        connect.run(Some(Arc::new(Limit::new(seconds).unwrap()))).map(|fd| fd.as_raw_fd() >= 0)
+    };
+    for seconds in [30.0, f64::INFINITY] {
+        assert!(run(|address| Ok(vec![address.into()]), seconds).unwrap());
+    }
+    assert_eq!(run(|_| Ok(Vec::new()), 30.0).unwrap_err().message(), "name.test has no addresses");
+    let failing = |_| Err(Error::new(Status::CallbackFailed, "the resolve callback reported failure: 1"));
+    assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
+}
+
+/// An event loop that reads SO_ERROR clears it. The socket still counts as failed.
+#[test]
+fn a_failure_is_detected_after_so_error_was_read() {
+    let (taken, dead) = refusing();
+    let failing = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    // Like every socket after a failed connect, it is shut down in both directions.
+    assert!(failing.connect(&dead.into()).is_err());
+    assert!(failing.take_error().unwrap().is_none());
+    let mut network = SystemNetwork::new(Arc::default(), None, false);
+    let endpoint = Endpoint::Ip(dead);
+    let failure = network.result(&failing, &endpoint).unwrap().unwrap_err();
+    let expected = "connecting failed, and the program took the socket's error (SO_ERROR)";
+    assert_eq!((failure.status, failure.errno, &*failure.reason), (Status::ConnectFailed, 0, expected));
+    taken.listen(1).unwrap();
+    let good = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    good.connect(&dead.into()).unwrap();
+    assert!(network.result(&good, &endpoint).unwrap().is_ok());
+    // A connection that the peer has closed still counts: its last bytes can be read.
+    drop(taken.accept().unwrap());
+    wait_until_readable(&good);
+    assert!(network.result(&good, &endpoint).unwrap().is_ok());
+}
+
+fn wait_until_readable(socket: &Socket) {
+    let mut fds = [sys::poll_fd(socket.as_raw_fd(), sys::POLL_IN)];
+    assert!(sys::poll(&mut fds, Some(Instant::now() + Duration::from_secs(30))).unwrap() > 0, "hung");
+}

@@ -1,0 +1,517 @@
+//! The scheduler on a simulated network with a simulated clock.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::rc::Rc;
+
+use super::*;
+use crate::socket::connect_options::ConnectOptions;
+
+/// How an address behaves, in milliseconds after connect(2). An address without a behaviour never answers.
+#[derive(Clone, Copy)]
+enum Behaviour {
+    /// connect(2) itself fails.
+    RefusedAtOnce,
+    RefusedAfter(u64),
+    /// connect(2) itself succeeds.
+    ConnectedAtOnce,
+    ConnectedAfter(u64),
+    /// connect(2) fails after it has blocked.
+    BlockedThenRefused(u64),
+    /// The backlog is full until then. The listener closes after `LISTENER_CLOSES`.
+    RoomAfter(u64),
+}
+
+const LISTENER_CLOSES: u64 = 400;
+
+use Behaviour::*;
+
+struct SimulatedNetwork {
+    behaviours: HashMap<u16, Behaviour>,
+    epoch: Instant,
+    now: Rc<Cell<Duration>>,
+    open: Rc<Cell<usize>>,
+    max_open: usize,
+    retries: Rc<Cell<usize>>,
+}
+
+/// A socket that counts the open ones.
+struct SimulatedSocket {
+    port: u16,
+    started: Duration,
+    open: Rc<Cell<usize>>,
+}
+
+impl Drop for SimulatedSocket {
+    fn drop(&mut self) {
+        self.open.set(self.open.get() - 1);
+    }
+}
+
+fn refused() -> AttemptFailure {
+    AttemptFailure {
+        status: Status::ConnectFailed,
+        errno: libc::ECONNREFUSED,
+        reason: "Connection refused".to_owned(),
+    }
+}
+
+fn out_of_descriptors() -> AttemptFailure {
+    AttemptFailure { status: Status::ConnectFailed, errno: libc::EMFILE, reason: "Too many open files".to_owned() }
+}
+
+impl Network for SimulatedNetwork {
+    type Socket = SimulatedSocket;
+
+    fn now(&self) -> Instant {
+        self.epoch + self.now.get()
+    }
+
+    fn start(&mut self, endpoint: &Endpoint) -> Result<(SimulatedSocket, Progress), AttemptFailure> {
+        if self.open.get() >= self.max_open {
+            return Err(out_of_descriptors());
+        }
+        let port = endpoint.port().unwrap();
+        let progress = match self.behaviours.get(&port) {
+            Some(RefusedAtOnce) => return Err(refused()),
+            Some(BlockedThenRefused(ms)) => {
+                self.now.set(self.now.get() + Duration::from_millis(*ms));
+                return Err(refused());
+            }
+            Some(ConnectedAtOnce) => Progress::Connected,
+            Some(RoomAfter(_)) => Progress::BacklogFull,
+            _ => Progress::InProgress,
+        };
+        self.open.set(self.open.get() + 1);
+        Ok((SimulatedSocket { port, started: self.now.get(), open: Rc::clone(&self.open) }, progress))
+    }
+
+    fn retry(&mut self, socket: &SimulatedSocket, _: &Endpoint) -> Result<Progress, AttemptFailure> {
+        self.retries.set(self.retries.get() + 1);
+        let elapsed = self.now.get() - socket.started;
+        match self.behaviours[&socket.port] {
+            RoomAfter(ms) if elapsed >= Duration::from_millis(ms) => Ok(Progress::Connected),
+            RoomAfter(_) if elapsed >= Duration::from_millis(LISTENER_CLOSES) => Err(refused()),
+            RoomAfter(_) => Ok(Progress::BacklogFull),
+            _ => panic!("retried although the backlog was not full"),
+        }
+    }
+
+    fn result(&mut self, socket: &SimulatedSocket, _: &Endpoint) -> Option<Result<(), AttemptFailure>> {
+        let elapsed = self.now.get() - socket.started;
+        let is_after = |ms| elapsed >= Duration::from_millis(ms);
+        match self.behaviours.get(&socket.port)? {
+            RefusedAfter(ms) if is_after(*ms) => Some(Err(refused())),
+            ConnectedAfter(ms) if is_after(*ms) => Some(Ok(())),
+            RoomAfter(_) => panic!("polled although poll(2) reports such a socket as writable"),
+            _ => None,
+        }
+    }
+}
+
+/// A scheduler whose clock the test sets. Addresses are identified by their ports.
+struct Simulation {
+    scheduler: Scheduler<SimulatedNetwork>,
+    epoch: Instant,
+    now: Rc<Cell<Duration>>,
+    open: Rc<Cell<usize>>,
+    retries: Rc<Cell<usize>>,
+}
+
+const NONE: Option<u64> = None;
+const RACING: Schedule = Schedule::Racing(Duration::from_millis(250));
+
+impl Simulation {
+    fn racing(addresses: &[(u16, Option<Behaviour>)], timeout: Option<u64>) -> Simulation {
+        Simulation::new(addresses, RACING, timeout)
+    }
+
+    /// Ports below 10 are IPv6 addresses.
+    fn new(addresses: &[(u16, Option<Behaviour>)], schedule: Schedule, timeout: Option<u64>) -> Simulation {
+        let (now, open, retries) = (Rc::new(Cell::new(Duration::ZERO)), Rc::default(), Rc::<Cell<usize>>::default());
+        let epoch = Instant::now();
+        let network = SimulatedNetwork {
+            behaviours: addresses.iter().filter_map(|(port, behaviour)| Some((*port, (*behaviour)?))).collect(),
+            epoch,
+            now: Rc::clone(&now),
+            open: Rc::clone(&open),
+            max_open: usize::MAX,
+            retries: Rc::clone(&retries),
+        };
+        let endpoint = |port: &u16| match port {
+            0..10 => Endpoint::Ip(SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], *port))),
+            _ => Endpoint::Ip(SocketAddr::from(([192, 0, 2, 1], *port))),
+        };
+        let endpoints = addresses.iter().map(|(port, _)| endpoint(port)).collect();
+        let timeout = timeout.map(Duration::from_millis);
+        let scheduler = Scheduler::new(network, endpoints, schedule, timeout);
+        Simulation { scheduler, epoch, now, open, retries }
+    }
+
+    /// Steps at a time, like a connect. Returns "PORT won", "pending" or "failed".
+    fn step(&mut self, at: u64) -> String {
+        self.step_with(at, false)
+    }
+
+    fn step_with(&mut self, at: u64, will_free_descriptor: bool) -> String {
+        self.now.set(Duration::from_millis(at));
+        self.scheduler.close_ended();
+        let mut step = Step::Started;
+        while let Step::Started = step {
+            step = self.scheduler.step(will_free_descriptor);
+        }
+        match step {
+            Step::Started => unreachable!(),
+            Step::Connected(socket) => format!("{} won", socket.port),
+            Step::Pending => "pending".to_owned(),
+            Step::Failed => "failed".to_owned(),
+        }
+    }
+
+    /// The next timer in milliseconds.
+    fn next_timer(&self) -> Option<u64> {
+        self.scheduler.next_timer().map(|time| self.ms(time))
+    }
+
+    fn ms(&self, time: Instant) -> u64 {
+        u64::try_from((time - self.epoch).as_millis()).unwrap()
+    }
+
+    /// Steps every millisecond until the end.
+    fn run(&mut self) -> String {
+        for at in 0..100_000 {
+            let result = self.step(at.max(u64::try_from(self.now.get().as_millis()).unwrap()));
+            let at = self.now.get().as_millis();
+            if result != "pending" {
+                return format!("{result} at {at}");
+            }
+            assert!(self.next_timer().is_none_or(|next| u128::from(next) > at), "the timer does not advance");
+        }
+        "still pending".to_owned()
+    }
+
+    /// The port, start, end and status of each attempt.
+    fn report(&self) -> String {
+        let line = |attempt: &Attempt<SimulatedSocket>| {
+            let end = attempt.ended.map_or("-".to_owned(), |ended| self.ms(ended).to_string());
+            format!("{} {}-{end} {:?}", attempt.port().unwrap(), self.ms(attempt.started), attempt.status())
+        };
+        self.scheduler.attempts.iter().map(line).collect::<Vec<_>>().join(", ")
+    }
+}
+
+type Row = (&'static [(u16, Option<Behaviour>)], Option<u64>, &'static str, &'static str);
+
+fn check_rows(schedule: Schedule, rows: &[Row]) {
+    for (addresses, timeout, end, report) in rows {
+        let mut simulation = Simulation::new(addresses, schedule, *timeout);
+        assert_eq!(simulation.run(), *end, "{report}");
+        assert_eq!(simulation.report(), *report);
+        assert_eq!(simulation.next_timer(), None, "{end}");
+        simulation.scheduler.close_ended();
+        assert_eq!(simulation.open.get(), 0, "{end}");
+    }
+}
+
+#[test]
+fn racing_attempts() {
+    let rows: &[Row] = &[
+        // A silent IPv6 address and a good IPv4 address.
+        (&[(1, None), (11, Some(ConnectedAfter(30)))], NONE, "11 won at 280", "1 0-280 Closed, 11 250-280 Ok"),
+        // After a refusal the next attempt starts without the delay.
+        (
+            &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAtOnce)), (3, Some(ConnectedAfter(5)))],
+            NONE,
+            "3 won at 5",
+            "1 0-0 ConnectFailed, 2 0-0 ConnectFailed, 3 0-5 Ok",
+        ),
+        (
+            &[(1, Some(RefusedAfter(40))), (2, Some(RefusedAfter(40))), (3, Some(ConnectedAfter(40)))],
+            NONE,
+            "3 won at 120",
+            "1 0-40 ConnectFailed, 2 40-80 ConnectFailed, 3 80-120 Ok",
+        ),
+        // Each silent address costs one delay.
+        (
+            &[(1, None), (2, None), (3, Some(ConnectedAfter(0)))],
+            NONE,
+            "3 won at 500",
+            "1 0-500 Closed, 2 250-500 Closed, 3 500-500 Ok",
+        ),
+        // A single slow address.
+        (&[(1, Some(ConnectedAfter(900)))], NONE, "1 won at 900", "1 0-900 Ok"),
+        (
+            &[(1, Some(ConnectedAfter(900))), (11, None), (2, Some(RefusedAfter(1)))],
+            NONE,
+            "1 won at 900",
+            "1 0-900 Ok, 11 250-900 Closed, 2 500-501 ConnectFailed",
+        ),
+        // A later attempt may win.
+        (
+            &[(1, Some(ConnectedAfter(400))), (11, Some(ConnectedAfter(100)))],
+            NONE,
+            "11 won at 350",
+            "1 0-350 Closed, 11 250-350 Ok",
+        ),
+        // If two attempts are connected at the same time, the earlier one wins.
+        (
+            &[(1, Some(ConnectedAfter(300))), (11, Some(ConnectedAfter(50)))],
+            NONE,
+            "1 won at 300",
+            "1 0-300 Ok, 11 250-300 Closed",
+        ),
+        // Only the failure of the last attempt starts the next one early.
+        (
+            &[(1, Some(RefusedAfter(251))), (2, None), (3, Some(ConnectedAfter(0)))],
+            NONE,
+            "3 won at 500",
+            "1 0-251 ConnectFailed, 2 250-500 Closed, 3 500-500 Ok",
+        ),
+        // Address families alternate.
+        (
+            &[(1, None), (2, None), (11, None), (12, Some(ConnectedAfter(0)))],
+            NONE,
+            "12 won at 750",
+            "1 0-750 Closed, 11 250-750 Closed, 2 500-750 Closed, 12 750-750 Ok",
+        ),
+        // Each attempt has its own timeout, and a timeout is a failure.
+        (
+            &[(1, None), (2, None), (3, Some(ConnectedAfter(90)))],
+            Some(100),
+            "3 won at 290",
+            "1 0-100 ConnectTimeout, 2 100-200 ConnectTimeout, 3 200-290 Ok",
+        ),
+        (&[(1, None), (2, None)], Some(600), "failed at 850", "1 0-600 ConnectTimeout, 2 250-850 ConnectTimeout"),
+        (&[(1, None), (2, None)], Some(0), "failed at 0", "1 0-0 ConnectTimeout, 2 0-0 ConnectTimeout"),
+        // A connection at the time of the timeout counts.
+        (&[(1, Some(ConnectedAfter(100)))], Some(100), "1 won at 100", "1 0-100 Ok"),
+        (
+            &[(1, Some(RefusedAtOnce)), (2, Some(RefusedAfter(10)))],
+            NONE,
+            "failed at 10",
+            "1 0-0 ConnectFailed, 2 0-10 ConnectFailed",
+        ),
+        // connect(2) of a Unix domain socket succeeds immediately.
+        (&[(1, None), (11, Some(ConnectedAtOnce))], NONE, "11 won at 250", "1 0-250 Closed, 11 250-250 Ok"),
+        (&[], NONE, "failed at 0", ""),
+    ];
+    check_rows(RACING, rows);
+}
+
+#[test]
+fn sequential_attempts() {
+    let rows: &[Row] = &[
+        // A silent address keeps the next one waiting for its whole timeout.
+        (
+            &[(1, None), (11, Some(ConnectedAfter(30)))],
+            Some(600),
+            "11 won at 630",
+            "1 0-600 ConnectTimeout, 11 600-630 Ok",
+        ),
+        // Each attempt has its own timeout.
+        (
+            &[(1, None), (2, None), (3, Some(ConnectedAfter(90)))],
+            Some(100),
+            "3 won at 290",
+            "1 0-100 ConnectTimeout, 2 100-200 ConnectTimeout, 3 200-290 Ok",
+        ),
+        // The order is kept, whatever the address families.
+        (
+            &[(1, Some(RefusedAfter(10))), (2, Some(RefusedAtOnce)), (11, Some(RefusedAfter(20)))],
+            NONE,
+            "failed at 30",
+            "1 0-10 ConnectFailed, 2 10-10 ConnectFailed, 11 10-30 ConnectFailed",
+        ),
+        // Without a timeout a slow address is never overtaken.
+        (&[(1, Some(ConnectedAfter(90_000))), (11, Some(ConnectedAtOnce))], NONE, "1 won at 90000", "1 0-90000 Ok"),
+        // A blocking connect(2): its time is part of the attempt, and the next timeout starts after it.
+        (
+            &[(1, Some(BlockedThenRefused(70))), (2, Some(ConnectedAtOnce))],
+            NONE,
+            "2 won at 70",
+            "1 0-70 ConnectFailed, 2 70-70 Ok",
+        ),
+        (
+            &[(1, Some(RoomAfter(999))), (2, Some(RoomAfter(12)))],
+            Some(32),
+            "2 won at 47",
+            "1 0-32 ConnectTimeout, 2 32-47 Ok",
+        ),
+        (&[], NONE, "failed at 0", ""),
+    ];
+    check_rows(Schedule::Sequential, rows);
+}
+
+#[test]
+fn the_attempt_delay_is_exact() {
+    assert_eq!(ConnectOptions::default().attempt_delay, Duration::from_millis(250));
+    let mut simulation = Simulation::racing(&[(1, None), (2, None), (3, None)], Some(700));
+    assert_eq!((simulation.step(0), simulation.next_timer()), ("pending".to_owned(), Some(250)));
+    simulation.step(249);
+    assert_eq!(simulation.report(), "1 0-- WantWrite");
+    simulation.step(250);
+    assert_eq!(simulation.report(), "1 0-- WantWrite, 2 250-- WantWrite");
+    // A late step starts one attempt, not all that would have been due.
+    simulation.step(660);
+    assert_eq!(simulation.report(), "1 0-- WantWrite, 2 250-- WantWrite, 3 660-- WantWrite");
+    assert_eq!(simulation.next_timer(), Some(700));
+    simulation.step(700);
+    assert_eq!(simulation.next_timer(), Some(950));
+    simulation.step(2000);
+    assert_eq!(simulation.report(), "1 0-700 ConnectTimeout, 2 250-2000 ConnectTimeout, 3 660-2000 ConnectTimeout");
+    assert_eq!(simulation.next_timer(), None);
+}
+
+#[test]
+fn without_a_timeout_a_silent_address_stays_pending() {
+    let mut simulation = Simulation::racing(&[(1, None)], NONE);
+    for at in 0..1000 {
+        assert_eq!(simulation.step(at * 1000), "pending");
+        assert_eq!(
+            (simulation.open.get(), simulation.scheduler.attempts.len(), simulation.scheduler.to_close.len()),
+            (1, 1, 0)
+        );
+        assert_eq!(simulation.next_timer(), None);
+    }
+}
+
+#[test]
+fn a_socket_is_closed_one_step_after_its_attempt_has_ended() {
+    let mut simulation = Simulation::racing(&[(1, Some(RefusedAfter(10))), (2, None), (3, None)], Some(5000));
+    simulation.step(0);
+    assert_eq!(simulation.open.get(), 1);
+    simulation.step(10);
+    assert_eq!(
+        (simulation.report(), simulation.open.get()),
+        ("1 0-10 ConnectFailed, 2 10-- WantWrite".to_owned(), 2)
+    );
+    simulation.step(11);
+    assert_eq!(simulation.open.get(), 1);
+}
+
+#[test]
+fn an_attempt_waits_for_a_descriptor_that_the_connect_will_free() {
+    let simulate = |max_open, addresses: &[(u16, Option<Behaviour>)], timeout| {
+        let mut simulation = Simulation::racing(addresses, timeout);
+        simulation.scheduler.network.max_open = max_open;
+        simulation
+    };
+    let pending = || "pending".to_owned();
+    // The descriptor of a failed attempt is closed by the next step, which is due immediately.
+    let mut one = simulate(1, &[(1, Some(RefusedAfter(10))), (2, Some(ConnectedAfter(5))), (3, None)], NONE);
+    assert_eq!((one.step(0), one.next_timer()), (pending(), Some(250)));
+    assert_eq!((one.step(10), one.next_timer()), (pending(), Some(10)));
+    assert_eq!((one.step(11), one.next_timer()), (pending(), Some(261)));
+    assert_eq!(one.step(16), "2 won");
+    assert_eq!(one.report(), "1 0-10 ConnectFailed, 2 11-16 Ok");
+    // Attempts in progress will free theirs: retried after the delay, or when an attempt has ended.
+    let mut one = simulate(1, &[(1, Some(RefusedAfter(600))), (2, Some(ConnectedAfter(5)))], NONE);
+    one.step(0);
+    for (at, next) in [(250, Some(500)), (499, Some(500)), (500, Some(750)), (600, Some(600)), (600, None)] {
+        assert_eq!((one.step(at), one.next_timer()), (pending(), next), "{at}");
+    }
+    assert_eq!(one.step(605), "2 won");
+    assert_eq!(one.report(), "1 0-600 ConnectFailed, 2 600-605 Ok");
+    // A descriptor outside the scheduler. Without anything left to free, the attempts fail.
+    let mut none = simulate(0, &[(1, None), (2, None)], NONE);
+    assert_eq!((none.step_with(0, true), none.next_timer(), none.report()), (pending(), Some(0), String::new()));
+    assert_eq!(
+        (none.step(0), none.report()),
+        ("failed".to_owned(), "1 0-0 ConnectFailed, 2 0-0 ConnectFailed".to_owned())
+    );
+    let mut later = simulate(0, &[(1, None)], NONE);
+    later.step_with(0, true);
+    later.scheduler.network.max_open = 1;
+    assert_eq!((later.step(0), later.report()), (pending(), "1 0-- WantWrite".to_owned()));
+}
+
+#[test]
+fn the_error_has_a_cause_for_each_address() {
+    let mut simulation =
+        Simulation::racing(&[(1, None), (11, Some(RefusedAfter(1))), (2, Some(RefusedAtOnce))], Some(300));
+    assert_eq!(simulation.run(), "failed at 300");
+    let error = simulation.scheduler.error("name.test port 80");
+    assert_eq!((error.status(), error.errno()), (Status::ConnectTimeout, 0));
+    let expected = "cannot connect to name.test port 80, 3 addresses tried, the last: the connect timeout passed";
+    assert_eq!(error.message(), expected);
+    let causes: Vec<_> = error.causes().iter().map(|cause| (cause.errno(), cause.message())).collect();
+    let expected = [
+        (0, "2001:db8::1 port 1: the connect timeout passed (after 0.300 s)"),
+        (libc::ECONNREFUSED, "192.0.2.1 port 11: Connection refused (after 0.001 s)"),
+        (libc::ECONNREFUSED, "2001:db8::1 port 2: Connection refused (after 0.000 s)"),
+    ];
+    assert_eq!(causes, expected);
+}
+
+#[test]
+fn stop_fails_the_attempts_in_progress() {
+    let mut simulation = Simulation::racing(&[(1, None), (11, Some(RefusedAfter(1))), (2, None)], NONE);
+    simulation.step(0);
+    simulation.step(250);
+    simulation.step(251);
+    simulation.now.set(Duration::from_millis(300));
+    simulation.scheduler.stop(&Error::new(Status::Cancelled, "the limit was cancelled"));
+    assert_eq!(simulation.report(), "1 0-300 Cancelled, 11 250-251 ConnectFailed, 2 251-300 Cancelled");
+    simulation.scheduler.close_ended();
+    assert_eq!(simulation.open.get(), 0);
+    let error = simulation.scheduler.error("name.test port 80");
+    let statuses: Vec<_> = error.causes().iter().map(|cause| cause.status()).collect();
+    assert_eq!(error.status(), Status::Cancelled);
+    assert_eq!(statuses, [Status::Cancelled, Status::ConnectFailed, Status::Cancelled]);
+}
+
+#[test]
+fn a_full_backlog_is_retried_by_the_timer() {
+    let mut simulation = Simulation::racing(&[(1, Some(RoomAfter(12))), (11, None)], NONE);
+    for (at, result, next, retries) in [
+        (0, "pending", Some(5), 0),
+        // An early step does not retry.
+        (4, "pending", Some(5), 0),
+        (5, "pending", Some(10), 1),
+        (5, "pending", Some(10), 1),
+        // A late step retries once.
+        (11, "pending", Some(16), 2),
+        (16, "1 won", None, 3),
+    ] {
+        assert_eq!((simulation.step(at).as_str(), simulation.retries.get()), (result, retries), "at {at}");
+        assert_eq!(simulation.scheduler.pollable().count(), 0);
+        if let Some(next) = next {
+            assert_eq!(simulation.next_timer(), Some(next), "at {at}");
+        }
+    }
+    assert_eq!(simulation.report(), "1 0-16 Ok");
+    for (addresses, timeout, end, report) in [
+        (
+            [(1, Some(RoomAfter(999))), (11, None)],
+            Some(32),
+            "failed at 64",
+            "1 0-32 ConnectTimeout, 11 32-64 ConnectTimeout",
+        ),
+        // Other attempts start meanwhile and may win.
+        (
+            [(1, Some(RoomAfter(999))), (11, Some(ConnectedAfter(9)))],
+            NONE,
+            "11 won at 259",
+            "1 0-259 Closed, 11 250-259 Ok",
+        ),
+        // The listener closes.
+        (
+            [(1, Some(RoomAfter(999))), (11, None)],
+            Some(420),
+            "failed at 670",
+            "1 0-400 ConnectFailed, 11 250-670 ConnectTimeout",
+        ),
+        (
+            [(1, Some(RoomAfter(0))), (11, None)],
+            Some(0),
+            "failed at 0",
+            "1 0-0 ConnectTimeout, 11 0-0 ConnectTimeout",
+        ),
+    ] {
+        let mut simulation = Simulation::racing(&addresses, timeout);
+        assert_eq!(simulation.run(), end);
+        assert_eq!(simulation.report(), report);
+        assert_eq!(simulation.scheduler.next_timer(), None);
+    }
+}
