@@ -1,7 +1,8 @@
-//! Which cipher suites are offered: OpenSSL's string language over the nine suites that exist here.
+//! Parses OpenSSL cipher strings over the nine cipher suites that netlib supports.
 //!
-//! OpenSSL keeps all its suites in one list and changes their order word by word; what is active at the end is what was
-//! selected. The same is done here with fewer suites: how two of them come to stand depends on no third one.
+//! OpenSSL keeps all its suites in one list and reorders it word by word; the suites that are active at the end are
+//! selected. The parser does the same with fewer suites. The relative order of two suites never depends on a third, so
+//! the result is OpenSSL's without the suites that netlib lacks.
 
 mod preference;
 mod words;
@@ -18,14 +19,14 @@ use crate::error::{Error, Result, shown};
 use crate::memory;
 use crate::status::Status;
 
-/// The strings in use have less than 2 KiB.
+/// Cipher strings in use are shorter than 2 KiB.
 const MAX_STRING: usize = 16 * 1024;
 
-/// A suite of this library, and what OpenSSL's language asks about it.
+/// A supported suite with the properties that cipher strings select by.
 struct Suite {
     suite: CipherSuite,
     openssl_name: &'static CStr,
-    /// Of the symmetric key.
+    /// The length of the symmetric key.
     bits: u16,
 }
 
@@ -33,7 +34,7 @@ const fn suite(suite: CipherSuite, openssl_name: &'static CStr, bits: u16) -> Su
     Suite { suite, openssl_name, bits }
 }
 
-/// Those of TLS 1.2 in the order in which OpenSSL prefers them. The bits of a [`words::Set`] count from the first.
+/// The TLS 1.2 suites in OpenSSL's order of preference. Bit `n` of a [`words::Set`] is entry `n`.
 const TLS12: [Suite; 6] = [
     suite(CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, c"ECDHE-ECDSA-AES256-GCM-SHA384", 256),
     suite(CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, c"ECDHE-RSA-AES256-GCM-SHA384", 256),
@@ -43,29 +44,29 @@ const TLS12: [Suite; 6] = [
     suite(CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, c"ECDHE-RSA-AES128-GCM-SHA256", 128),
 ];
 
-/// Those of TLS 1.3 in OpenSSL's order.
+/// The TLS 1.3 suites in OpenSSL's order.
 const TLS13: [Suite; 3] = [
     suite(CipherSuite::TLS13_AES_256_GCM_SHA384, c"TLS_AES_256_GCM_SHA384", 256),
     suite(CipherSuite::TLS13_CHACHA20_POLY1305_SHA256, c"TLS_CHACHA20_POLY1305_SHA256", 256),
     suite(CipherSuite::TLS13_AES_128_GCM_SHA256, c"TLS_AES_128_GCM_SHA256", 128),
 ];
 
-/// The name that OpenSSL, and Python with it, has for a suite.
+/// The name of a suite in OpenSSL and in Python.
 pub(crate) fn openssl_name(suite: CipherSuite) -> Option<&'static CStr> {
     TLS13.iter().chain(&TLS12).find(|known| known.suite == suite).map(|known| known.openssl_name)
 }
 
-/// What a cipher string came to.
+/// The result of a cipher string.
 #[derive(Clone, Debug)]
 pub(crate) struct Selection {
-    /// Those of TLS 1.3 first, as in OpenSSL; then the most wanted first.
+    /// TLS 1.3 suites first, as in OpenSSL; then in order of preference.
     suites: Vec<CipherSuite>,
-    /// The words that name nothing here, with ":" between them.
+    /// The words that match no supported suite, joined by ":".
     unknown: Option<CString>,
 }
 
 impl Selection {
-    /// Reads a cipher string, whose words are applied from left to right.
+    /// Parses a cipher string. Words apply from left to right.
     pub(crate) fn parse(string: &[u8]) -> Result<Selection> {
         if string.len() > MAX_STRING {
             let message = format!("ciphers must have at most {MAX_STRING} bytes; it has {}", string.len());
@@ -93,7 +94,7 @@ impl Selection {
     }
 }
 
-/// The suites of `version` that are offered; in the order that is best for the processor when nothing was selected.
+/// The suites to offer for `version`. Without a selection, they are in the processor's order of preference.
 pub(crate) fn offered(
     provider: &CryptoProvider,
     selection: Option<&Selection>,
@@ -106,20 +107,20 @@ pub(crate) fn offered(
     wanted.iter().filter_map(|wanted| all().find(|suite| suite.suite() == *wanted)).copied().collect()
 }
 
-/// What the sign before a word does.
+/// The operator before a word.
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
-    /// Active, behind all others.
+    /// No operator: activates the suites and appends them to the list.
     Add,
-    /// `-`: not active, but it can come back, before the others.
+    /// `-`: deactivates the suites and moves them to the front. A later word can add them again.
     Remove,
-    /// `!`: gone for good.
+    /// `!`: removes the suites for good.
     Kill,
-    /// `+`: behind all others, if active.
-    Last,
+    /// `+`: moves active suites to the end of the list.
+    MoveToEnd,
 }
 
-/// Suites in the order of preference, by their index.
+/// Suites, by index, in order of preference.
 struct Ranking(Vec<Ranked>);
 
 #[derive(Clone, Copy)]
@@ -138,7 +139,7 @@ impl Ranking {
             chosen(ranked.index)
                 && match rule {
                     Rule::Add => !ranked.active,
-                    Rule::Remove | Rule::Last => ranked.active,
+                    Rule::Remove | Rule::MoveToEnd => ranked.active,
                     Rule::Kill => true,
                 }
         };
@@ -152,17 +153,17 @@ impl Ranking {
                 moved.append(&mut others);
                 moved
             }
-            Rule::Add | Rule::Last => {
+            Rule::Add | Rule::MoveToEnd => {
                 others.append(&mut moved);
                 others
             }
         };
     }
 
-    /// The strongest first; equals stay as they are.
+    /// Sorts the strongest first. The sort is stable.
     fn sort_by_strength(&mut self, suites: &[Suite]) {
         let bits = |ranked: &Ranked| suites.get(ranked.index).map_or(0, |suite| suite.bits);
-        // The inactive ones stay in front.
+        // Inactive suites stay in front.
         self.0.sort_by_key(|ranked| (ranked.active, if ranked.active { u16::MAX - bits(ranked) } else { 0 }));
     }
 
@@ -171,20 +172,20 @@ impl Ranking {
     }
 }
 
-/// A cipher string that is being read.
+/// The state of the parser.
 struct Reader<'a> {
     string: &'a [u8],
     at: usize,
     tls12: Ranking,
     tls13: Ranking,
-    /// A suite of TLS 1.3 was asked for by its name, so that those that were not are gone.
+    /// True once a TLS 1.3 suite was named. From then on, only named TLS 1.3 suites are selected.
     tls13_named: bool,
     unknown: Vec<u8>,
 }
 
 impl<'a> Reader<'a> {
     fn read(&mut self) -> Result<()> {
-        // As in OpenSSL it begins the string, or it is an unknown word.
+        // As in OpenSSL, DEFAULT is a keyword only at the start of the string.
         if self.string.starts_with(b"DEFAULT") {
             self.at = "DEFAULT".len();
             self.tls12.apply(Rule::Add, |_| true);
@@ -202,7 +203,7 @@ impl<'a> Reader<'a> {
                 }
                 b'-' => Rule::Remove,
                 b'!' => Rule::Kill,
-                b'+' => Rule::Last,
+                b'+' => Rule::MoveToEnd,
                 _ => Rule::Add,
             };
             if rule != Rule::Add {
@@ -213,7 +214,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Words joined by `+`: what all of them select.
+    /// Applies words joined by `+`, which select the suites that match all of them.
     fn item(&mut self, rule: Rule) -> Result<()> {
         let mut chosen = words::ALL;
         let mut first = true;
@@ -248,7 +249,7 @@ impl<'a> Reader<'a> {
         self.tls13.apply(rule, |other| other == index);
     }
 
-    /// What stands behind `@`.
+    /// Applies the command after `@`.
     fn command(&mut self) -> Result<()> {
         let start = self.at;
         let word = self.word()?;
@@ -260,7 +261,7 @@ impl<'a> Reader<'a> {
             b"STRENGTH" => {
                 self.tls12.sort_by_strength(&TLS12);
             }
-            // What is accepted here is OpenSSL's level 2, and lower ones do not weaken it.
+            // netlib's limits are those of OpenSSL's level 2. A lower level does not weaken them.
             b"SECLEVEL=0" | b"SECLEVEL=1" | b"SECLEVEL=2" => {}
             b"SECLEVEL=3" | b"SECLEVEL=4" | b"SECLEVEL=5" => {
                 return refused(Status::Unsupported, "but the sizes of keys are those of level 2");
@@ -275,7 +276,7 @@ impl<'a> Reader<'a> {
         self.string.get(self.at).copied()
     }
 
-    /// The letters, digits, "-", "_", "." and "=" from here; at least one.
+    /// Reads letters, digits, "-", "_", "." and "="; at least one.
     fn word(&mut self) -> Result<&'a [u8]> {
         let rest = self.string.get(self.at..).unwrap_or(&[]);
         let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.=".contains(byte);
@@ -289,7 +290,7 @@ impl<'a> Reader<'a> {
         Ok(rest.get(..len).unwrap_or(rest))
     }
 
-    /// To the next separator.
+    /// Skips to the next separator.
     fn skip(&mut self) {
         while self.peek().is_some_and(|byte| !b":, ;".contains(&byte)) {
             self.at += 1;
@@ -323,7 +324,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A suite by its name, OpenSSL's or the registry's.
+/// Finds a suite by its OpenSSL or IANA name.
 fn named(word: &[u8], suites: &[Suite]) -> Option<usize> {
     suites.iter().position(|suite| {
         suite.openssl_name.to_bytes() == word

@@ -1,4 +1,4 @@
-//! Numbers and names: protocol versions, cipher suites, alerts.
+//! IANA code points and their names: protocol versions, cipher suites, groups and alerts.
 
 use std::ffi::CStr;
 
@@ -7,8 +7,7 @@ use rustls::{CipherSuite, NamedGroup, ProtocolVersion};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// A protocol version that this library speaks, with the number of Python's `ssl.TLSVersion`, which is the one on
-/// the wire.
+/// A supported protocol version. The number is the one on the wire, which Python's `ssl.TLSVersion` also uses.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
@@ -67,7 +66,7 @@ impl Version {
     }
 }
 
-/// The suite's name in the IANA registry; rustls prefixes those of TLS 1.3 differently.
+/// The suite's name in the IANA registry. rustls uses another prefix for TLS 1.3 suites.
 pub(crate) fn cipher_suite(suite: CipherSuite) -> Option<&'static CStr> {
     Some(match suite {
         CipherSuite::TLS13_AES_128_GCM_SHA256 => c"TLS_AES_128_GCM_SHA256",
@@ -100,7 +99,7 @@ pub(crate) fn key_exchange_group(group: NamedGroup) -> Option<&'static CStr> {
     })
 }
 
-/// The name of an alert in RFC 8446 section 6, or in the RFC that added it.
+/// The alert's name in RFC 8446 section 6, or in the RFC that added it.
 pub(crate) fn alert(number: u8) -> &'static str {
     match number {
         0 => "close_notify",

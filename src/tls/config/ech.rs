@@ -1,5 +1,6 @@
-//! Encrypted Client Hello (RFC 9849) of clients: the true ClientHello, with the server's name in it, travels encrypted
-//! inside another one that names somebody else. rustls does it; here is what it is given, and what it says of the end.
+//! Encrypted Client Hello (RFC 9849) for clients. The real ClientHello, with the server's name, travels encrypted
+//! inside an outer ClientHello that names another server. rustls implements it; this module configures it and reports
+//! its outcome.
 
 mod list;
 
@@ -9,7 +10,7 @@ use rustls::client::{ClientConfig, EchGreaseConfig, EchMode, Resumption};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::aws_lc_rs::hpke::DH_KEM_X25519_HKDF_SHA256_AES_128;
 use rustls::crypto::hpke::Hpke;
-// What a server sends for the next attempt rustls gives out as a type of its own, which nothing public writes down.
+// rustls returns the retry configurations as its own type, which only this internal trait can encode.
 use rustls::internal::msgs::codec::Codec;
 use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls_pki_types::ServerName;
@@ -21,33 +22,33 @@ use crate::tls::error_text;
 use crate::tls::verify::peer_verifier::ServerVerifier;
 pub(crate) use list::ConfigList;
 
-/// What a session's ClientHello was, and what the server made of it. The numbers are those of `enum netlib_ech_status`.
+/// The outcome of Encrypted Client Hello in a session. The numbers are those of `enum netlib_ech_status`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EchStatus {
     NotOffered = 0,
     Grease = 1,
-    /// The server's answer has not come, or could not be understood.
+    /// The server has not answered yet, or its answer was malformed.
     Offered = 2,
     Accepted = 3,
     Rejected = 4,
 }
 
-/// What a client's sessions are to do.
+/// The ECH settings of a client.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ech {
     pub(crate) list: Option<Arc<ConfigList>>,
-    /// Without a list, an extension that looks like one.
+    /// Sends a GREASE extension if there is no list.
     pub(crate) grease: bool,
 }
 
 impl Ech {
-    /// Whether sessions have the extension, and so TLS 1.3 alone.
+    /// True if the ClientHello carries the extension, which limits the session to TLS 1.3.
     pub(crate) fn is_sent(&self) -> bool {
         self.list.is_some() || self.grease
     }
 
-    /// rustls' name for it.
+    /// The rustls configuration for these settings.
     pub(crate) fn mode(&self) -> Result<Option<EchMode>> {
         if let Some(list) = &self.list {
             return Ok(Some(EchMode::Enable(list.config.clone())));
@@ -55,7 +56,7 @@ impl Ech {
         if !self.grease {
             return Ok(None);
         }
-        // What most servers' configurations have. The key is nobody's.
+        // The suite that most servers publish. The key is random; nobody has its private half.
         let suite = DH_KEM_X25519_HKDF_SHA256_AES_128;
         let _delay = fork::delay();
         let (key, _) = suite.generate_key_pair().map_err(|error| {
@@ -64,7 +65,7 @@ impl Ech {
         Ok(Some(EchMode::Grease(EchGreaseConfig::new(suite, key))))
     }
 
-    /// How a session with `name` begins.
+    /// The status at the start of a session with the server `name`.
     pub(crate) fn begun(&self, name: Option<&ServerName<'_>>) -> Result<EchStatus> {
         match (&self.list, name) {
             (Some(_), Some(ServerName::DnsName(_))) => Ok(EchStatus::Offered),
@@ -78,10 +79,11 @@ impl Ech {
     }
 }
 
-/// The same configuration with Encrypted Client Hello, for `provider` and so for TLS 1.3 alone; and without resumption.
-/// When a second ClientHello is asked for, which anybody on the way can do, and so that the first one counts as rejected,
-/// rustls 0.23 sends the true ticket in the open: with it an attacker can ask servers which of them has made it. (It is
-/// mended in 0.24: rustls' pull request 3186.)
+/// Copies a configuration, adding Encrypted Client Hello and disabling resumption. `provider` offers TLS 1.3 only.
+///
+/// Resumption is off because of a defect in rustls 0.23: after a HelloRetryRequest, which anyone on the path can send,
+/// the second ClientHello carries the real ticket in plaintext. An attacker could use the ticket to find out which
+/// server issued it. rustls 0.24 fixes this (pull request 3186).
 pub(crate) fn derived(
     base: &ClientConfig,
     provider: CryptoProvider,
@@ -110,7 +112,7 @@ pub(crate) fn derived(
     Ok(config)
 }
 
-/// The list that a server wants used instead, in the bytes that it sent.
+/// The retry configurations (RFC 9849 section 6.1.6), in the server's encoding.
 pub(crate) fn retry_list(configs: &[EchConfigPayload]) -> Vec<u8> {
     let mut bytes = vec![0, 0];
     configs.iter().for_each(|config| config.encode(&mut bytes));

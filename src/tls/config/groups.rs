@@ -1,4 +1,4 @@
-//! Which groups keys are exchanged with, and which of them is the most wanted: OpenSSL's list of names.
+//! Parses the list of key exchange groups, in OpenSSL's syntax: names in order of preference.
 
 use std::ffi::CStr;
 
@@ -9,12 +9,12 @@ use super::code_points;
 use crate::error::{Error, Result, shown};
 use crate::status::Status;
 
-/// All names together have less than 100 bytes; the rest is for those that are passed over.
+/// The names of all groups have less than 100 bytes. The rest is for unknown names that a "?" makes optional.
 const MAX_STRING: usize = 4096;
 
 pub(crate) type Group = &'static dyn SupportedKxGroup;
 
-/// What there is, and the other names that OpenSSL has for it. Those of IANA are [`code_points::key_exchange_group`]'s.
+/// The supported groups with OpenSSL's other names for them. The IANA names are in [`code_points::key_exchange_group`].
 const KNOWN: [(Group, &[&str]); 7] = [
     (kx_group::X25519MLKEM768, &[]),
     (kx_group::X25519, &[]),
@@ -25,9 +25,8 @@ const KNOWN: [(Group, &[&str]); 7] = [
     (kx_group::MLKEM1024, &[]),
 ];
 
-/// The first four: the post-quantum hybrid, whose second half goes along as a key share of its own, and what all the
-/// world has.
-pub(crate) fn usual() -> Vec<Group> {
+/// The default: the post-quantum hybrid, with its X25519 half as a second key share, and the widely supported groups.
+pub(crate) fn default_groups() -> Vec<Group> {
     KNOWN.iter().take(4).map(|(group, _)| *group).collect()
 }
 
@@ -35,7 +34,7 @@ pub(crate) fn name(group: Group) -> Option<&'static CStr> {
     code_points::key_exchange_group(group.name())
 }
 
-/// Reads a list, the most wanted first.
+/// Parses a list in order of preference.
 pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
     if list.len() > MAX_STRING {
         let message = format!("groups must have at most {MAX_STRING} bytes; it has {}", list.len());
@@ -59,7 +58,7 @@ pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
             None if may_be_unknown => {}
             None => {
                 let word = word.escape_ascii().to_string();
-                let error = refused(format!("has \"{}\", which is none of {},", shown(&word), existing()));
+                let error = refused(format!("has \"{}\", which is none of {},", shown(&word), supported_names()));
                 let advice = if item.iter().any(|byte| b", ;".contains(byte)) {
                     "names stand with \":\" between them"
                 } else {
@@ -71,7 +70,7 @@ pub(crate) fn parse(list: &[u8]) -> Result<Vec<Group>> {
         at += item.len() + 1;
     }
     if groups.is_empty() {
-        let message = format!("groups selects none of {}", existing());
+        let message = format!("groups selects none of {}", supported_names());
         return Err(Error::new(Status::InvalidArgument, message));
     }
     Ok(groups)
@@ -82,7 +81,7 @@ fn is_called(group: NamedGroup, others: &[&str], word: &[u8]) -> bool {
         || others.iter().any(|name| name.as_bytes().eq_ignore_ascii_case(word))
 }
 
-fn existing() -> String {
+fn supported_names() -> String {
     let names = KNOWN.iter().filter_map(|(group, _)| name(*group)).map(CStr::to_string_lossy);
     names.collect::<Vec<_>>().join(", ")
 }
@@ -98,17 +97,17 @@ mod tests {
     }
 
     #[test]
-    fn what_the_provider_has_is_known_and_the_usual_is_its_default() {
+    fn table_and_defaults_match_the_provider() {
         for group in ALL_KX_GROUPS {
             assert!(KNOWN.iter().any(|(known, _)| known.name() == group.name()), "{group:?}");
         }
         assert_eq!(KNOWN.len(), ALL_KX_GROUPS.len());
-        assert_eq!(joined(&usual()), "X25519MLKEM768:x25519:secp256r1:secp384r1");
-        assert_eq!(joined(&usual()), joined(DEFAULT_KX_GROUPS));
+        assert_eq!(joined(&default_groups()), "X25519MLKEM768:x25519:secp256r1:secp384r1");
+        assert_eq!(joined(&default_groups()), joined(DEFAULT_KX_GROUPS));
     }
 
     #[test]
-    fn lists_are_read_in_their_order() {
+    fn lists_keep_their_order() {
         const ALL: &str = "X25519MLKEM768, x25519, secp256r1, secp384r1, SecP256r1MLKEM768, MLKEM768, MLKEM1024";
         let none = format!("groups selects none of {ALL}");
         let unknown = |word: &str, at: usize| format!("groups has \"{word}\", which is none of {ALL}, at byte {at}");

@@ -1,4 +1,4 @@
-//! The secrets of sessions, written to a file for programs that decrypt captured traffic: NSS' key log format.
+//! Writes the secrets of sessions to a file in the NSS key log format, so that captured traffic can be decrypted.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -15,14 +15,14 @@ use crate::memory;
 use crate::socket::sys;
 use crate::status::Status;
 
-/// Open as long as the context lives.
+/// Stays open as long as the context.
 #[derive(Debug)]
 pub(crate) struct KeylogFile {
     path: std::ffi::CString,
     file: File,
 }
 
-/// The file that the options or the environment name, opened.
+/// Opens the file that the options or SSLKEYLOGFILE name.
 pub(crate) fn open(options: &TlsOptions) -> Result<Option<KeylogFile>> {
     match &options.keylog {
         KeylogSetting::Nowhere => Ok(None),
@@ -39,8 +39,8 @@ pub(crate) fn open(options: &TlsOptions) -> Result<Option<KeylogFile>> {
 
 impl KeylogFile {
     fn open(path: &Path) -> Result<KeylogFile> {
-        // Nobody else may read the secrets. A pipe is neither waited for when it is opened, which fails if nobody
-        // reads it, nor when it is full: then the line is lost and the connection goes on.
+        // Mode 0600: other users must not read the secrets. O_NONBLOCK: opening a FIFO without a reader fails instead
+        // of blocking, and a line for a full FIFO is dropped instead of delaying the connection.
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
         let file = File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
         let file = file
@@ -65,7 +65,7 @@ impl KeyLog for KeylogFile {
             }
         }
         line.push('\n');
-        // One call, so that lines of several processes do not mix. A log that fails ends no connection.
+        // A single write, so that lines of several processes do not mix. A failed write does not fail the connection.
         let _ = sys::write_without_signal(self.file.as_raw_fd(), line.as_bytes());
     }
 }
@@ -76,7 +76,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn lines_are_appended_whole() {
+    fn appends_whole_lines() {
         let path = std::env::temp_dir().join(format!("netlib-keylog-{}", std::process::id()));
         for _ in 0..2 {
             let log = KeylogFile::open(&path).unwrap();
@@ -88,11 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_is_neither_waited_for_nor_deadly() {
+    fn fifo_neither_blocks_nor_raises_sigpipe() {
         let (mut read, write) = std::io::pipe().unwrap();
         let log = KeylogFile::open(Path::new(&format!("/dev/fd/{}", write.as_raw_fd()))).unwrap();
         drop(write);
-        // More than a pipe holds.
+        // More bytes than a pipe's buffer holds.
         for _ in 0..100 {
             log.log("X", &[0; 1000], &[0; 1000]);
         }

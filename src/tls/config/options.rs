@@ -1,4 +1,4 @@
-//! What a context is made from.
+//! The settings from which a context is made.
 
 pub(crate) mod bits;
 mod versions;
@@ -25,10 +25,10 @@ use crate::tls::credentials::{identity, pem};
 use crate::tls::verify::pins::Pin;
 use crate::tls::verify::{crl, trust};
 
-/// What fits beside everything else into the first message of a handshake, whose lengths have 16 bits.
+/// Leaves room for the other extensions in a ClientHello, whose extension block has a 16-bit length.
 const MAX_ALPN: usize = 8192;
 
-/// What is asked of the peer's certificate, with the numbers of Python's `ssl` module.
+/// How the peer's certificate is verified. The numbers are those of Python's `ssl` module.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMode {
@@ -62,10 +62,10 @@ pub(crate) mod setter {
     pub(crate) const IDENTITY_FILES: &str = "netlib_tls_options_set_identity_files";
 }
 
-/// Where a key log is written.
+/// The destination of the key log.
 #[derive(Clone, Debug)]
 pub(crate) enum KeylogSetting {
-    /// To what SSLKEYLOGFILE names, if it is set and the environment is used.
+    /// The file named by SSLKEYLOGFILE, if it is set and `use_environment` is true.
     Environment,
     Nowhere,
     To(PathBuf),
@@ -87,15 +87,15 @@ pub struct TlsOptions {
     pub(crate) pins_replace_chain: bool,
     pub(crate) minimum_version: Version,
     pub(crate) maximum_version: Version,
-    /// A minimum or a maximum was asked for.
-    pub(crate) range_asked: bool,
+    /// True if a minimum or maximum version was set.
+    pub(crate) has_version_range: bool,
     pub(crate) ssl_version: Option<versions::Method>,
-    /// OpenSSL's bits, as they were asked for.
+    /// SSL_OP_ bits as the caller set them.
     pub(crate) bits: i64,
     pub(crate) resumption: bool,
     pub(crate) early_data: bool,
     pub(crate) ciphers: Option<Selection>,
-    /// Not empty.
+    /// Never empty.
     pub(crate) groups: Option<Vec<Group>>,
     pub(crate) ech: Ech,
     pub(crate) keylog: KeylogSetting,
@@ -124,7 +124,7 @@ impl Default for TlsOptions {
             pins_replace_chain: false,
             minimum_version: Version::Tls12,
             maximum_version: Version::Tls13,
-            range_asked: false,
+            has_version_range: false,
             ssl_version: None,
             bits: bits::DEFAULT,
             resumption: true,
@@ -172,7 +172,7 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// Returns the clock that was set before, for the caller to drop.
+    /// Returns the previous clock, for the caller to drop.
     pub fn set_wall_clock(&mut self, clock: Option<WallClock>) -> Option<WallClock> {
         mem::replace(&mut self.wall_clock, clock)
     }
@@ -185,14 +185,14 @@ impl TlsOptions {
         self.embedded_trust = on;
     }
 
-    /// Unless set: exactly when nothing else is chosen and there is something to verify.
+    /// By default the system's store is trusted if no other trust is set and certificates are verified.
     pub(crate) fn trusts_system(&self) -> bool {
         let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
         let verifies_nobody = self.server_only && self.server_mode() == VerifyMode::None;
         self.system_trust.unwrap_or(!is_chosen && self.verifies_chain() && !verifies_nobody)
     }
 
-    /// Python's tie between the two settings: NONE is refused once names are to be checked.
+    /// As in Python, CERT_NONE is refused while check_hostname is on.
     pub fn set_verify_mode(&mut self, code: i32) -> Result<()> {
         let mode = match code {
             0 => VerifyMode::None,
@@ -211,7 +211,7 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// The other half of the tie: a name can only be checked on a certificate that is.
+    /// As in Python, turning the name check on raises CERT_NONE to CERT_REQUIRED.
     pub fn set_check_hostname(&mut self, on: bool) {
         self.check_hostname = Some(on);
         if on && self.verify_mode == Some(VerifyMode::None) {
@@ -229,30 +229,30 @@ impl TlsOptions {
 
     pub fn set_minimum_version(&mut self, code: i32) -> Result<()> {
         self.minimum_version = Version::minimum_from_code(code)?;
-        self.range_asked = true;
+        self.has_version_range = true;
         Ok(())
     }
 
     pub fn set_maximum_version(&mut self, code: i32) -> Result<()> {
         self.maximum_version = Version::from_code(code)?;
-        self.range_asked = true;
+        self.has_version_range = true;
         Ok(())
     }
 
-    /// Python's PROTOCOL_… numbers.
+    /// `code`: one of Python's PROTOCOL_ numbers.
     pub fn set_ssl_version(&mut self, code: i32) -> Result<()> {
         self.ssl_version = Some(versions::Method::from_code(code)?);
         Ok(())
     }
 
-    /// All of OpenSSL's bits at once.
+    /// Replaces all SSL_OP_ bits.
     pub fn set_options(&mut self, bits: i64) -> Result<()> {
         bits::check(bits)?;
         self.bits = bits;
         Ok(())
     }
 
-    /// The bit OP_NO_TICKET, the other way round.
+    /// Clears or sets OP_NO_TICKET.
     pub fn set_session_tickets(&mut self, on: bool) {
         self.bits = if on { self.bits & !bits::NO_TICKET } else { self.bits | bits::NO_TICKET };
     }
@@ -265,7 +265,7 @@ impl TlsOptions {
         self.early_data = on;
     }
 
-    /// Early data is written before a protocol is agreed on, so it must be certain which one that is.
+    /// Early data precedes ALPN negotiation, so its protocol must be certain: at most one may be offered.
     pub(crate) fn check_early_data(&self) -> Result<()> {
         let refused = |message: &str, advice| {
             let error = Error::new(Status::InvalidArgument, message).prefixed(setter::EARLY_DATA);
@@ -283,20 +283,20 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// `None` and the empty string: the default suites, as urllib3.
+    /// `None` or an empty string selects the default suites, as in urllib3.
     pub fn set_ciphers(&mut self, string: Option<&[u8]>) -> Result<()> {
         let string = string.filter(|string| !string.is_empty());
         self.ciphers = string.map(Selection::parse).transpose()?;
         Ok(())
     }
 
-    /// `None` and the empty string: the default groups.
+    /// `None` or an empty string selects the default groups.
     pub fn set_key_exchange_groups(&mut self, list: Option<&[u8]>) -> Result<()> {
         self.groups = list.filter(|list| !list.is_empty()).map(groups::parse).transpose()?;
         Ok(())
     }
 
-    /// `None`: none.
+    /// `None` clears the list.
     pub fn set_ech_config_list(&mut self, list: Option<&[u8]>) -> Result<()> {
         self.ech.list = list.map(ConfigList::parse).transpose()?.map(Arc::new);
         Ok(())
@@ -306,12 +306,12 @@ impl TlsOptions {
         self.ech.grease = on;
     }
 
-    /// `None`: nowhere, whatever SSLKEYLOGFILE says.
+    /// `None` disables the key log, even if SSLKEYLOGFILE is set.
     pub fn set_keylog_file(&mut self, path: Option<PathBuf>) {
         self.keylog = path.map_or(KeylogSetting::Nowhere, KeylogSetting::To);
     }
 
-    /// NPN was never standardised and is gone from every library; no protocols ask for nothing.
+    /// NPN was never standardised, and all TLS libraries have removed it. An empty list is accepted.
     pub fn set_npn_protocols(&mut self, count: usize) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -333,7 +333,7 @@ impl TlsOptions {
             let message = format!("protocol must have 1 to 255 bytes; it has {}", protocol.len());
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        if let Some((at, why)) = several_in(protocol) {
+        if let Some((at, why)) = find_list_separator(protocol) {
             let message = format!("protocol {why} (at byte {at}): it must be the name of one");
             let advice = "to offer several: netlib_tls_options_add_alpn_protocol for each";
             return Err(Error::new(Status::InvalidArgument, message).at(at).with_advice(Some(advice)));
@@ -359,13 +359,13 @@ impl TlsOptions {
         self.identity = Some(identity::Source::Files { chain, key });
     }
 
-    /// For whichever identity is set; `None` takes the password away.
+    /// Applies to the identity that is set before or after. `None` clears the password.
     pub fn set_key_password(&mut self, password: Option<&[u8]>) -> Result<()> {
         self.key_password = password.map(Password::new).transpose()?;
         Ok(())
     }
 
-    /// Returns the callback that was set before, for the caller to drop.
+    /// Returns the previous callback, for the caller to drop.
     pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) -> Option<ServerNameCallback> {
         mem::replace(&mut self.server_name_callback, callback)
     }
@@ -374,36 +374,37 @@ impl TlsOptions {
         self.use_environment = on;
     }
 
-    /// Not for client sessions: authorities are needed only if client certificates are requested.
+    /// The context makes no client sessions, so authorities are loaded only if client certificates are requested.
     pub fn set_server_only(&mut self, on: bool) {
         self.server_only = on;
     }
 
-    /// What a client asks of a server.
+    /// The verification mode of clients.
     pub(crate) fn client_mode(&self) -> VerifyMode {
         self.verify_mode.unwrap_or(VerifyMode::Required)
     }
 
-    /// What a server asks of a client: nothing unless told.
+    /// The verification mode of servers. By default servers request no certificate.
     pub(crate) fn server_mode(&self) -> VerifyMode {
         self.verify_mode.unwrap_or(VerifyMode::None)
     }
 
-    /// Whether an authority must have issued what a peer shows; of clients, only where they are asked for something.
+    /// True if the peer's certificate must chain to a trusted authority. At servers this applies to certificates they
+    /// request.
     pub(crate) fn verifies_chain(&self) -> bool {
         self.client_mode() != VerifyMode::None && !self.pins_replace_chain
     }
 
-    /// Unless set: on whenever a certificate is verified. urllib3 makes contexts that leave it off for OPTIONAL, and
-    /// then compares the name itself; netlib has no such later check.
+    /// By default on whenever certificates are verified. urllib3 leaves it off for CERT_OPTIONAL and compares the name
+    /// after the handshake; netlib has no such later check.
     pub(crate) fn checks_hostname(&self) -> bool {
         self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
 }
 
-/// The position and the reason if a name is probably a list of several. RFC 7301 allows any bytes; but no registered
-/// name has a comma or begins with its own length, as the names in OpenSSL's list format do.
-fn several_in(protocol: &[u8]) -> Option<(usize, &'static str)> {
+/// The offset and reason if a name is probably a list of several. RFC 7301 allows any bytes, but no registered name
+/// contains a comma or begins with its own length, as the names in OpenSSL's list format do.
+fn find_list_separator(protocol: &[u8]) -> Option<(usize, &'static str)> {
     if let Some(at) = memchr::memchr(b',', protocol) {
         return Some((at, "has a comma"));
     }
@@ -427,7 +428,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn protocols_are_bounded_each_and_together() {
+    fn alpn_protocols_are_limited_in_length_and_total() {
         let mut options = TlsOptions::default();
         for protocol in [&b""[..], &[b'x'; 256]] {
             assert_eq!(options.add_alpn_protocol(protocol).unwrap_err().status(), Status::InvalidArgument);
@@ -439,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_protocol_is_one() {
+    fn alpn_protocol_must_be_a_single_name() {
         let comma = |at: usize| Err(format!("protocol has a comma (at byte {at}): it must be the name of one"));
         let lengths = || Err("protocol has lengths in it (at byte 0): it must be the name of one".to_owned());
         for (protocol, expected) in [
@@ -459,7 +460,7 @@ mod tests {
             (b"\x0a\x0a", Ok(())),
             (b"\x2a\x2a", Ok(())),
             (b"\xfa\xfa", Ok(())),
-            // A length that is a character.
+            // Begins with its own length, which is a printable character.
             (b"!aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Ok(())),
         ] {
             let added = TlsOptions::default().add_alpn_protocol(protocol);
@@ -468,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_and_the_name_are_tied() {
+    fn verify_mode_and_check_hostname_depend_on_each_other() {
         let made = |steps: &[(&str, i32)]| {
             let mut options = TlsOptions::default();
             for (what, value) in steps {

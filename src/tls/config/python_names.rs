@@ -1,4 +1,4 @@
-//! The names of Python's `ssl` module for verification modes and protocol methods, as urllib3 resolves them.
+//! Resolves the names of Python's `ssl` constants for verification modes and protocol methods, as urllib3 does.
 
 use crate::error::{Error, Result, shown};
 use crate::status::Status;
@@ -17,12 +17,14 @@ const SSL_VERSIONS: &[(&str, i32)] = &[
     ("TLS_SERVER", 17),
 ];
 
-/// `None` is CERT_REQUIRED; a constant's name, whole or without `CERT_`, its number; a number in decimal, itself.
+/// `None` is CERT_REQUIRED. A name, with or without the prefix `CERT_`, gives its number. A decimal number gives
+/// itself.
 pub fn cert_reqs(candidate: Option<&str>) -> Result<i32> {
     candidate.map_or(Ok(2), |candidate| resolve(candidate, "CERT_", CERT_REQS))
 }
 
-/// `None` is PROTOCOL_TLS; a constant's name, whole or without `PROTOCOL_`, its number; a number in decimal, itself.
+/// `None` is PROTOCOL_TLS. A name, with or without the prefix `PROTOCOL_`, gives its number. A decimal number gives
+/// itself.
 pub fn ssl_version(candidate: Option<&str>) -> Result<i32> {
     candidate.map_or(Ok(2), |candidate| resolve(candidate, "PROTOCOL_", SSL_VERSIONS))
 }
@@ -32,7 +34,7 @@ fn resolve(candidate: &str, prefix: &str, table: &[(&str, i32)]) -> Result<i32> 
     if let Some((_, number)) = table.iter().find(|(name, _)| *name == short) {
         return Ok(*number);
     }
-    // Not what `parse` would also take: "+1" is no number of the interface.
+    // Stricter than `parse`, which also accepts "+1".
     let digits = candidate.strip_prefix('-').unwrap_or(candidate);
     if !digits.is_empty()
         && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -56,9 +58,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_the_reference() {
-        // Recorded from urllib3 2.8.0 and 1.26.20 on Python 3.11, which has no SSLv2 and SSLv3 left; decimal text is
-        // netlib's, for numbers that arrive as text.
+    fn resolves_as_urllib3() {
+        // Recorded from urllib3 2.8.0 and 1.26.20 on Python 3.11, which lacks SSLv2 and SSLv3. Decimal text is an
+        // extension of netlib's.
         for (candidate, expected) in [
             (None, Some(2)),
             (Some("CERT_REQUIRED"), Some(2)),

@@ -38,7 +38,7 @@ impl Context {
             pins_replace_chain,
             minimum_version: _,
             maximum_version: _,
-            range_asked: _,
+            has_version_range: _,
             ssl_version: _,
             bits,
             resumption,

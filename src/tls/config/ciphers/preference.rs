@@ -1,13 +1,13 @@
-//! The order in which suites are offered when nobody asked for another: the fastest first, as in browsers and in Go. All
-//! are strong enough, so that the best is the one that costs least. AES-GCM is that where the processor has instructions for
-//! it; in software it is slow, and hard to write without a trace of the key in its timing, and ChaCha20-Poly1305 is neither.
+//! The default order of cipher suites: the fastest first, as in browsers and in Go. All are strong enough, so speed
+//! decides. AES-GCM is the fastest where the processor has AES instructions. In software, AES-GCM is slow and hard to
+//! implement without leaking the key through timing, so ChaCha20-Poly1305 comes first there.
 
 use rustls::CipherSuite;
 
-/// What the order depends on.
+/// The processor features that decide the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Processor {
-    /// It has instructions for AES, and for the multiplication of GCM.
+    /// Has instructions for AES and for GCM's carry-less multiplication.
     WithAes,
     WithoutAes,
 }
@@ -37,11 +37,11 @@ const WITHOUT_AES: [CipherSuite; 9] = [
 ];
 
 impl Processor {
-    /// The one that this runs on.
+    /// Detects the features of the current processor.
     pub(crate) fn here() -> Processor {
         #[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
         let has_aes = std::arch::is_x86_feature_detected!("aes") && std::arch::is_x86_feature_detected!("pclmulqdq");
-        // There the one feature stands for both.
+        // On AArch64 the feature "aes" includes the multiplication.
         #[cfg(target_arch = "aarch64")]
         let has_aes = std::arch::is_aarch64_feature_detected!("aes");
         #[cfg(not(any(target_arch = "x86_64", target_arch = "x86", target_arch = "aarch64")))]
@@ -49,7 +49,7 @@ impl Processor {
         if has_aes { Processor::WithAes } else { Processor::WithoutAes }
     }
 
-    /// The most wanted first; those of TLS 1.3 before the others.
+    /// The suites in order of preference, TLS 1.3 before TLS 1.2.
     pub(crate) fn order(self) -> &'static [CipherSuite] {
         match self {
             Processor::WithAes => &WITH_AES,

@@ -22,7 +22,7 @@ fn every_suite_of_the_provider_is_in_a_table() {
 }
 
 #[test]
-fn suites_of_tls_1_3_stay_unless_named() {
+fn tls13_suites_stay_unless_one_is_named() {
     const USUAL: [&str; 3] = ["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"];
     const RSA128: &str = "ECDHE-RSA-AES128-GCM-SHA256";
     for (string, expected) in [
@@ -34,7 +34,7 @@ fn suites_of_tls_1_3_stay_unless_named() {
         ("TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384", vec![USUAL[2], USUAL[0]]),
         ("TLS_AES_128_GCM_SHA256:ECDHE-RSA-AES128-GCM-SHA256", vec![USUAL[2], RSA128]),
         ("!TLS_AES_128_GCM_SHA256:TLS_AES_128_GCM_SHA256:ECDHE-RSA-AES128-GCM-SHA256", vec![RSA128]),
-        // No part of a joined word: those govern TLS 1.2.
+        // A joined word governs TLS 1.2 only, so this name is unknown there.
         ("ECDHE-RSA-AES128-GCM-SHA256:TLS_AES_128_GCM_SHA256+AES", [&USUAL[..], &[RSA128]].concat()),
     ] {
         assert_eq!(names_of(string).unwrap(), expected, "{string}");
@@ -42,7 +42,7 @@ fn suites_of_tls_1_3_stay_unless_named() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn parse_errors_report_the_offset() {
     const NOTHING: &str = "ciphers selects none of ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384, \
                            ECDHE-ECDSA-CHACHA20-POLY1305, ECDHE-RSA-CHACHA20-POLY1305, ECDHE-ECDSA-AES128-GCM-SHA256, \
                            ECDHE-RSA-AES128-GCM-SHA256, TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, \
@@ -103,9 +103,9 @@ fn unknown_words_are_kept() {
     }
 }
 
-/// Every byte, and every sign, at each place of a string: an answer, never a panic.
+/// Every byte and every operator at each position gives a result and never panics.
 #[test]
-fn any_bytes_are_answered() {
+fn arbitrary_bytes_never_panic() {
     let string = b"HIGH:+AES+aRSA:-TLS_AES_128_GCM_SHA256:@SECLEVEL=1!x";
     for at in 0..string.len() {
         for byte in 0..=255 {

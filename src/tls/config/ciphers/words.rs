@@ -1,11 +1,11 @@
-//! The words of OpenSSL 3.0 that stand for several suites.
+//! The words in OpenSSL 3.0's cipher strings that select several suites.
 
-/// Suites of TLS 1.2: bit 0 is the first of the list. The two bits behind them are classes: a set without any selects
-/// nothing.
+/// A set of TLS 1.2 suites: bit `n` is entry `n` of the table. The two bits above the suites are strength classes. A
+/// set with no class bit selects nothing.
 pub(crate) type Set = u8;
 
 const CLASSES: Set = 0b1100_0000;
-/// To OpenSSL, FIPS is a class beside HIGH, so that "HIGH+FIPS" contradicts itself.
+/// OpenSSL treats FIPS as a class beside HIGH, so "HIGH+FIPS" selects nothing.
 const HIGH_ONLY: Set = !0b1000_0000;
 const FIPS_ONLY: Set = !0b0100_0000;
 
@@ -16,11 +16,11 @@ const CHACHA20: Set = CLASSES | 0b00_11_00;
 const AES128: Set = CLASSES | 0b11_00_00;
 const AES: Set = AES128 | AES256;
 pub(crate) const ALL: Set = ECDSA | RSA;
-/// The word is known; the suites it stands for do not exist here.
+/// A known word that matches no supported suite.
 const NONE: Set = 0;
 
-/// All that exist here exchange keys by ECDHE and protect records by an AEAD, so that what asks for another key exchange
-/// or for a MAC ("SHA256" is one) selects none.
+/// All supported suites use ECDHE and an AEAD. A word for another key exchange or for a MAC (such as "SHA256") selects
+/// none.
 const ALIASES: &[(&str, Set)] = &[
     ("ALL", ALL),
     ("HIGH", ALL & HIGH_ONLY),
@@ -83,7 +83,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("aGOST01", NONE),
     ("aGOST12", NONE),
     ("aKRB5", NONE),
-    // Both.
+    // Key exchange and authentication.
     ("RSA", NONE),
     ("EDH", NONE),
     ("DHE", NONE),
@@ -123,12 +123,12 @@ const ALIASES: &[(&str, Set)] = &[
     ("GOST12", NONE),
 ];
 
-/// The suites that a word stands for.
+/// The suites that a word selects.
 pub(crate) fn alias(word: &[u8]) -> Option<Set> {
     ALIASES.iter().find(|(name, _)| name.as_bytes() == word).map(|(_, set)| *set)
 }
 
-/// The set of one suite.
+/// The set with only the suite at `index`.
 pub(crate) fn one(index: usize) -> Set {
     CLASSES | 1 << index
 }

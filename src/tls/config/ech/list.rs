@@ -1,5 +1,5 @@
-//! An ECHConfigList (RFC 9849 section 4) read: where it is malformed, and which of its configurations can be used.
-//! rustls reads it too, but says only that it is bad, and then drops the whole list for one name in it.
+//! Parses an ECHConfigList (RFC 9849 section 4), reports the offset of a malformed part, and selects a usable
+//! configuration. rustls parses it too, but reports no reason, and rejects the whole list for one bad public name.
 
 use std::ffi::CString;
 
@@ -16,34 +16,34 @@ use crate::memory;
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// The version of RFC 9849, which is that of its last drafts.
+/// The version of RFC 9849 and of its last drafts.
 const VERSION: u16 = 0xfe0d;
 
-/// A list has a length of two bytes before it.
+/// A two-byte length precedes the list.
 const MAX_LIST: usize = 2 + 0xffff;
 
-/// The same in base64.
+/// The longest list in base64.
 const MAX_TEXT: usize = MAX_LIST.div_ceil(3) * 4;
 
-/// An extension that a client must know, or leave the configuration alone (RFC 9849 section 4.1).
+/// Marks an extension that a client must support to use the configuration (RFC 9849 section 4.1).
 const MANDATORY: u16 = 0x8000;
 
-/// Of how many configurations a message tells why they cannot be used.
-const TOLD: usize = 4;
+/// The number of unusable configurations that a message explains.
+const MAX_REASONS: usize = 4;
 
-/// A list, and what of it is used.
+/// A parsed list and the configuration that sessions use.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigList {
-    /// All of it, as it came.
+    /// The list as the server published it.
     pub(crate) bytes: Vec<u8>,
-    /// The first configuration that can be used.
+    /// The first usable configuration.
     pub(crate) config: EchConfig,
-    /// Whom an observer sees, and whom a server that cannot decrypt must prove to be.
+    /// The name in the outer ClientHello. A server that rejects ECH must have a certificate for it.
     pub(crate) public_name: CString,
 }
 
 impl ConfigList {
-    /// Bytes, or base64.
+    /// Parses a list in binary or base64.
     pub(crate) fn parse(text: &[u8]) -> Result<ConfigList> {
         if text.is_empty() {
             return Err(malformed("is empty", 0));
@@ -52,7 +52,7 @@ impl ConfigList {
         if text.len() > MAX_TEXT {
             return Err(malformed(&format!("has {} bytes, more than a list can have", text.len()), MAX_TEXT));
         }
-        let bytes = if is_list(text) { memory::copy(text, "config_list")? } else { decoded(text)? };
+        let bytes = if is_list(text) { memory::copy(text, "config_list")? } else { decode_base64(text)? };
         let mut unusable = Vec::new();
         let mut chosen = None;
         let mut whole = Reader::of(&bytes);
@@ -68,16 +68,16 @@ impl ConfigList {
             let version = list.number("a configuration's version")?;
             let contents = list.vector("a configuration")?;
             let whole = list.bytes.get(start..list.at).unwrap_or(&[]);
-            // A list is good or it is not, so those behind are read too; only their keys are not tried any more.
+            // Configurations after the selected one must be well-formed too, but their keys are not tried.
             let contents = if version == VERSION { Some(read(contents)?) } else { None };
             if chosen.is_some() {
                 continue;
             }
-            let judged = match contents {
-                Some(contents) => judge(&contents, whole),
+            let selected = match contents {
+                Some(contents) => select(&contents, whole),
                 None => Err(format!("has version 0x{version:04x}")),
             };
-            match judged {
+            match selected {
                 Ok(usable) => chosen = Some(usable),
                 Err(why) => unusable.push(why),
             }
@@ -92,7 +92,7 @@ impl ConfigList {
     }
 }
 
-/// Whether this is the list itself: it begins with the length of the rest.
+/// True if the bytes are a binary list: the first two bytes are the length of the rest.
 fn is_list(text: &[u8]) -> bool {
     let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match text.first_chunk() {
@@ -101,7 +101,7 @@ fn is_list(text: &[u8]) -> bool {
     }
 }
 
-fn decoded(text: &[u8]) -> Result<Vec<u8>> {
+fn decode_base64(text: &[u8]) -> Result<Vec<u8>> {
     let engine = if text.ends_with(b"=") { &BASE64 } else { &BASE64_UNPADDED };
     engine.decode(text).map_err(|error| {
         use base64::DecodeError;
@@ -117,11 +117,11 @@ fn malformed(what: &str, at: usize) -> Error {
     Error::new(Status::InvalidArgument, format!("config_list {what} (at byte {at})")).at(at)
 }
 
-/// What a client looks at in an ECHConfigContents.
+/// The fields of an ECHConfigContents that a client uses.
 struct Contents<'a> {
     kem: u16,
     public_key: &'a [u8],
-    /// Of a key-derivation function and a cipher each.
+    /// Pairs of KDF and AEAD.
     suites: Vec<(u16, u16)>,
     public_name: &'a [u8],
     extensions: Vec<u16>,
@@ -164,8 +164,8 @@ fn read(mut from: Reader<'_>) -> Result<Contents<'_>> {
     Ok(Contents { kem, public_key, suites, public_name, extensions })
 }
 
-/// What rustls makes of a configuration and the name that it shows, or why it cannot be used.
-fn judge(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConfig, CString), String> {
+/// The rustls configuration and the public name, or the reason why the configuration is unusable.
+fn select(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConfig, CString), String> {
     if let Some(unknown) = contents.extensions.iter().find(|extension| **extension & MANDATORY != 0) {
         return Err(format!("has the mandatory extension 0x{unknown:04x}"));
     }
@@ -178,11 +178,11 @@ fn judge(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConfi
         return Err("has a public name that is no host name".to_owned());
     };
     let Some(suite) = contents.suites.iter().find_map(|suite| supported(contents.kem, *suite)) else {
-        let suites = contents.suites.iter().take(TOLD);
+        let suites = contents.suites.iter().take(MAX_REASONS);
         let suites: Vec<_> = suites.map(|(kdf, aead)| format!("0x{kdf:04x}/0x{aead:04x}")).collect();
         return Err(format!("has no HPKE suite known here (KEM 0x{:04x}, {})", contents.kem, suites.join(", ")));
     };
-    // rustls takes any key, and finds out in the session.
+    // rustls accepts any key and fails later, in the session.
     let info = [&b"tls ech\0"[..], whole].concat();
     if suite.setup_sealer(&info, &HpkePublicKey(contents.public_key.to_vec())).is_err() {
         return Err(format!("has a public key that is none (KEM 0x{:04x})", contents.kem));
@@ -203,7 +203,7 @@ fn supported(kem: u16, (kdf, aead): (u16, u16)) -> Option<&'static dyn Hpke> {
     })
 }
 
-/// RFC 9849 section 6.1.7: a name of letters, digits and hyphens that could be no IPv4 address as URLs have it.
+/// RFC 9849 section 6.1.7: a name of letters, digits and hyphens that a URL parser would not read as an IPv4 address.
 fn host_name(bytes: &[u8]) -> Option<CString> {
     let is_fit = |byte: &u8| byte.is_ascii_alphanumeric() || b"-.".contains(byte);
     let last = bytes.rsplit(|byte| *byte == b'.').next()?;
@@ -216,18 +216,22 @@ fn host_name(bytes: &[u8]) -> Option<CString> {
 }
 
 fn told(unusable: &[String]) -> String {
-    let mut told: Vec<_> =
-        unusable.iter().take(TOLD).enumerate().map(|(index, why)| format!("number {} {why}", index + 1)).collect();
-    if unusable.len() > TOLD {
-        told.push(format!("and {} more", unusable.len() - TOLD));
+    let mut told: Vec<_> = unusable
+        .iter()
+        .take(MAX_REASONS)
+        .enumerate()
+        .map(|(index, why)| format!("number {} {why}", index + 1))
+        .collect();
+    if unusable.len() > MAX_REASONS {
+        told.push(format!("and {} more", unusable.len() - MAX_REASONS));
     }
     told.join("; ")
 }
 
-/// A part of the list that is read from its front; offsets are those of the list.
+/// Reads a part of the list from its front. Offsets are relative to the list.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
-    /// The list up to the end of the part.
+    /// The list up to the end of this part.
     bytes: &'a [u8],
     at: usize,
 }
@@ -261,7 +265,7 @@ impl<'a> Reader<'a> {
         Ok(self.take(2, what)?.iter().fold(0, |number, byte| number << 8 | u16::from(*byte)))
     }
 
-    /// What follows a length of two bytes.
+    /// Reads a vector with a two-byte length prefix.
     fn vector(&mut self, what: &str) -> Result<Reader<'a>> {
         let length = usize::from(self.number(what)?);
         let start = self.at;

@@ -1,4 +1,4 @@
-//! What of a ClientHello can be seen, what a server that has the key reads, and lists that are malformed.
+//! Tests what an observer sees of a ClientHello, what a server with the key reads, and malformed lists.
 
 mod server;
 
@@ -19,7 +19,7 @@ const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../../tests/certs/server.pem");
 const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
 
-/// Both are names of the certificate.
+/// Both names are in the certificate.
 const HIDDEN: &str = "hidden.wild.test";
 const PUBLIC: &str = "localhost";
 
@@ -54,8 +54,8 @@ fn context(change: impl FnOnce(&mut TlsOptions)) -> Context {
     Context::new(&options).unwrap()
 }
 
-/// What the engine has to say to the network.
-fn said(engine: &mut Engine) -> Vec<u8> {
+/// Takes the bytes that the engine has queued for the network.
+fn take_output(engine: &mut Engine) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some(piece) = engine.next_output() {
         bytes.extend_from_slice(piece.bytes());
@@ -76,7 +76,7 @@ fn told(engine: &mut Engine, mut bytes: &[u8]) {
 
 fn hello(engine: &mut Engine) -> (Vec<u8>, Hello) {
     engine.handshake().unwrap();
-    let bytes = said(engine);
+    let bytes = take_output(engine);
     let hello = Hello::read(&bytes);
     (bytes, hello)
 }
@@ -86,7 +86,7 @@ fn has(bytes: &[u8], text: &str) -> bool {
 }
 
 #[test]
-fn a_server_with_the_key_reads_what_nobody_else_sees() {
+fn only_a_server_with_the_key_reads_the_inner_hello() {
     let keys = Keys::new(PUBLIC);
     let context = Arc::new(context(|_| {}).with_ech(&keys.list()).unwrap());
     let mut engine = Engine::client(&context, Some(HIDDEN)).unwrap();
@@ -98,18 +98,18 @@ fn a_server_with_the_key_reads_what_nobody_else_sees() {
     assert_eq!((inner.server_name(), inner.offers_tls12()), (Some(HIDDEN), false));
     assert_eq!(inner.extension(ALPN), Some(&b"\0\x03\x02h2"[..]));
     assert!(inner.extension(EARLY_DATA).is_none() && outer.extension(EARLY_DATA).is_none());
-    // Somebody else's key.
+    // The key of another server.
     assert!(outer.decrypt(&Keys::new(PUBLIC), &mut None).is_none());
 }
 
-/// Speaks through the handshake and says one byte each way; what the client sent.
-fn served(engine: &mut Engine, mut server: ServerConnection, answer: &[u8]) -> Vec<u8> {
+/// Completes the handshake, sends one byte each way, and returns the bytes that the client sent.
+fn complete_handshake(engine: &mut Engine, mut server: ServerConnection, answer: &[u8]) -> Vec<u8> {
     use std::io::{Read as _, Write as _};
     told(engine, answer);
     assert!(engine.handshake().unwrap());
-    let mut sent = said(engine);
+    let mut sent = take_output(engine);
     engine.write(b"?").unwrap();
-    sent.extend(said(engine));
+    sent.extend(take_output(engine));
     let mut rest = &sent[..];
     while !rest.is_empty() {
         server.read_tls(&mut rest).unwrap();
@@ -130,11 +130,11 @@ fn served(engine: &mut Engine, mut server: ServerConnection, answer: &[u8]) -> V
 }
 
 #[test]
-fn a_session_is_accepted_and_none_resumed() {
+fn ech_is_accepted_and_sessions_are_not_resumed() {
     let keys = Keys::new(PUBLIC);
     let tickets = aws_lc_rs::Ticketer::new().unwrap();
     let base = context(|_| {});
-    // Derived anew for each connection, as a program does; derived once, made of options, and urllib3's way.
+    // A context derived for each connection, one derived once, one made from options, and one made as urllib3 does it.
     let derived = || Arc::new(base.with_ech(&keys.list()).unwrap());
     let kept = derived();
     let made = Arc::new(context(|options| options.set_ech_config_list(Some(&keys.list())).unwrap()));
@@ -152,10 +152,10 @@ fn a_session_is_accepted_and_none_resumed() {
         let mut engine = Engine::client(context, Some(HIDDEN)).unwrap();
         let (mut sent, outer) = hello(&mut engine);
         let inner = outer.decrypt(&keys, &mut None).unwrap();
-        // The server has given tickets. Why they stay unused: see `derived`.
+        // The server has issued tickets. `derived` says why they stay unused.
         assert!(outer.extension(PRE_SHARED_KEY).is_none() && inner.extension(PRE_SHARED_KEY).is_none());
         let (server, answer) = server::accept(&inner, &tickets);
-        sent.extend(served(&mut engine, server, &answer));
+        sent.extend(complete_handshake(&mut engine, server, &answer));
         assert_eq!(engine.ech_status(), EchStatus::Accepted);
         assert_eq!(
             (engine.server_name(), engine.session().state().alpn_protocol()),
@@ -165,7 +165,7 @@ fn a_session_is_accepted_and_none_resumed() {
         assert!(!has(&sent, HIDDEN));
         assert_eq!((engine.take_session().unwrap().is_none(), context.session_count()), (true, 0));
     }
-    // The same server's sign over another ClientHello is none: such a server has not read the name.
+    // A confirmation computed over another ClientHello does not count: that server has not decrypted the name.
     let context = Arc::new(base.with_ech(&keys.list()).unwrap());
     let (mut first, mut second) =
         (Engine::client(&context, Some(HIDDEN)).unwrap(), Engine::client(&context, Some(HIDDEN)).unwrap());
@@ -176,7 +176,7 @@ fn a_session_is_accepted_and_none_resumed() {
     assert_ne!(second.ech_status(), EchStatus::Accepted);
 }
 
-/// A server that knows nothing of it and takes P-384 only, so that it asks for a second ClientHello.
+/// A server without ECH that supports only P-384 and so sends a HelloRetryRequest.
 fn ignorant_server() -> ServerConnection {
     let mut provider = aws_lc_rs::default_provider();
     provider.kx_groups = vec![aws_lc_rs::kx_group::SECP384R1];
@@ -191,15 +191,15 @@ fn ignorant_server() -> ServerConnection {
 }
 
 #[test]
-fn a_second_hello_shows_no_more_than_the_first() {
+fn second_hello_reveals_no_more_than_the_first() {
     let keys = Keys::new(PUBLIC);
     let base = context(|_| {});
     let grease = context(|options| options.set_ech_grease(true));
-    // A session that could be resumed.
+    // A resumable session.
     let plain = Arc::new(base.clone());
     let mut engine = Engine::client(&plain, Some(HIDDEN)).unwrap();
-    let (server, answer) = server::answered_in_the_open(&hello(&mut engine).1);
-    served(&mut engine, server, &answer);
+    let (server, answer) = server::answer_outer(&hello(&mut engine).1);
+    complete_handshake(&mut engine, server, &answer);
     let mut engine = Engine::client(&plain, Some(HIDDEN)).unwrap();
     assert!(hello(&mut engine).1.extension(PRE_SHARED_KEY).is_some());
     for (context, status, name) in
@@ -215,12 +215,12 @@ fn a_second_hello_shows_no_more_than_the_first() {
         server.write_tls(&mut retry).unwrap();
         told(&mut engine, &retry);
         engine.handshake().unwrap();
-        let second = said(&mut engine);
+        let second = take_output(&mut engine);
         let hello = Hello::read(second.strip_prefix(&[20, 3, 3, 0, 1, 1][..]).unwrap());
         assert_eq!(hello.server_name(), Some(name));
         assert!(hello.extension(PRE_SHARED_KEY).is_none() && hello.extension(EARLY_DATA).is_none());
         assert_eq!(has(&second, HIDDEN), name == HIDDEN);
-        // The same extension again (section 6.1.6, section 6.2).
+        // The second ClientHello repeats the extension (sections 6.1.6 and 6.2).
         assert_eq!(hello.extension(0xfe0d), outer.extension(0xfe0d));
         server.read_tls(&mut &second[..]).unwrap();
         server.process_new_packets().unwrap();
@@ -232,12 +232,12 @@ fn a_second_hello_shows_no_more_than_the_first() {
         let shaken = engine.handshake();
         assert_eq!(shaken.is_ok(), name == HIDDEN, "{shaken:?}");
         assert_eq!(engine.ech_status(), status);
-        assert!(!has(&said(&mut engine), HIDDEN));
+        assert!(!has(&take_output(&mut engine), HIDDEN));
     }
 }
 
 #[test]
-fn a_context_derived_for_it_differs_in_nothing_else() {
+fn derived_context_differs_only_in_ech() {
     let keys = Keys::new(PUBLIC);
     let base = context(|options| options.set_identity(CHAIN, Some(KEY)).unwrap());
     let config = base.client_config(true).unwrap();
@@ -250,7 +250,7 @@ fn a_context_derived_for_it_differs_in_nothing_else() {
 }
 
 #[test]
-fn a_retry_list_has_the_bytes_that_were_sent() {
+fn retry_list_is_byte_identical() {
     use rustls::internal::msgs::codec::Reader;
     let unknown = [&0xfe0au16.to_be_bytes()[..], &vector(b"anything")].concat();
     let known = contents(0xfe0d, 0x20, &[9; 32], &[0, 1, 0, 3, 0, 1, 0, 1], b"Public.Example", &[0, 1, 0, 2, 5, 6]);
@@ -262,16 +262,16 @@ fn a_retry_list_has_the_bytes_that_were_sent() {
 }
 
 #[test]
-fn lists_are_read_or_refused_with_the_place() {
+fn malformed_lists_report_the_offset() {
     let good = config(PUBLIC, &[9; 32]);
     let list = list_of(&[&good]);
     assert_eq!(ConfigList::parse(&list).unwrap().public_name.as_c_str(), c"localhost");
-    // Cut anywhere it ends in the middle of something, and never reads as another list.
+    // A truncated list fails with the part that is incomplete and never parses as another list.
     for end in 0..list.len() {
         let error = ConfigList::parse(&list[..end]).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::InvalidArgument, Some(end)), "{end}: {error}");
     }
-    // Altered anywhere it is read, or refused in one of two ways.
+    // A list with one changed byte parses or fails with one of two statuses.
     for at in 0..list.len() {
         for bit in 0..8 {
             let mut altered = list.clone();
@@ -323,7 +323,7 @@ fn lists_are_read_or_refused_with_the_place() {
         let error = ConfigList::parse(&list_of(&[config])).unwrap_err();
         assert_eq!(error.status(), Status::Unsupported, "{error}");
         assert!(error.message().contains(why), "{error}");
-        // A good one behind it counts.
+        // A usable configuration after an unusable one is selected.
         assert_eq!(ConfigList::parse(&list_of(&[config, &good])).unwrap().public_name.as_c_str(), c"localhost");
     }
     let many = vec![&old[..]; 6];
@@ -350,7 +350,7 @@ fn lists_are_read_or_refused_with_the_place() {
             27,
             "ends in the middle of an extension",
         ),
-        // What follows a good one is read as well.
+        // Configurations after a usable one are parsed too.
         (list_of(&[&good, &[0xfe]]), 2 + good.len() + 1, "ends in the middle of a configuration's version"),
         (b"AA!A".to_vec(), 2, "neither a list nor base64"),
         (b"/etc/ech.bin".to_vec(), 8, "neither a list nor base64"),

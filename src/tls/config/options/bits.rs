@@ -1,4 +1,4 @@
-//! The bits of OpenSSL's SSL_OP_… and Python's OP_…, and what each of them means here.
+//! OpenSSL's SSL_OP_ bits (Python's OP_) and their effect in netlib.
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -8,22 +8,22 @@ pub(crate) const CIPHER_SERVER_PREFERENCE: i64 = 0x0040_0000;
 pub(crate) const NO_TLS12: i64 = 0x0800_0000;
 pub(crate) const NO_TLS13: i64 = 0x2000_0000;
 
-/// As urllib3's contexts, on which Python sets the server's preference.
+/// The bits of urllib3's contexts, to which Python adds the server's preference.
 pub(crate) const DEFAULT: i64 = NO_TICKET | CIPHER_SERVER_PREFERENCE;
 
 enum Meaning {
-    /// It is so, whether it is asked for or not.
+    /// Always in effect, set or not.
     Always,
-    /// It changes something.
+    /// Changes netlib's behaviour.
     Governs,
-    /// A workaround for another program's mistake in what does not exist here.
+    /// Has no effect: a workaround for a defect in a feature that netlib lacks.
     Nothing,
     Refused(&'static str),
 }
 
 use Meaning::{Always, Governs, Nothing, Refused};
 
-/// OpenSSL's names, without their SSL_.
+/// OpenSSL's names without the prefix SSL_.
 const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x1, "OP_NO_EXTENDED_MASTER_SECRET", Refused("the extended master secret is always offered")),
     (0x2, "OP_CLEANSE_PLAINTEXT", Refused("buffers of plaintext are reused, not cleared")),
@@ -48,7 +48,7 @@ const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x20_0000, "OP_PRIORITIZE_CHACHA", Refused("a server has one order of suites for all clients")),
     (CIPHER_SERVER_PREFERENCE, "OP_CIPHER_SERVER_PREFERENCE", Governs),
     (0x80_0000, "OP_TLS_ROLLBACK_BUG", Refused("it gives up the protection against older versions")),
-    // Servers take no early data. In older OpenSSLs, and in urllib3's own constants, it is NO_SSLv2.
+    // netlib's servers accept no early data. In older OpenSSL releases and in urllib3 this bit is NO_SSLv2.
     (0x100_0000, "OP_NO_ANTI_REPLAY", Nothing),
     (0x200_0000, "OP_NO_SSLv3", Always),
     (0x400_0000, "OP_NO_TLSv1", Always),
@@ -63,7 +63,7 @@ const MEANINGS: &[(i64, &str, Meaning)] = &[
     (0x8_0000_0000, "OP_PREFER_NO_DHE_KEX", Refused("every session exchanges keys anew")),
 ];
 
-/// Refuses what cannot be, and what OpenSSL does not know either.
+/// Refuses bits that netlib cannot honour and bits that OpenSSL does not define.
 pub(crate) fn check(bits: i64) -> Result<()> {
     let unknown = MEANINGS.iter().fold(bits, |left, (bit, _, _)| left & !bit);
     if unknown != 0 {
@@ -84,7 +84,7 @@ pub(crate) fn check(bits: i64) -> Result<()> {
     Ok(())
 }
 
-/// What is so, given what was asked for.
+/// The bits in effect when `bits` are set.
 pub(crate) fn shown(bits: i64) -> i64 {
     MEANINGS.iter().filter(|(_, _, meaning)| matches!(meaning, Always)).fold(bits, |all, (bit, _, _)| all | bit)
 }
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_bit_has_one_meaning() {
+    fn each_bit_has_one_meaning() {
         let mut seen = 0;
         for (bit, name, meaning) in MEANINGS {
             assert_eq!((bit.count_ones(), seen & bit), (1, 0), "{name}");
@@ -106,7 +106,7 @@ mod tests {
             let error = check(bit).unwrap_err();
             assert_eq!(error.message(), format!("bits has unknown ones: {bit:#x}"));
         }
-        // Python 3.11's own default, but for the bit that cannot be.
+        // Python 3.11's default without the one bit that netlib refuses.
         assert!(check(0x8252_0050).is_ok());
     }
 }

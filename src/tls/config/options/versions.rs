@@ -1,5 +1,5 @@
-//! Which versions, cipher suites and groups are offered: what minimum and maximum, the old exact version, the option
-//! bits, the cipher string and the list of groups leave together.
+//! Combines minimum and maximum version, `ssl_version`, option bits, cipher string and group list into the versions,
+//! cipher suites and groups to offer.
 
 use rustls::crypto::CryptoProvider;
 use rustls::{SupportedCipherSuite, SupportedProtocolVersion, version};
@@ -11,12 +11,12 @@ use crate::tls::config::ciphers::{self, Processor};
 use crate::tls::config::code_points::Version;
 use crate::tls::config::groups::{self, Group};
 
-/// Python's PROTOCOL_…, which urllib3 takes as `ssl_version`.
+/// Python's PROTOCOL_ constants, which urllib3 accepts as `ssl_version`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// PROTOCOL_TLS and PROTOCOL_TLS_CLIENT.
     Negotiate,
-    /// It negotiates too; to urllib3 every other number is an exact version, with the conflict that follows.
+    /// Negotiates too. urllib3 treats every other number as an exact version, which conflicts with a version range.
     TlsServer,
     Tls12,
 }
@@ -43,14 +43,14 @@ impl Method {
     }
 }
 
-/// What is offered to the peer. No list is empty.
+/// The versions, suites and groups to offer. No list is empty.
 #[derive(Debug)]
 pub(crate) struct Offer {
-    /// The newest first.
+    /// Newest first.
     pub(crate) versions: Vec<Version>,
-    /// The most wanted first.
+    /// In order of preference.
     pub(crate) suites: Vec<SupportedCipherSuite>,
-    /// The most wanted first.
+    /// In order of preference.
     pub(crate) groups: Vec<Group>,
 }
 
@@ -63,7 +63,7 @@ impl Offer {
         self.versions.iter().map(supported).collect()
     }
 
-    /// What of it is left beside Encrypted Client Hello, an extension of TLS 1.3, with which rustls offers nothing older.
+    /// The offer for Encrypted Client Hello, which needs TLS 1.3: rustls offers no older version beside it.
     pub(crate) fn for_ech(&self) -> Result<Offer> {
         let is_fit = |suite: &&SupportedCipherSuite| suite.tls13().is_some();
         let suites: Vec<_> = self.suites.iter().filter(is_fit).copied().collect();
@@ -102,7 +102,7 @@ impl TlsOptions {
             let message = format!("{} is excluded, and no other version is allowed", minimum.name());
             return Err(Error::new(Status::InvalidArgument, message).prefixed(setter::OPTIONS));
         }
-        let groups = self.groups.clone().unwrap_or_else(groups::usual);
+        let groups = self.groups.clone().unwrap_or_else(groups::default_groups);
         let has_group = |version: &&Version| groups.iter().any(|group| group.usable_for_version(version.to_rustls()));
         let names = || allowed.iter().map(|version| version.name()).collect::<Vec<_>>().join(" and ");
         if !allowed.iter().any(|version| has_group(&version)) {
@@ -112,7 +112,7 @@ impl TlsOptions {
         let mut offer = Offer { versions: Vec::new(), suites: Vec::new(), groups: Vec::new() };
         for version in allowed.iter().filter(has_group) {
             let mut suites = ciphers::offered(provider, self.ciphers.as_ref(), *version, processor);
-            // What could not be agreed on is not offered.
+            // A version without a suite cannot be negotiated and is not offered.
             if !suites.is_empty() {
                 offer.versions.push(*version);
                 offer.suites.append(&mut suites);
@@ -133,7 +133,7 @@ impl TlsOptions {
 
     fn range(&self) -> Result<(Version, Version)> {
         let invalid = |message: String| Error::new(Status::InvalidArgument, message);
-        if self.range_asked && self.ssl_version.is_some_and(|method| method != Method::Negotiate) {
+        if self.has_version_range && self.ssl_version.is_some_and(|method| method != Method::Negotiate) {
             let message = "an exact version and a minimum or maximum version exclude each other";
             return Err(invalid(message.to_owned()).prefixed(setter::SSL_VERSION));
         }
@@ -155,7 +155,7 @@ mod tests {
     use crate::tls::config::code_points;
 
     #[test]
-    fn the_fastest_suite_is_first_unless_a_string_says_otherwise() {
+    fn default_order_depends_on_the_processor() {
         const WITH_AES: &str = "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 \
                                 TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 \
                                 TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 \

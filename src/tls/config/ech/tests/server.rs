@@ -1,6 +1,7 @@
-//! A server's part of Encrypted Client Hello, which rustls 0.23 does not have: it decrypts the inner ClientHello, lets a
-//! server of rustls answer that, and puts the sign of acceptance into the answer's random bytes. For that the server
-//! runs twice, with the same random bytes and the same keys but for that sign. Read and computed by RFC 9849 alone.
+//! A test server for Encrypted Client Hello, which rustls 0.23 does not implement for servers. It decrypts the inner
+//! ClientHello, lets a rustls server answer it, and writes the acceptance confirmation into the ServerHello's random.
+//! To do this it runs the rustls server twice, with the same random bytes and keys. It follows RFC 9849 and shares no
+//! code with the client.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -21,7 +22,7 @@ pub(crate) const PRE_SHARED_KEY: u16 = 41;
 pub(crate) const EARLY_DATA: u16 = 42;
 const SUPPORTED_VERSIONS: u16 = 43;
 
-/// The key that clients encrypt for.
+/// The server's ECH key.
 pub(crate) struct Keys {
     pub(crate) config: Vec<u8>,
     secret: HpkePrivateKey,
@@ -38,20 +39,20 @@ impl Keys {
     }
 }
 
-/// A ClientHello: all of its message, and where its parts are.
+/// A ClientHello message and the offsets of its parts.
 #[derive(Clone)]
 pub(crate) struct Hello {
     pub(crate) message: Vec<u8>,
     random: Range<usize>,
     session_id: Range<usize>,
-    /// Where the suites and compression methods stand, lengths included.
+    /// The cipher suites and compression methods, with their length fields.
     choices: Range<usize>,
     pub(crate) extensions: Vec<(u16, Range<usize>)>,
     end: usize,
 }
 
 impl Hello {
-    /// From records of the handshake, in the clear.
+    /// Parses plaintext handshake records.
     pub(crate) fn read(records: &[u8]) -> Hello {
         let mut message = Vec::new();
         let mut rest = records;
@@ -91,12 +92,13 @@ impl Hello {
         Some(std::str::from_utf8(&list[5..]).unwrap())
     }
 
-    /// What is offered, and whether TLS 1.2 is among it.
+    /// True if supported_versions contains TLS 1.2.
     pub(crate) fn offers_tls12(&self) -> bool {
         self.extension(SUPPORTED_VERSIONS).unwrap()[1..].chunks(2).any(|version| version == [3, 3])
     }
 
-    /// `None` if it is not for these keys. `opener` is made by the first ClientHello of a session (section 6.1.5).
+    /// Decrypts the inner ClientHello. `None` if it was encrypted for another key. The first ClientHello of a session
+    /// sets `opener`; the second one reuses it (section 6.1.5).
     pub(crate) fn decrypt(&self, keys: &Keys, opener: &mut Option<Box<dyn HpkeOpener>>) -> Option<Hello> {
         let (_, place) = self.extensions.iter().find(|(kind, _)| *kind == ECH).unwrap();
         let extension = &self.message[place.clone()];
@@ -117,11 +119,12 @@ impl Hello {
             assert!(encapsulated.is_empty(), "the second one has no key of its own");
         }
         let inner = opener.as_mut().unwrap().open(&aad, &extension[payload..]).ok()?;
-        Some(self.completed(&inner))
+        Some(self.decode_inner(&inner))
     }
 
-    /// Section 5.1: EncodedClientHelloInner without its padding, with what it takes from the outer one.
-    fn completed(&self, encoded: &[u8]) -> Hello {
+    /// Decodes an EncodedClientHelloInner (section 5.1): removes the padding and copies the referenced outer
+    /// extensions.
+    fn decode_inner(&self, encoded: &[u8]) -> Hello {
         let encoded = Hello::parse([&[1, 0, 0, 0], encoded].concat());
         assert_eq!(encoded.session_id.len(), 0);
         let padding = &encoded.message[encoded.end..];
@@ -163,18 +166,18 @@ impl Hello {
     }
 }
 
-/// Random bytes that can be had again.
+/// Random bytes that can be replayed.
 #[derive(Debug, Default)]
 struct Tape {
     fills: Mutex<(Vec<Vec<u8>>, Option<usize>)>,
 }
 
 impl Tape {
-    /// From now on what was given before, with the sign in the first random of a message.
-    fn rewind(&self, sign: &[u8]) {
+    /// Replays the bytes from the start, with `confirmation` in the first random of a message.
+    fn rewind(&self, confirmation: &[u8]) {
         let mut fills = self.fills.lock().unwrap();
         let random = fills.0.iter_mut().find(|fill| fill.len() == 32).unwrap();
-        random[24..].copy_from_slice(sign);
+        random[24..].copy_from_slice(confirmation);
         fills.1 = Some(0);
     }
 }
@@ -197,7 +200,7 @@ impl SecureRandom for Tape {
     }
 }
 
-/// X25519 whose first exchange is given again.
+/// X25519 that returns the same first key pair again.
 #[derive(Debug, Default)]
 struct SameKey(Mutex<Option<(Vec<u8>, Vec<u8>)>>);
 
@@ -221,22 +224,23 @@ impl SupportedKxGroup for SameKey {
     }
 }
 
-/// Accepts: the server after it has answered the inner ClientHello, and its answer. `tickets` make sessions resumable.
+/// Accepts ECH: returns the server after it has answered the inner ClientHello, and its answer. `tickets` makes
+/// sessions resumable.
 pub(crate) fn accept(
     inner: &Hello,
     tickets: &Arc<dyn rustls::server::ProducesTickets>,
 ) -> (ServerConnection, Vec<u8>) {
-    // Both must live as long as rustls' providers may.
+    // rustls' providers need `'static` references.
     let (tape, group): (&'static Tape, &'static SameKey) = (Box::leak(Box::default()), Box::leak(Box::default()));
     let config = configured(tape, group, tickets);
     let (_, answer) = answered(&config, inner);
     let length = usize::from(u16::from_be_bytes([answer[3], answer[4]]));
-    tape.rewind(&sign(SIGNED_WITH.tls13().unwrap(), inner, &answer[5..5 + length]));
+    tape.rewind(&confirmation(SIGNED_WITH.tls13().unwrap(), inner, &answer[5..5 + length]));
     answered(&config, inner)
 }
 
-/// A server that takes a ClientHello as it is.
-pub(crate) fn answered_in_the_open(hello: &Hello) -> (ServerConnection, Vec<u8>) {
+/// A server that answers the outer ClientHello.
+pub(crate) fn answer_outer(hello: &Hello) -> (ServerConnection, Vec<u8>) {
     let random = aws_lc_rs::default_provider().secure_random;
     answered(&configured(random, X25519, &aws_lc_rs::Ticketer::new().unwrap()), hello)
 }
@@ -274,8 +278,8 @@ fn answered(config: &Arc<ServerConfig>, inner: &Hello) -> (ServerConnection, Vec
     (server, answer)
 }
 
-/// Section 7.2.
-fn sign(suite: &Tls13CipherSuite, inner: &Hello, server_hello: &[u8]) -> [u8; 8] {
+/// The acceptance confirmation (section 7.2).
+fn confirmation(suite: &Tls13CipherSuite, inner: &Hello, server_hello: &[u8]) -> [u8; 8] {
     let mut unsigned = server_hello.to_vec();
     unsigned[30..38].fill(0);
     let mut transcript = suite.common.hash_provider.start();
@@ -286,11 +290,11 @@ fn sign(suite: &Tls13CipherSuite, inner: &Hello, server_hello: &[u8]) -> [u8; 8]
     let lengths =
         [&[0, 8, u8::try_from(label.len()).unwrap()][..], label, &[u8::try_from(hash.as_ref().len()).unwrap()]];
     let random = &inner.message[inner.random.clone()];
-    let mut sign = [0; 8];
+    let mut confirmation = [0; 8];
     suite
         .hkdf_provider
         .extract_from_secret(None, random)
-        .expand_slice(&[&lengths.concat(), hash.as_ref()], &mut sign)
+        .expand_slice(&[&lengths.concat(), hash.as_ref()], &mut confirmation)
         .unwrap();
-    sign
+    confirmation
 }
